@@ -1,0 +1,81 @@
+import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
+import { limitHeaders } from '../../shared/http/authorizer-context.ts';
+
+interface Answer {
+  readonly code: ErrorCode;
+  /** Whether the authorizer has run by then, so that its context has the limit of the key. */
+  readonly afterAuthorizer: boolean;
+  /** Header values as API Gateway maps them: a literal has its own single quotes, a context value has none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const retryAfterOneSecond = { 'Retry-After': "'1'" };
+const retryAfterOfContext = { 'Retry-After': 'context.authorizer.retryAfter' };
+const challenge = { 'WWW-Authenticate': "'Bearer'" };
+const before = { afterAuthorizer: false };
+const after = { afterAuthorizer: true };
+
+/**
+ * The answer for every type of error that API Gateway makes by itself. A type without an answer of its own would
+ * revert to the stock body, so none is left out, the ones that this API cannot cause today included.
+ */
+const answers: Record<string, Answer> = {
+  ACCESS_DENIED: { code: 'API_KEY_INVALID', ...after, headers: challenge, body: bodyFromContext() },
+  API_CONFIGURATION_ERROR: { code: 'INTERNAL_ERROR', ...before },
+  AUTHORIZER_CONFIGURATION_ERROR: { code: 'SERVICE_UNAVAILABLE', ...before, headers: retryAfterOneSecond },
+  AUTHORIZER_FAILURE: { code: 'SERVICE_UNAVAILABLE', ...before, headers: retryAfterOneSecond },
+  BAD_REQUEST_BODY: { code: 'BAD_REQUEST', ...after },
+  BAD_REQUEST_PARAMETERS: { code: 'BAD_REQUEST', ...after },
+  DEFAULT_4XX: { code: 'BAD_REQUEST', ...before },
+  DEFAULT_5XX: { code: 'BAD_GATEWAY', ...after },
+  EXPIRED_TOKEN: { code: 'API_KEY_INVALID', ...before, headers: challenge },
+  INTEGRATION_FAILURE: { code: 'BAD_GATEWAY', ...after },
+  INTEGRATION_TIMEOUT: { code: 'GATEWAY_TIMEOUT', ...after },
+  // The usage plans do not know the key (any more), so neither do we.
+  INVALID_API_KEY: { code: 'API_KEY_INVALID', ...after, headers: challenge },
+  INVALID_SIGNATURE: { code: 'API_KEY_INVALID', ...before, headers: challenge },
+  // API Gateway's name for a path or method that no resource takes.
+  MISSING_AUTHENTICATION_TOKEN: { code: 'ROUTE_NOT_FOUND', ...before },
+  QUOTA_EXCEEDED: { code: 'DAILY_QUOTA_EXCEEDED', ...after, headers: retryAfterOfContext },
+  REQUEST_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', ...before },
+  RESOURCE_NOT_FOUND: { code: 'ROUTE_NOT_FOUND', ...before },
+  THROTTLED: { code: 'RATE_LIMIT_EXCEEDED', ...after, headers: retryAfterOfContext },
+  UNAUTHORIZED: { code: 'API_KEY_MISSING', ...before, headers: challenge },
+  UNSUPPORTED_MEDIA_TYPE: { code: 'UNSUPPORTED_MEDIA_TYPE', ...after },
+  WAF_FILTERED: { code: 'FORBIDDEN', ...before },
+};
+
+/** Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8). */
+export function addGatewayResponses(restApi: RestApi): void {
+  for (const [type, { code, afterAuthorizer, headers, body }] of Object.entries(answers)) {
+    restApi.addGatewayResponse(type, {
+      type: ResponseType.of(type),
+      statusCode: String(errorCatalogue[code].status),
+      responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...headers },
+      templates: { 'application/json': body ?? bodyOf(code) },
+    });
+  }
+}
+
+function bodyOf(code: ErrorCode): string {
+  const { message, status } = errorCatalogue[code];
+  return JSON.stringify({ code, message, status });
+}
+
+/** A denied request's code and message come from the authorizer, which knows whether there was a key at all. */
+function bodyFromContext(): string {
+  const { status } = errorCatalogue.API_KEY_INVALID;
+  return `{"code":"$context.authorizer.code","message":"$context.authorizer.message","status":${status}}`;
+}
+
+/** Before the authorizer has run no limit is known, and a mapping cannot compute a time: all three are 0. */
+function limitHeaderMappings(afterAuthorizer: boolean): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(limitHeaders).map(([header, source]) => [
+      header,
+      afterAuthorizer ? `context.authorizer.${source}` : "'0'",
+    ]),
+  );
+}

@@ -1,0 +1,26 @@
+import { CfnOutput, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { StageSettings } from '../stages.ts';
+import { InventoryApi } from './inventory-api.ts';
+import { OperationFunctions } from './operation-functions.ts';
+import { Tables } from './tables.ts';
+import { overflowIdentifier, UsagePlans } from './usage-plans.ts';
+
+/** One deployment of the service. */
+export class InventoryStack extends Stack {
+  constructor(scope: Construct, id: string, { name, retainData }: StageSettings) {
+    super(scope, id, { description: `Pet store inventory service (${name})` });
+
+    const tables = new Tables(this, 'Tables', { retainData });
+    const functions = new OperationFunctions(this, 'Functions', {
+      tables,
+      overflowIdentifier: overflowIdentifier(this),
+    });
+    const { restApi } = new InventoryApi(this, 'Api', { name: `Pet store inventory (${name})`, functions });
+    new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
+
+    new CfnOutput(this, 'BaseUrl', { value: restApi.urlForPath('/').replace(/\/$/, '') });
+    new CfnOutput(this, 'StockTableName', { value: tables.stock.tableName });
+    new CfnOutput(this, 'KeysTableName', { value: tables.keys.tableName });
+  }
+}

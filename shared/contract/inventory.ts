@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+import type { Int64 } from './int64.ts';
+
+/** Statuses a pet can have (spec §2, PetStatus). */
+export const petStatuses = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof petStatuses)[number];
+
+/** Largest stock quantity: the largest int32. The spec leaves the bounds open. */
+export const MAX_QUANTITY = 2_147_483_647;
+
+const QUANTITY_RULE = `must be an integer from 0 to ${MAX_QUANTITY}`;
+
+/** A stock count: an integer from 0 to {@link MAX_QUANTITY}. */
+export const quantitySchema = v.pipe(
+  v.number(QUANTITY_RULE),
+  v.integer(QUANTITY_RULE),
+  v.minValue(0, QUANTITY_RULE),
+  v.maxValue(MAX_QUANTITY, QUANTITY_RULE),
+);
+
+export const petStatusSchema = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
+
+/** Body of `PATCH /inventory/{petId}` (spec §2, InventoryUpdate). */
+export const inventoryUpdateSchema = v.strictObject({ quantity: quantitySchema });
+export type InventoryUpdate = v.InferOutput<typeof inventoryUpdateSchema>;
+
+/** Stock level of one pet (spec §2, InventoryItem). */
+export interface InventoryItem {
+  readonly petId: Int64;
+  readonly quantity: number;
+  readonly status: PetStatus;
+}
+
+/** The JSON text of an entry. Written by hand because the digits of `petId` must not pass through a number. */
+export function inventoryItemToJson({ petId, quantity, status }: InventoryItem): string {
+  return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`;
+}

@@ -1,0 +1,35 @@
+import type { APIGatewayAuthorizerResult } from 'aws-lambda';
+import { type ErrorCode, errorCatalogue } from '../contract/errors.ts';
+import { type AuthorizerContext, noLimitContext } from './authorizer-context.ts';
+
+/** Lets a request through, metered on the usage plan of `usageIdentifierKey`. */
+export function allow(
+  methodArn: string,
+  principalId: string,
+  usageIdentifierKey: string,
+  context: AuthorizerContext,
+): APIGatewayAuthorizerResult {
+  return { principalId, usageIdentifierKey, policyDocument: policy('Allow', methodArn), context: { ...context } };
+}
+
+/** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
+export function deny(
+  methodArn: string,
+  code: 'API_KEY_MISSING' | 'API_KEY_INVALID',
+  now: number,
+): APIGatewayAuthorizerResult {
+  const context = { code, message: errorCatalogue[code satisfies ErrorCode].message, ...noLimitContext(now) };
+  return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
+}
+
+function policy(Effect: 'Allow' | 'Deny', methodArn: string): APIGatewayAuthorizerResult['policyDocument'] {
+  return {
+    Version: '2012-10-17',
+    Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: everyMethodOfStage(methodArn) }],
+  };
+}
+
+/** The path of a method ARN is the caller's and may hold wildcards, so only the API and the stage are taken over. */
+function everyMethodOfStage(methodArn: string): string {
+  return `${methodArn.split('/', 2).join('/')}/*`;
+}

@@ -1,0 +1,57 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import { ServiceError } from '../contract/errors.ts';
+
+/** Many times what any operation needs; the gateway itself takes up to 10 MB. */
+export const MAX_BODY_BYTES = 16 * 1024;
+
+const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+/**
+ * The validated JSON body of a request.
+ *
+ * @throws ServiceError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or INVALID_BODY with a message that names the field
+ */
+export function parseJsonBody<Schema extends v.GenericSchema>(
+  event: APIGatewayProxyEvent,
+  schema: Schema,
+): v.InferOutput<Schema> {
+  const bytes = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  if (bytes.length > MAX_BODY_BYTES) {
+    throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
+  }
+  if (bytes.length === 0) throw new ServiceError('INVALID_BODY');
+  if (!JSON_MEDIA_TYPE.test(contentType(event))) throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
+
+  const result = v.safeParse(schema, parseJsonObject(bytes.toString('utf8')));
+  if (!result.success) throw new ServiceError('INVALID_BODY', { message: result.issues.map(describe).join(' ') });
+  return result.output;
+}
+
+function contentType({ multiValueHeaders }: APIGatewayProxyEvent): string {
+  const headers = Object.entries(multiValueHeaders);
+  return (
+    headers
+      .find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+      ?.at(-1)
+      ?.trim() ?? ''
+  );
+}
+
+function parseJsonObject(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('INVALID_BODY', { message: 'The body is not valid JSON.', cause: error });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ServiceError('INVALID_BODY');
+  return value;
+}
+
+/** One sentence about one fault of the body, naming its field. Field names are the caller's, so they are cut short. */
+function describe(issue: v.BaseIssue<unknown>): string {
+  const field = JSON.stringify((v.getDotPath(issue) ?? '').slice(0, 40));
+  if (issue.type !== 'strict_object') return `The field ${field} ${issue.message}.`;
+  return issue.expected === 'never' ? `The field ${field} is not known.` : `The field ${field} is missing.`;
+}

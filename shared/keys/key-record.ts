@@ -1,0 +1,51 @@
+import * as v from 'valibot';
+import { planIds } from './plans.ts';
+
+/** DynamoDB numbers arrive as decimal text; the numbers of a key record all fit a JavaScript number. */
+const number = v.pipe(v.string(), v.transform(Number), v.safeInteger());
+
+const keyRecordSchema = v.object({
+  /** SHA-256 of the key, 64 hex digits: the partition key. */
+  keyHash: v.string(),
+  /** The id that API Gateway gave the key. */
+  keyId: v.string(),
+  name: v.string(),
+  plan: v.picklist(planIds),
+  perMinute: number,
+  perDay: number,
+  enabled: v.boolean(),
+  /** Unix milliseconds; absent: never. */
+  expiresAt: v.optional(number),
+  /** What API Gateway knows the key by: the hash of a key we issued, the plain token of one made in the console. */
+  usageIdentifier: v.picklist(['hash', 'token']),
+  /** The window that the counters belong to; its day is the day of `dayUsed`. */
+  currentMinute: number,
+  minuteUsed: number,
+  dayUsed: number,
+  /** Requests refused in the current minute. */
+  minuteRefused: number,
+  /** Unix milliseconds; in the past: not suspended. */
+  suspendedUntil: number,
+});
+
+/** One API key: identity, plan, limits, state and the two windows' counters (one item in the keys table). */
+export type KeyRecord = v.InferOutput<typeof keyRecordSchema>;
+
+/** What is decided when a key is issued; the counters start at zero. */
+export type KeyIdentity = Omit<
+  KeyRecord,
+  'currentMinute' | 'minuteUsed' | 'dayUsed' | 'minuteRefused' | 'suspendedUntil'
+>;
+
+export const unusedCounters = {
+  currentMinute: 0,
+  minuteUsed: 0,
+  dayUsed: 0,
+  minuteRefused: 0,
+  suspendedUntil: 0,
+} as const satisfies Partial<KeyRecord>;
+
+/** Reads an item of the keys table. Throws where it is not one: a broken record must never admit a request. */
+export function parseKeyRecord(item: unknown): KeyRecord {
+  return v.parse(keyRecordSchema, item);
+}

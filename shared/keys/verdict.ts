@@ -1,0 +1,79 @@
+import type { KeyRecord } from './key-record.ts';
+import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
+
+/** What `X-RateLimit-*` say: the window with the least left. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix milliseconds. */
+  readonly resetsAt: number;
+}
+
+export type RefusalReason = 'minute' | 'day' | 'suspended';
+
+/** The outcome for one request. */
+export type Verdict =
+  | { readonly kind: 'admitted'; readonly key: KeyRecord; readonly rateLimit: RateLimit }
+  | { readonly kind: 'refused'; readonly key: KeyRecord; readonly rateLimit: RateLimit; readonly reason: RefusalReason }
+  | { readonly kind: 'denied' };
+
+/** A key that is refused too often within a minute is suspended this long. */
+export const SUSPENSION_MS = 5 * 60_000;
+
+/** What to do after the counting write of a request found its condition false. */
+export type Step =
+  | { readonly kind: 'deny' }
+  | { readonly kind: 'refuseSuspended' }
+  /** The key has moved on to a later minute, or has room after all: count there. */
+  | { readonly kind: 'count'; readonly minute: Minute }
+  /** The counters are of an earlier minute: start `minute`, admitting the request or refusing it for the day. */
+  | { readonly kind: 'rollOver'; readonly minute: Minute; readonly admit: boolean }
+  | { readonly kind: 'refuse'; readonly minute: Minute; readonly reason: 'minute' | 'day' };
+
+/**
+ * Decides the next step from the key as it stood when the write failed.
+ *
+ * A request whose own minute is over by the time it is counted belongs to the key's current minute: the counter of
+ * its own is gone, and counting it in none would exceed a limit.
+ *
+ * @param key the record, or undefined for an unknown key
+ * @param now time of the request, Unix milliseconds
+ */
+export function nextStep(key: KeyRecord | undefined, now: number): Step {
+  if (!key?.enabled || (key.expiresAt !== undefined && key.expiresAt <= now)) return { kind: 'deny' };
+  if (key.suspendedUntil > now) return { kind: 'refuseSuspended' };
+
+  const minute = Math.max(minuteOf(now), key.currentMinute);
+  const isStale = key.currentMinute < minute;
+  const dayUsed = isSameDay(key.currentMinute, minute) ? key.dayUsed : 0;
+  if (dayUsed >= key.perDay) {
+    return isStale ? { kind: 'rollOver', minute, admit: false } : { kind: 'refuse', minute, reason: 'day' };
+  }
+  if (isStale) return { kind: 'rollOver', minute, admit: true };
+  if (key.minuteUsed >= key.perMinute) return { kind: 'refuse', minute, reason: 'minute' };
+  return { kind: 'count', minute };
+}
+
+/** The window of the key with the least left; the day's on a tie. */
+export function rateLimitOf(key: KeyRecord): RateLimit {
+  const minuteLeft = Math.max(0, key.perMinute - key.minuteUsed);
+  const dayLeft = Math.max(0, key.perDay - key.dayUsed);
+  return dayLeft <= minuteLeft
+    ? { limit: key.perDay, remaining: dayLeft, resetsAt: endOfDay(key.currentMinute) }
+    : { limit: key.perMinute, remaining: minuteLeft, resetsAt: endOfMinute(key.currentMinute) };
+}
+
+/** The verdict on a request that was refused, from the key after its refusal was counted. */
+export function refusal(key: KeyRecord, now: number): Verdict {
+  const rateLimit = rateLimitOf(key);
+  if (key.suspendedUntil <= now) {
+    return { kind: 'refused', key, rateLimit, reason: key.dayUsed >= key.perDay ? 'day' : 'minute' };
+  }
+  const resetsAt = Math.max(key.suspendedUntil, rateLimit.remaining === 0 ? rateLimit.resetsAt : 0);
+  return { kind: 'refused', key, reason: 'suspended', rateLimit: { ...rateLimit, remaining: 0, resetsAt } };
+}
+
+/** Whole seconds until the limit resets, at least 1 (the unit of `Retry-After`, RFC 9110 §10.2.3). */
+export function retryAfterSeconds({ resetsAt }: RateLimit, now: number): number {
+  return Math.max(1, Math.ceil((resetsAt - now) / 1_000));
+}
