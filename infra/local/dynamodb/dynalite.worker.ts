@@ -1,0 +1,50 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import dynalite from 'dynalite';
+import { Level } from 'level';
+
+/** Runs the embedded DynamoDB engine in a thread of its own, so that its work does not hold up the gateway. */
+
+export interface DynaliteSettings {
+  /** Folder of the store; in memory without one. */
+  readonly path?: string;
+}
+
+export type DynaliteMessage =
+  { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'failed'; readonly reason: string };
+
+const settings: DynaliteSettings = workerData;
+
+function report(message: DynaliteMessage): void {
+  parentPort?.postMessage(message);
+}
+
+/** The engine opens its store late and hides why it cannot, so that is found out before. */
+async function checkStore(path: string): Promise<string | undefined> {
+  const store = new Level(path);
+  try {
+    await store.open();
+    await store.close();
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (!(cause instanceof Error)) return String(error);
+    return 'code' in cause && cause.code === 'LEVEL_LOCKED' ? 'another host is running on it' : cause.message;
+  }
+}
+
+function serve(): void {
+  const server = dynalite({ ...settings, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    if (address !== null && typeof address === 'object') report({ kind: 'listening', port: address.port });
+  });
+  parentPort?.on('message', () => {
+    server.close(() => process.exit());
+    server.closeAllConnections();
+  });
+}
+
+const reason = settings.path === undefined ? undefined : await checkStore(settings.path);
+if (reason === undefined) serve();
+else report({ kind: 'failed', reason });

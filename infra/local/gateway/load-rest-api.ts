@@ -1,0 +1,92 @@
+import { HostError } from '../host-error.ts';
+import type { LambdaFunction } from '../lambda/lambda-function.ts';
+import type { LogGroups } from '../log-sink.ts';
+import type { LocalStack } from '../template/stack.ts';
+import { GatewayResponses } from './gateway-responses.ts';
+import { type Method, RestApi } from './rest-api.ts';
+import { Router } from './router.ts';
+import { UsagePlans } from './usage-plans.ts';
+
+export interface LoadedRestApi {
+  readonly restApi: RestApi;
+  readonly usagePlans: UsagePlans;
+}
+
+/** Builds the one REST API of the stack, with its one stage. */
+export function loadRestApi(
+  stack: LocalStack,
+  functions: ReadonlyMap<string, LambdaFunction>,
+  logGroups: LogGroups,
+): LoadedRestApi {
+  const api = only(stack.resources('AWS::ApiGateway::RestApi'), 'REST API');
+  const { properties: stage } = only(stack.resources('AWS::ApiGateway::Stage'), 'stage');
+  const usagePlans = new UsagePlans(stack);
+  const accessLog = stage.AccessLogSetting && {
+    format: stage.AccessLogSetting.Format,
+    sink: logGroups.sink(stage.AccessLogSetting.DestinationArn.split(':').at(-1) ?? ''),
+  };
+  const restApi = new RestApi({
+    id: api.ref,
+    stage: stage.StageName,
+    binaryMediaTypes: api.properties.BinaryMediaTypes,
+    router: loadRouter(stack, functions, stack.attribute(api.logicalId, 'RootResourceId')),
+    responses: new GatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse')),
+    usagePlans,
+    accessLog,
+  });
+  return { restApi, usagePlans };
+}
+
+function loadRouter(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunction>, rootId: string): Router<Method> {
+  const pathOf = resourcePaths(stack, rootId);
+  const authorizers = new Map(
+    stack
+      .resources('AWS::ApiGateway::Authorizer')
+      .map(({ logicalId, ref, properties }) => [ref, functionOf(properties.AuthorizerUri, functions, logicalId)]),
+  );
+  const router = new Router<Method>();
+  for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::Method')) {
+    const authorizer = authorizers.get(properties.AuthorizerId);
+    if (!authorizer) throw new HostError(`Resource ${logicalId}: there is no authorizer ${properties.AuthorizerId}`);
+    router.add(pathOf(properties.ResourceId), properties.HttpMethod, {
+      resourceId: properties.ResourceId,
+      authorizer,
+      apiKeyRequired: properties.ApiKeyRequired,
+      integration: {
+        lambda: functionOf(properties.Integration.Uri, functions, logicalId),
+        timeoutMs: properties.Integration.TimeoutInMillis,
+      },
+    });
+  }
+  return router;
+}
+
+/** The path of a resource, from the path parts of it and its parents. */
+function resourcePaths(stack: LocalStack, rootId: string): (resourceId: string) => string {
+  const resources = new Map(
+    stack.resources('AWS::ApiGateway::Resource').map(({ ref, properties }) => [ref, properties]),
+  );
+  const pathBelowRoot = (id: string): string => {
+    if (id === rootId) return '';
+    const resource = resources.get(id);
+    if (!resource) throw new HostError(`The template has no API resource ${id}`);
+    return `${pathBelowRoot(resource.ParentId)}/${resource.PathPart}`;
+  };
+  return (id) => pathBelowRoot(id) || '/';
+}
+
+/** The function in a URI such as `arn:aws:apigateway:…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
+function functionOf(uri: string, functions: ReadonlyMap<string, LambdaFunction>, logicalId: string): LambdaFunction {
+  const functionArn = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(uri)?.[1];
+  const found = functionArn === undefined ? undefined : functions.get(functionArn);
+  if (!found) throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
+  return found;
+}
+
+function only<Item>(items: readonly Item[], what: string): Item {
+  const [item, ...others] = items;
+  if (item === undefined || others.length > 0) {
+    throw new HostError(`The local host serves templates with exactly one ${what}; this one has ${items.length}`);
+  }
+  return item;
+}

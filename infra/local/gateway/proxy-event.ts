@@ -1,0 +1,109 @@
+import { account } from '../template/account.ts';
+import { type GatewayRequest, groupByName, headerValues, lastValues } from './messages.ts';
+
+/** Where the request goes in the API. */
+export interface RoutedTo {
+  readonly apiId: string;
+  readonly stage: string;
+  readonly resourceId: string;
+  readonly resourcePath: string;
+  readonly pathParameters: Readonly<Record<string, string>>;
+  readonly binaryMediaTypes: readonly string[];
+}
+
+/**
+ * The part of the event that a REQUEST authorizer and an AWS_PROXY integration (payload version 1.0) share.
+ * Shape: API Gateway developer guide, "Lambda proxy integrations" and "Lambda authorizer input".
+ */
+export function requestEvent(request: GatewayRequest, to: RoutedTo): Record<string, unknown> {
+  const multiValueHeaders = groupByName([...request.headers, ...forwardingHeaders(request)]);
+  const multiValueQuery = groupQuery(request.query);
+  return {
+    resource: to.resourcePath,
+    path: request.path,
+    httpMethod: request.method,
+    headers: lastValues(multiValueHeaders),
+    multiValueHeaders,
+    queryStringParameters: nullIfEmpty(lastValues(multiValueQuery)),
+    multiValueQueryStringParameters: nullIfEmpty(multiValueQuery),
+    pathParameters: nullIfEmpty(to.pathParameters),
+    stageVariables: null,
+    requestContext: requestContext(request, to),
+  };
+}
+
+/** The body as the event carries it: text, or base64 where the API takes its media type for binary. */
+export function eventBody(
+  { body, headers }: GatewayRequest,
+  binaryMediaTypes: readonly string[],
+): { body: string | null; isBase64Encoded: boolean } {
+  if (body.length === 0) return { body: null, isBase64Encoded: false };
+  const isBinary = isBinaryMediaType(headerValues(headers, 'content-type').at(-1) ?? '', binaryMediaTypes);
+  return { body: body.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
+}
+
+/** Whether a media type, or the first one of an `Accept` header, is one of the API's binary ones. */
+export function isBinaryMediaType(header: string, binaryMediaTypes: readonly string[]): boolean {
+  const mediaType = header.split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
+  return binaryMediaTypes.some((binary) => binary === '*/*' || binary.toLowerCase() === mediaType);
+}
+
+function requestContext(request: GatewayRequest, to: RoutedTo): Record<string, unknown> {
+  const domainName = headerValues(request.headers, 'host')[0] ?? '';
+  return {
+    accountId: account.id,
+    apiId: to.apiId,
+    domainName,
+    domainPrefix: domainName.split('.')[0],
+    extendedRequestId: request.id,
+    httpMethod: request.method,
+    identity: {
+      accessKey: null,
+      accountId: null,
+      caller: null,
+      cognitoAuthenticationProvider: null,
+      cognitoAuthenticationType: null,
+      cognitoIdentityId: null,
+      cognitoIdentityPoolId: null,
+      principalOrgId: null,
+      sourceIp: request.sourceIp,
+      user: null,
+      userAgent: headerValues(request.headers, 'user-agent').at(-1) ?? null,
+      userArn: null,
+    },
+    path: `/${to.stage}${request.path}`,
+    protocol: request.protocol,
+    requestId: request.id,
+    requestTime: commonLogTime(request.receivedAt),
+    requestTimeEpoch: request.receivedAt,
+    resourceId: to.resourceId,
+    resourcePath: to.resourcePath,
+    stage: to.stage,
+  };
+}
+
+/** `21/Nov/2026:09:30:00 +0000`, the Common Log Format that API Gateway uses. */
+export function commonLogTime(epochMs: number): string {
+  const [, day, month, year, time] = new Date(epochMs).toUTCString().split(' ');
+  return `${day}/${month}/${year}:${time} +0000`;
+}
+
+function forwardingHeaders({ sourceIp, headers, id }: GatewayRequest): [string, string][] {
+  const port = headerValues(headers, 'host')[0]?.split(':').at(-1) ?? '80';
+  return [
+    ['X-Amzn-Trace-Id', `Root=1-${id.replaceAll('-', '').slice(0, 8)}-${id.replaceAll('-', '').slice(8)}`],
+    ['X-Forwarded-For', sourceIp],
+    ['X-Forwarded-Port', port],
+    ['X-Forwarded-Proto', 'http'],
+  ];
+}
+
+function groupQuery(query: string): Record<string, string[]> {
+  const groups: Record<string, string[]> = {};
+  for (const [name, value] of new URLSearchParams(query)) groups[name] = [...(groups[name] ?? []), value];
+  return groups;
+}
+
+function nullIfEmpty<Value extends object>(value: Value): Value | null {
+  return Object.keys(value).length === 0 ? null : value;
+}

@@ -1,0 +1,75 @@
+import * as v from 'valibot';
+import { GatewayError } from './gateway-error.ts';
+import { type GatewayAnswer, type GatewayRequest, groupByName, headerValues, type HeaderFields } from './messages.ts';
+import { isBinaryMediaType } from './proxy-event.ts';
+
+const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
+
+/** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"). */
+const proxyResultSchema = v.object({
+  statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
+  headers: v.nullish(v.record(v.string(), headerValue), {}),
+  multiValueHeaders: v.nullish(v.record(v.string(), v.array(headerValue)), {}),
+  body: v.nullish(v.string(), ''),
+  isBase64Encoded: v.nullish(v.boolean(), false),
+});
+
+/** Headers of a function's answer that API Gateway passes on under another name. */
+const REMAPPED = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'content-md5',
+  'date',
+  'expect',
+  'host',
+  'max-forwards',
+  'proxy-authenticate',
+  'server',
+  'te',
+  'trailer',
+  'upgrade',
+  'user-agent',
+  'www-authenticate',
+]);
+
+/**
+ * Turns the result of a function into the answer.
+ *
+ * @param payload JSON text
+ * @throws GatewayError DEFAULT_5XX where the result has another shape
+ */
+export function answerOf(payload: string, request: GatewayRequest, binaryMediaTypes: readonly string[]): GatewayAnswer {
+  const result = v.safeParse(proxyResultSchema, JSON.parse(payload));
+  if (!result.success) throw new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = result.output;
+
+  const accept = headerValues(request.headers, 'accept')[0] ?? '';
+  const decodes = isBase64Encoded && isBinaryMediaType(accept, binaryMediaTypes);
+  return {
+    status: statusCode,
+    headers: withContentType(mergeHeaders(headers, multiValueHeaders)),
+    body: Buffer.from(body, decodes ? 'base64' : 'utf8'),
+  };
+}
+
+/** `multiValueHeaders` wins over the same name in `headers`. */
+function mergeHeaders(
+  headers: Readonly<Record<string, string>>,
+  multiValueHeaders: Readonly<Record<string, readonly string[]>>,
+): HeaderFields {
+  const multiple = Object.entries(multiValueHeaders).flatMap(([name, values]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const names = new Set(multiple.map(([name]) => name.toLowerCase()));
+  const single = Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase()));
+  return [...single, ...multiple].map(([name, value]) => [
+    REMAPPED.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
+    value,
+  ]);
+}
+
+function withContentType(headers: HeaderFields): HeaderFields {
+  const hasOne = Object.keys(groupByName(headers)).some((name) => name.toLowerCase() === 'content-type');
+  return hasOne ? headers : [['Content-Type', 'application/json'], ...headers];
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { LogSink } from '../log-sink.ts';
+import { type EnvironmentMessage, type EnvironmentSettings, FunctionError, type Invocation } from './invocation.ts';
+
+const runtime = new URL('runtime.worker.ts', import.meta.url);
+
+/** One execution environment of a function: a worker thread with environment variables of its own. */
+export class ExecutionEnvironment {
+  readonly #worker: Worker;
+  #waiting: { resolve: (message: EnvironmentMessage) => void; reject: (error: Error) => void } | undefined;
+  #dead: Error | undefined;
+
+  private constructor(settings: EnvironmentSettings, variables: Readonly<Record<string, string>>, log: LogSink) {
+    this.#worker = new Worker(runtime, {
+      workerData: settings,
+      env: { ...variables },
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: settings.memoryMegabytes },
+    });
+    this.#worker.stdout.on('data', (chunk: Buffer) => log(chunk));
+    this.#worker.stderr.on('data', (chunk: Buffer) => log(chunk));
+    this.#worker.on('message', (message: EnvironmentMessage) => this.#settle(message));
+    this.#worker.on('error', (error: Error) => {
+      log(`${error.stack ?? error.message}\n`);
+      this.#die(`Runtime exited with error: ${error.message}`);
+    });
+    this.#worker.on('exit', (code) => this.#die(`Runtime exited with error: exit status ${code}`));
+  }
+
+  /** Starts an environment and loads the function. @throws FunctionError where the function fails to load */
+  static async start(
+    settings: EnvironmentSettings,
+    variables: Readonly<Record<string, string>>,
+    log: LogSink,
+  ): Promise<ExecutionEnvironment> {
+    const environment = new ExecutionEnvironment(settings, variables, log);
+    const message = await environment.#nextMessage();
+    if (message.kind === 'initFailed') {
+      await environment.stop();
+      throw new FunctionError(message.failure);
+    }
+    return environment;
+  }
+
+  get isAlive(): boolean {
+    return this.#dead === undefined;
+  }
+
+  /** Runs one event. @returns the result as JSON text @throws FunctionError where the function fails or times out */
+  async invoke(invocation: Invocation): Promise<string> {
+    const timer = setTimeout(() => void this.#timeOut(), Math.max(0, invocation.deadline - Date.now()));
+    try {
+      const answer = this.#nextMessage();
+      this.#worker.postMessage(invocation);
+      const message = await answer;
+      if (message.kind === 'succeeded') return message.payload;
+      throw new FunctionError(
+        message.kind === 'failed' ? message.failure : { errorType: 'Runtime.Unknown', errorMessage: message.kind },
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isAlive) return;
+    const exit = once(this.#worker, 'exit');
+    await this.#worker.terminate();
+    await exit.catch(() => undefined);
+  }
+
+  #nextMessage(): Promise<EnvironmentMessage> {
+    if (this.#dead) return Promise.reject(this.#dead);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  #settle(message: EnvironmentMessage): void {
+    this.#waiting?.resolve(message);
+    this.#waiting = undefined;
+  }
+
+  async #timeOut(): Promise<void> {
+    this.#die('Task timed out', 'Sandbox.Timedout');
+    await this.#worker.terminate();
+  }
+
+  #die(errorMessage: string, errorType = 'Runtime.ExitError'): void {
+    this.#dead ??= new FunctionError({ errorType, errorMessage });
+    this.#waiting?.reject(this.#dead);
+    this.#waiting = undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/** What starts an execution environment, as it crosses to the worker thread. */
+export interface EnvironmentSettings {
+  /** Folder with the bundle. */
+  readonly codeFolder: string;
+  /** `file.export` of the handler. */
+  readonly handler: string;
+  readonly functionName: string;
+  readonly functionArn: string;
+  readonly memoryMegabytes: number;
+  readonly logGroupName: string;
+}
+
+/** One event for an execution environment. */
+export interface Invocation {
+  readonly requestId: string;
+  /** JSON text. */
+  readonly event: string;
+  /** Unix milliseconds at which the function times out. */
+  readonly deadline: number;
+}
+
+/** What Lambda reports of a function that failed. */
+export interface FunctionFailure {
+  readonly errorType: string;
+  readonly errorMessage: string;
+}
+
+/** Messages of an execution environment. */
+export type EnvironmentMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'initFailed'; readonly failure: FunctionFailure }
+  /** `payload`: JSON text. */
+  | { readonly kind: 'succeeded'; readonly payload: string }
+  | { readonly kind: 'failed'; readonly failure: FunctionFailure };
+
+/** The longest event or result that a synchronous invocation carries, as JSON text in bytes. */
+export const MAX_PAYLOAD_BYTES = 6_291_556;
+
+/** A function failed: its own error, a crash, a time-out, a result that is too large. */
+export class FunctionError extends Error {
+  override readonly name = 'FunctionError';
+  readonly failure: FunctionFailure;
+
+  constructor(failure: FunctionFailure) {
+    super(`${failure.errorType}: ${failure.errorMessage}`);
+    this.failure = failure;
+  }
+}
+
+/** The event is larger than an invocation carries. */
+export class EventTooLargeError extends Error {
+  override readonly name = 'EventTooLargeError';
+}

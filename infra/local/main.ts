@@ -1,0 +1,78 @@
+import { planIds, plans } from '../../shared/keys/plans.ts';
+import { limitsOfDemoKey } from './demo-keys.ts';
+import { type Host, startHost } from './host.ts';
+import { HostError } from './host-error.ts';
+import { parseStartOptions, type StartOptions } from './options.ts';
+
+/** `npm start`: runs the service until it is told to stop. */
+
+try {
+  const options = parseStartOptions(process.argv.slice(2));
+  if (options) await run(options);
+} catch (error) {
+  const isExpected = error instanceof HostError;
+  process.stderr.write(`${isExpected ? `npm start: ${error.message.replaceAll('\n', ' ')}` : describe(error)}\n`);
+  process.exit(1);
+}
+
+async function run(options: StartOptions): Promise<void> {
+  const dataFolder = options.data === 'memory' ? undefined : options.data;
+  const host = await startHost({
+    host: options.host,
+    port: options.port,
+    dataFolder,
+    dynamodb: options.dynamodb,
+    sampleData: options.sampleData,
+  });
+  process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));
+  if (!isLoopback(options.host)) {
+    process.stderr.write('The demo keys are the same on every machine: whoever reaches this address can use them.\n');
+  }
+  await untilSignal();
+  await host.close();
+  process.exit(0);
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+}
+
+function readyAsJson({ baseUrl, keys }: Host): string {
+  return `${JSON.stringify({ baseUrl, keys })}\n`;
+}
+
+function readyForPeople({ baseUrl, keys }: Host, dataFolder: string | undefined, dynamodb: URL | undefined): string {
+  const number = new Intl.NumberFormat('en');
+  const keyLines = planIds.map((plan) => {
+    const { perMinute, perDay } = limitsOfDemoKey(plan);
+    const limits = `${number.format(perMinute)} a minute, ${number.format(perDay)} a day`;
+    return `    ${plans[plan].title.padEnd(11)}${keys[plan]}  ${limits}`;
+  });
+  return `
+  Pet Store Inventory Service is ready.
+
+    Base URL   ${baseUrl}
+    Data       ${dynamodb?.origin ?? dataFolder ?? 'in memory, gone when it stops'}
+
+  Demo keys, one per plan:
+
+${keyLines.join('\n')}
+
+  Try it:
+
+    curl -H 'Authorization: Bearer ${keys.free}' ${baseUrl}/inventory
+
+  Ctrl-C stops it.
+`;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,54 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { HostError } from './host-error.ts';
+
+export interface StartOptions {
+  readonly port: number;
+  readonly host: string;
+  /** `memory`, or a folder. */
+  readonly data: string;
+  readonly dynamodb?: URL;
+  readonly sampleData: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * Reads the command line of `npm start`.
+ *
+ * @returns undefined where only help was asked for
+ * @throws HostError on a bad option
+ */
+export function parseStartOptions(args: readonly string[]): StartOptions | undefined {
+  const command = new Command('npm start --')
+    .description('Runs the service on this machine: the synthesized template over an embedded database.')
+    .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 3000)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', '.local')
+    .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
+    .option('--no-sample-data', 'leave an empty store empty')
+    .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+  try {
+    return command.parse(args, { from: 'user' }).opts<StartOptions>();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    throw new HostError(`${error.message.replace(/^error: /, '')} (see npm start -- --help)`);
+  }
+}
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError('It must be a number from 0 to 65535.');
+  return port;
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new InvalidArgumentError('It must be a URL such as http://localhost:8000.');
+  }
+  return url;
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { GatewayRequest, HeaderFields } from './gateway/messages.ts';
+
+/** The longest body that API Gateway takes. */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** A request without the stage in its path. A body that is too long is read to its end and dropped. */
+export async function readRequest(message: IncomingMessage, stage: string): Promise<GatewayRequest> {
+  const receivedAt = Date.now();
+  const [path = '', ...query] = (message.url ?? '').split('?');
+  const { body, bodyTooLarge } = await readBody(message);
+  return {
+    id: randomUUID(),
+    receivedAt,
+    method: message.method ?? 'GET',
+    path: path.slice(stage.length + 1) || '/',
+    query: query.join('?'),
+    headers: headerFields(message.rawHeaders),
+    body,
+    bodyTooLarge,
+    sourceIp: message.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '',
+    protocol: `HTTP/${message.httpVersion}`,
+  };
+}
+
+async function readBody(message: IncomingMessage): Promise<{ body: Buffer; bodyTooLarge: boolean }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message) {
+    length += chunk.length;
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  const bodyTooLarge = length > MAX_BODY_BYTES;
+  return { body: bodyTooLarge ? Buffer.alloc(0) : Buffer.concat(chunks), bodyTooLarge };
+}
+
+function headerFields(rawHeaders: readonly string[]): HeaderFields {
+  const fields: [string, string][] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    fields.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']);
+  }
+  return fields;
+}

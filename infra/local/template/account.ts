@@ -1,0 +1,18 @@
+/** The AWS account and region that the local host stands in for. */
+export const account = {
+  id: '000000000000',
+  region: 'us-east-1',
+  partition: 'aws',
+  urlSuffix: 'amazonaws.com',
+} as const;
+
+export const pseudoParameters: Readonly<Record<string, string>> = {
+  'AWS::AccountId': account.id,
+  'AWS::Region': account.region,
+  'AWS::Partition': account.partition,
+  'AWS::URLSuffix': account.urlSuffix,
+};
+
+export function arn(service: string, resource: string): string {
+  return `arn:${account.partition}:${service}:${account.region}:${account.id}:${resource}`;
+}

@@ -1,0 +1,60 @@
+import { HostError } from '../host-error.ts';
+
+/** What `Ref` and `Fn::GetAtt` stand for in one stack. Undefined: nothing that the local host knows. */
+export interface Names {
+  ref(name: string): string | undefined;
+  attribute(resource: string, attribute: string): string | undefined;
+}
+
+/**
+ * Resolves the intrinsic functions in a template value.
+ *
+ * @param place the resource that the value belongs to, for the error
+ * @throws HostError for a function or a name that the local host does not know
+ */
+export function resolveIntrinsics(value: unknown, names: Names, place: string): unknown {
+  const resolve = (part: unknown): unknown => resolveIntrinsics(part, names, place);
+  if (Array.isArray(value)) return value.map(resolve);
+  if (typeof value !== 'object' || value === null) return value;
+
+  const entries = Object.entries(value);
+  const [name, argument]: [string, unknown] = entries[0] ?? ['', undefined];
+  if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) {
+    return Object.fromEntries(entries.map(([key, part]) => [key, resolve(part)]));
+  }
+  const result = call(name, resolve(argument), names);
+  if (result === undefined) {
+    throw new HostError(`${place}: the local host does not know ${name} ${JSON.stringify(argument)}`);
+  }
+  return result;
+}
+
+function call(name: string, argument: unknown, names: Names): unknown {
+  if (name === 'Ref') return typeof argument === 'string' ? names.ref(argument) : undefined;
+  if (name === 'Fn::Sub') return typeof argument === 'string' ? substitute(argument, names) : undefined;
+  if (!Array.isArray(argument)) return undefined;
+  const [first, second]: unknown[] = argument;
+  switch (name) {
+    case 'Fn::GetAtt':
+      return typeof first === 'string' && typeof second === 'string' ? names.attribute(first, second) : undefined;
+    case 'Fn::Join':
+      return typeof first === 'string' && Array.isArray(second) ? second.join(first) : undefined;
+    case 'Fn::Split':
+      return typeof first === 'string' && typeof second === 'string' ? second.split(first) : undefined;
+    case 'Fn::Select':
+      return Array.isArray(second) ? second[Number(first)] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function substitute(text: string, names: Names): string | undefined {
+  let complete = true;
+  const result = text.replaceAll(/\$\{([^!}]+)\}/g, (_, name: string) => {
+    const [resource = '', ...attribute] = name.split('.');
+    const value = attribute.length === 0 ? names.ref(resource) : names.attribute(resource, attribute.join('.'));
+    complete &&= value !== undefined;
+    return value ?? '';
+  });
+  return complete ? result : undefined;
+}

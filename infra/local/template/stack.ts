@@ -1,0 +1,112 @@
+import * as v from 'valibot';
+import { HostError } from '../host-error.ts';
+import { pseudoParameters } from './account.ts';
+import { type Names, resolveIntrinsics } from './intrinsics.ts';
+import { type KnownType, type PropertiesOf, type ResourceType, resourceTypes } from './resource-types.ts';
+
+const templateSchema = v.strictObject({
+  Description: v.optional(v.string()),
+  Resources: v.record(
+    v.string(),
+    v.strictObject({
+      Type: v.string(),
+      Properties: v.optional(v.record(v.string(), v.unknown()), {}),
+      DependsOn: v.optional(v.unknown()),
+      Metadata: v.optional(v.unknown()),
+      DeletionPolicy: v.optional(v.unknown()),
+      UpdateReplacePolicy: v.optional(v.unknown()),
+    }),
+  ),
+  Outputs: v.optional(v.record(v.string(), v.object({ Value: v.unknown() })), {}),
+  // The CDK's check that the account is bootstrapped.
+  Parameters: v.optional(v.strictObject({ BootstrapVersion: v.unknown() })),
+  Rules: v.optional(v.strictObject({ CheckBootstrapVersion: v.unknown() })),
+});
+
+type Template = v.InferOutput<typeof templateSchema>;
+
+/** A resource of the stack with its properties resolved and checked. */
+export interface Resource<Type extends KnownType> {
+  readonly logicalId: string;
+  /** What `Ref` gives. */
+  readonly ref: string;
+  readonly properties: PropertiesOf<Type>;
+}
+
+/** A template as the local host understands it: entirely, or not at all. */
+export class LocalStack {
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly #name: string;
+  readonly #template: Template;
+  readonly #names: Names;
+
+  /** @throws HostError naming the resource and the property that the local host does not know */
+  constructor(name: string, template: unknown) {
+    this.#name = name;
+    this.#template = parse(templateSchema, template, 'The template');
+    this.#names = {
+      ref: (id) => pseudoParameters[id] ?? this.#ref(id),
+      attribute: (id, attribute) => this.#typeOf(id)?.attributes?.[attribute]?.(this.#name, id),
+    };
+    for (const [id, { Type }] of Object.entries(this.#template.Resources)) {
+      if (!isKnown(Type)) throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);
+      this.#properties(id, Type);
+    }
+    this.outputs = Object.fromEntries(
+      Object.entries(this.#template.Outputs).map(([id, { Value }]) => [
+        id,
+        String(this.#resolve(Value, `Output ${id}`)),
+      ]),
+    );
+  }
+
+  /** All resources of a type, in the order of the template. */
+  resources<Type extends KnownType>(type: Type): Resource<Type>[] {
+    return Object.entries(this.#template.Resources)
+      .filter(([, resource]) => resource.Type === type)
+      .map(([id]) => ({ logicalId: id, ref: this.#ref(id) ?? id, properties: this.#properties(id, type) }));
+  }
+
+  /** The value of an attribute of a resource, as `Fn::GetAtt` gives it. */
+  attribute(logicalId: string, attribute: string): string {
+    const value = this.#names.attribute(logicalId, attribute);
+    if (value === undefined)
+      throw new HostError(`Resource ${logicalId}: the local host does not know its ${attribute}`);
+    return value;
+  }
+
+  #properties<Type extends KnownType>(id: string, type: Type): PropertiesOf<Type> {
+    const place = `Resource ${id} (${type})`;
+    return parse(resourceTypes[type].properties, this.#resolve(this.#template.Resources[id]?.Properties, place), place);
+  }
+
+  #resolve(value: unknown, place: string): unknown {
+    return resolveIntrinsics(value, this.#names, place);
+  }
+
+  #ref(id: string): string | undefined {
+    const type = this.#typeOf(id);
+    return type && (type.ref?.(this.#name, id, this.#template.Resources[id]?.Properties) ?? id);
+  }
+
+  #typeOf(id: string): ResourceType | undefined {
+    const type = this.#template.Resources[id]?.Type;
+    return type !== undefined && isKnown(type) ? resourceTypes[type] : undefined;
+  }
+}
+
+function isKnown(type: string): type is KnownType {
+  return Object.hasOwn(resourceTypes, type);
+}
+
+function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown, place: string): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const property = v.getDotPath(issue) ?? '';
+  throw new HostError(
+    issue.expected === 'never'
+      ? `${place}: the local host does not know the property ${property}`
+      : `${place}: the local host does not support property ${property} (expected ${issue.expected}, got ${issue.received})`,
+  );
+}
