@@ -1,5 +1,6 @@
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
 import { ServiceError } from './contract/errors.ts';
 
 export interface ClientOptions {
@@ -9,16 +10,25 @@ export interface ClientOptions {
   readonly requestTimeout: number;
 }
 
-/** Numbers as the decimal text that DynamoDB sends. */
-export const numbersAsText = { wrapNumbers: (text: string) => text };
+/** Numbers stay wrapped with the decimal text that DynamoDB sends, so that an int64 keeps its digits, there and back. */
+export const exactNumbers = { wrapNumbers: true };
 
-/** A DynamoDB client that hands numbers over as the decimal text DynamoDB sends, so that an int64 keeps its digits. */
+/** The decimal text of a number in an item. */
+export const decimalTextSchema = v.pipe(
+  v.object({ value: v.string() }),
+  v.transform(({ value }) => value),
+);
+
+/** A number in an item that is known to fit a JavaScript number. */
+export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());
+
+/** A DynamoDB client with {@link exactNumbers}. */
 export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
     maxAttempts,
     requestHandler: { connectionTimeout: 500, requestTimeout, throwOnRequestTimeout: true },
   });
-  return DynamoDBDocumentClient.from(client, { unmarshallOptions: numbersAsText });
+  return DynamoDBDocumentClient.from(client, { unmarshallOptions: exactNumbers });
 }
 
 const THROTTLING = new Set([

@@ -3,15 +3,14 @@ import { type DynamoDBDocumentClient, paginateQuery, UpdateCommand } from '@aws-
 import * as v from 'valibot';
 import { type InventoryItem, petStatusSchema } from './contract/inventory.ts';
 import { type Int64, isInt64 } from './contract/int64.ts';
-import { reachingDynamoDB } from './dynamodb.ts';
+import { decimalTextSchema, reachingDynamoDB, safeNumberSchema } from './dynamodb.ts';
 
 /** The one store there is: the partition key of every stock item. */
 export const STORE_ID = 'main';
 
-/** A stock item as the document client hands it over: numbers as decimal text. */
 const stockItemSchema = v.object({
-  petId: v.custom<Int64>((value) => typeof value === 'string' && isInt64(value)),
-  quantity: v.pipe(v.string(), v.transform(Number), v.safeInteger()),
+  petId: v.pipe(decimalTextSchema, v.guard(isInt64)),
+  quantity: safeNumberSchema,
   status: petStatusSchema,
 });
 

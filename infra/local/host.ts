@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { numbersAsText } from '../../shared/dynamodb.ts';
+import { exactNumbers } from '../../shared/dynamodb.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { issueDemoKeys } from './demo-keys.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
@@ -133,7 +133,7 @@ async function prepareData(
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     maxAttempts: 2,
   });
-  const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: numbersAsText });
+  const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: exactNumbers });
   try {
     await createTables(client, stack.resources('AWS::DynamoDB::Table'));
     if (sampleData) await loadSampleStock(documents, outputOf(stack, 'StockTableName'));

@@ -19,6 +19,7 @@ export function bundleOptions(name: string): BuildOptions {
     legalComments: 'none',
     alias: {
       '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'lambda-credentials.ts'),
+      '@smithy/core/event-streams': join(import.meta.dirname, 'no-event-streams.ts'),
     },
   };
 }

@@ -1,8 +1,6 @@
 import * as v from 'valibot';
+import { safeNumberSchema as number } from '../dynamodb.ts';
 import { planIds } from './plans.ts';
-
-/** DynamoDB numbers arrive as decimal text; the numbers of a key record all fit a JavaScript number. */
-const number = v.pipe(v.string(), v.transform(Number), v.safeInteger());
 
 const keyRecordSchema = v.object({
   /** SHA-256 of the key, 64 hex digits: the partition key. */

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { numbersAsText } from '../dynamodb.ts';
+import { exactNumbers } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
 import { nextStep, rateLimitOf, refusal, SUSPENSION_MS, type Verdict } from './verdict.ts';
 import { isSameDay, type Minute, minuteOf } from './window.ts';
@@ -130,7 +130,7 @@ export class Limiter {
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      const item = error.Item ? unmarshall(error.Item, numbersAsText) : await this.#read(keyHash);
+      const item = error.Item ? unmarshall(error.Item, exactNumbers) : await this.#read(keyHash);
       return { done: false, key: item && parseKeyRecord(item) };
     }
   }

@@ -1,0 +1,37 @@
+import { Command, CommanderError } from 'commander';
+import { AdminError } from './admin-error.ts';
+import { inventoryCommand } from './inventory-import.ts';
+
+/** `npm run admin -- …`: what the admin of a store does. */
+const program = new Command('npm run admin --')
+  .description('Administers the pet store inventory service, on this machine or on AWS.')
+  .addCommand(inventoryCommand());
+
+for (const command of withSubcommands(program)) {
+  command
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
+    process.exit(error.exitCode);
+  }
+  process.stderr.write(`${describe(error)}\n`);
+  process.exit(1);
+}
+
+function describe(error: unknown): string {
+  if (error instanceof CommanderError) {
+    return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see npm run admin -- --help)`;
+  }
+  if (error instanceof AdminError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
+}
