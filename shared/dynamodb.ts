@@ -28,6 +28,8 @@ export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): 
     maxAttempts,
     requestHandler: { connectionTimeout: 500, requestTimeout, throwOnRequestTimeout: true },
   });
+  // It prepares every answer for a log that nobody has asked for: a tenth of the time of a long list.
+  client.middlewareStack.remove('loggerMiddleware');
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: exactNumbers });
 }
 

@@ -38,6 +38,8 @@ export interface Host {
   readonly baseUrl: string;
   /** A demo key per plan. */
   readonly keys: Readonly<Record<PlanId, string>>;
+  /** Folder of the log files; gone with the host where data is kept in memory. */
+  readonly logFolder: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly usagePlans: UsagePlans;
   /** Address of the DynamoDB engine. */
@@ -73,7 +75,8 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   const synthesized = synthesize(assemblyFolder);
   const stack = new LocalStack(synthesized.name, synthesized.template);
 
-  const logGroups = new LogGroups(options.dataFolder === undefined ? undefined : join(options.dataFolder, 'logs'));
+  const logFolder = join(options.dataFolder ?? assemblyFolder, 'logs');
+  const logGroups = new LogGroups(logFolder);
   closings.push(() => logGroups.close());
   const functions = loadFunctions(stack, synthesized, engine.endpoint, logGroups);
   closings.push(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
@@ -86,6 +89,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   return {
     baseUrl: `http://${urlHost(options.host)}:${port}/${restApi.stage}`,
     keys,
+    logFolder,
     outputs: stack.outputs,
     usagePlans,
     engineEndpoint: engine.endpoint,

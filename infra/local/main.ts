@@ -44,7 +44,11 @@ function readyAsJson({ baseUrl, keys }: Host): string {
   return `${JSON.stringify({ baseUrl, keys })}\n`;
 }
 
-function readyForPeople({ baseUrl, keys }: Host, dataFolder: string | undefined, dynamodb: URL | undefined): string {
+function readyForPeople(
+  { baseUrl, keys, logFolder }: Host,
+  dataFolder: string | undefined,
+  dynamodb: URL | undefined,
+): string {
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
@@ -56,6 +60,7 @@ function readyForPeople({ baseUrl, keys }: Host, dataFolder: string | undefined,
 
     Base URL   ${baseUrl}
     Data       ${dynamodb?.origin ?? dataFolder ?? 'in memory, gone when it stops'}
+    Logs       ${logFolder}
 
   Demo keys, one per plan:
 

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { type BuildOptions, buildSync } from 'esbuild';
+import { bundleOptions } from '../../infra/stack/bundle.ts';
+import { atMost, type Figure, median } from './figure.ts';
+
+const RUNS = 21;
+const MAX_BUNDLE_KILOBYTES = 250;
+const MAX_IMPORT_RATIO = 0.6;
+
+const importScript =
+  'const start = performance.now(); await import(process.argv[1]); console.log(performance.now() - start);';
+
+const environment = {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'bench',
+  AWS_SECRET_ACCESS_KEY: 'bench',
+  KEYS_TABLE: 'keys',
+  STOCK_TABLE: 'stock',
+  OVERFLOW_USAGE_IDENTIFIER: 'overflow',
+};
+
+/**
+ * Size of each function's bundle, and its cold import beside that of the same handler bundled plainly: as an ES module
+ * with the SDK and nothing trimmed. Each import runs in a fresh process; the two take turns.
+ */
+export function benchBundles(): Figure[] {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-bundles-'));
+  try {
+    return functionNames().flatMap((name) => {
+      const ours = join(folder, `${name}.cjs`);
+      const plain = join(folder, `${name}.mjs`);
+      buildSync({ ...bundleOptions(name), outfile: ours });
+      buildSync({ ...plainOptions(name), outfile: plain });
+      return [
+        atMost(`${name}: bundle`, statSync(ours).size / 1_000, MAX_BUNDLE_KILOBYTES, ' kB'),
+        importFigure(name, ours, plain),
+      ];
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function functionNames(): string[] {
+  return readdirSync(join(import.meta.dirname, '../../functions')).map((file) => basename(file, '.ts'));
+}
+
+function plainOptions(name: string): BuildOptions {
+  const { alias: _, ...options } = bundleOptions(name);
+  const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
+  return { ...options, format: 'esm', banner };
+}
+
+function importFigure(name: string, ours: string, plain: string): Figure {
+  const pairs = Array.from({ length: RUNS }, () => ({ ours: importTime(ours), plain: importTime(plain) }));
+  const ratio = median(pairs.map((pair) => pair.ours / pair.plain));
+  const milliseconds = (of: 'ours' | 'plain'): string => median(pairs.map((pair) => pair[of])).toFixed(1);
+  const figure = atMost(`${name}: cold import ÷ plain cold import`, ratio, MAX_IMPORT_RATIO);
+  return { ...figure, measured: `${figure.measured} (${milliseconds('ours')} ms ÷ ${milliseconds('plain')} ms)` };
+}
+
+function importTime(file: string): number {
+  const args = ['--input-type=module', '--eval', importScript, '--', file];
+  return Number(execFileSync(process.execPath, args, { env: environment }));
+}

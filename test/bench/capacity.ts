@@ -1,0 +1,81 @@
+import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { type Host, startHost } from '../../infra/local/host.ts';
+import { writeStock } from '../../infra/write-stock.ts';
+import { CapacityMeter, type Consumed } from './capacity-meter.ts';
+import { engineClient, manyPets } from './engine-client.ts';
+import { exactly, type Figure } from './figure.ts';
+
+const PETS = 10_000;
+const REQUESTS = 50;
+
+/** Capacity that one request consumes, as the engine reports it, measured through the whole host. */
+export async function benchCapacity(): Promise<Figure[]> {
+  const engine = await startEmbeddedEngine(undefined);
+  const meter = new CapacityMeter(engine.endpoint);
+  const host = await startHost({
+    host: '127.0.0.1',
+    port: 0,
+    dataFolder: undefined,
+    dynamodb: await meter.listen(),
+    sampleData: false,
+  });
+  try {
+    const { StockTableName = '', KeysTableName = '' } = host.outputs;
+    await writeStock(engineClient(engine.endpoint), StockTableName, manyPets(PETS));
+    await send(host, 'PATCH', '/inventory/1');
+    meter.take();
+
+    for (let request = 0; request < REQUESTS; request++) await send(host, 'PATCH', '/inventory/1');
+    const updates = meter.take();
+    await send(host, 'GET', '/inventory');
+    const list = meter.take();
+    return [
+      exactly('authorizer, an admitted request: write units', perRequest(updates, KeysTableName, 'UpdateItem'), 1),
+      exactly('authorizer, an admitted request: read units', perRequest(updates, KeysTableName, 'GetItem'), 0),
+      exactly('update: write units', perRequest(updates, StockTableName, 'UpdateItem'), 1),
+      exactly(
+        `list of ${PETS.toLocaleString('en')} pets: read units (size ÷ 8 kB)`,
+        total(list, StockTableName, 'Query'),
+        expectedListUnits(),
+      ),
+    ];
+  } finally {
+    await host.close();
+    meter.close();
+    await engine.close();
+  }
+}
+
+async function send({ baseUrl, keys }: Host, method: string, path: string): Promise<void> {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${keys.enterprise}`, 'Content-Type': 'application/json' },
+    ...(method === 'PATCH' && { body: '{"quantity":5}' }),
+  });
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}`);
+}
+
+function total(consumed: readonly Consumed[], table: string, operation: string): number {
+  const matching = consumed.filter((entry) => entry.table === table && entry.operation === operation);
+  return matching.reduce((sum, { units }) => sum + units, 0);
+}
+
+const perRequest = (consumed: readonly Consumed[], table: string, operation: string): number =>
+  total(consumed, table, operation) / REQUESTS;
+
+/** By DynamoDB's rules an item is its attribute names and values; a number is a byte per two digits and one more. */
+function expectedListUnits(): number {
+  const names = 'storeIdpetIdquantitystatus'.length + 'main'.length;
+  let bytes = 0;
+  for (const { petId, quantity, status } of manyPets(PETS)) {
+    const current = petId === '1' ? 5 : quantity;
+    bytes += names + numberBytes(petId) + numberBytes(current) + status.length;
+  }
+  return Math.ceil(bytes / 4_096) / 2;
+}
+
+function numberBytes(value: number | string): number {
+  const digits = String(value).replace(/0+$/, '').length;
+  return Math.ceil(digits / 2) + 1;
+}
