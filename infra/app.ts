@@ -4,6 +4,6 @@ import { createApp } from './create-app.ts';
 import { stages } from './stages.ts';
 
 /** The CDK app that `cdk synth`, `cdk validate` and `cdk deploy` run (see cdk.json). */
-const app = createApp(Object.values(stages));
+const app = createApp(Object.values(stages), { validate: true });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 app.synth();

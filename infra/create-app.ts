@@ -15,16 +15,19 @@ const featureFlags = {
   '@aws-cdk/core:explicitStackTags': true,
   '@aws-cdk/core:includePrefixInUniqueNameGeneration': true,
   '@aws-cdk/core:target-partitions': ['aws'],
-  '@aws-cdk/core:validateAgainstDefaultRules': true,
 };
 
-/**
- * The CDK app with one `Inventory` stack per stage.
- *
- * @param outdir where the cloud assembly goes; by default where the CDK CLI wants it
- */
-export function createApp(stages: readonly StageSettings[], outdir?: string): App {
-  const app = new App({ analyticsReporting: false, context: featureFlags, ...(outdir && { outdir }) });
+export interface AppOptions {
+  /** Where the cloud assembly goes; by default where the CDK CLI wants it. */
+  readonly outdir?: string;
+  /** Check the templates against the built-in CloudFormation rules. It takes longer than all the rest. */
+  readonly validate?: boolean;
+}
+
+/** The CDK app with one `Inventory` stack per stage. */
+export function createApp(stages: readonly StageSettings[], { outdir, validate = false }: AppOptions = {}): App {
+  const context = { ...featureFlags, '@aws-cdk/core:validateAgainstDefaultRules': validate };
+  const app = new App({ analyticsReporting: false, context, ...(outdir !== undefined && { outdir }) });
   for (const settings of stages) {
     new InventoryStack(new Stage(app, settings.name), 'Inventory', settings);
   }

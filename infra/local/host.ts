@@ -144,7 +144,9 @@ async function prepareData(
     return await issueDemoKeys(documents, outputOf(stack, 'KeysTableName'), usagePlans);
   } catch (error) {
     if (error instanceof HostError) throw error;
-    throw new HostError(`The DynamoDB engine at ${endpoint.origin} cannot be used: ${reasonOf(error)}`);
+    throw new HostError(
+      `The DynamoDB engine at ${endpoint.origin} cannot be used: ${reasonOf(error)}. Start it, or leave out --dynamodb.`,
+    );
   } finally {
     client.destroy();
   }

@@ -29,7 +29,7 @@ export interface SynthesizedStack {
  * @param folder where the cloud assembly goes
  */
 export function synthesize(folder: string): SynthesizedStack {
-  const app = createApp([stages.staging], folder);
+  const app = createApp([stages.staging], { outdir: folder });
   app.synth();
   const stage = app.node.findChild(stages.staging.name);
   const stack = Stage.isStage(stage) ? stage.synth().stacks[0] : undefined;

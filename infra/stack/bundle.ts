@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AssetHashType, DockerImage } from 'aws-cdk-lib';
-import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync } from 'esbuild';
 
 const functionsFolder = join(import.meta.dirname, '../../functions');
@@ -24,21 +23,10 @@ export function bundleOptions(name: string): BuildOptions {
   };
 }
 
-/** The bundled code of a function in the folder `functions`, as `index.js` with its SDK. No Docker is involved. */
-export function bundledFunction(name: string): Code {
-  return Code.fromAsset(functionsFolder, {
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: DockerImage.fromRegistry('unused'),
-      // Tells the functions apart in the CDK's cache of bundled assets.
-      command: [name],
-      local: {
-        tryBundle(outputFolder) {
-          buildSync({ ...bundleOptions(name), outfile: join(outputFolder, 'index.js') });
-          writeFileSync(join(outputFolder, 'package.json'), '{"type":"commonjs"}');
-          return true;
-        },
-      },
-    },
-  });
+/** Bundles a function into a new temporary folder, as `index.js` with its SDK. No Docker is involved. */
+export function bundleFunction(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
+  buildSync({ ...bundleOptions(name), outfile: join(folder, 'index.js') });
+  writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');
+  return folder;
 }

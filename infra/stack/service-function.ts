@@ -1,9 +1,10 @@
+import { rmSync } from 'node:fs';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { bundledFunction } from './bundle.ts';
+import { bundleFunction } from './bundle.ts';
 
 export interface ServiceFunctionProps {
   /** File in the folder `functions`, without its ending. */
@@ -23,9 +24,10 @@ export class ServiceFunction extends LambdaFunction {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
 
+    const bundle = bundleFunction(entry);
     super(scope, id, {
       ...props,
-      code: bundledFunction(entry),
+      code: Code.fromAsset(bundle),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -33,5 +35,7 @@ export class ServiceFunction extends LambdaFunction {
       logGroup,
       role,
     });
+    // The asset is a copy.
+    rmSync(bundle, { recursive: true });
   }
 }

@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { CreateTableCommand, DynamoDBClient, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { buildSync } from 'esbuild';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { LambdaFunction } from '../../infra/local/lambda/lambda-function.ts';
-import { bundleOptions } from '../../infra/stack/bundle.ts';
+import { bundleFunction } from '../../infra/stack/bundle.ts';
 import { writeStock } from '../../infra/write-stock.ts';
 import { STORE_ID } from '../../shared/stock-store.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
@@ -22,9 +19,7 @@ const LARGE = 10 * SMALL;
  * pets, beside a bare loop of the same Queries that discards the items. The three take turns.
  */
 export async function benchListing(): Promise<Figure[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-listing-'));
-  buildSync({ ...bundleOptions('list-inventory'), outfile: join(folder, 'index.js') });
-  writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');
+  const folder = bundleFunction('list-inventory');
   const engine = await startEmbeddedEngine(undefined);
   pointSdkAt(engine.endpoint);
   const documents = engineClient(engine.endpoint);
