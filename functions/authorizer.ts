@@ -9,7 +9,7 @@ import { bearerToken } from '../shared/keys/bearer-token.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 
 /** One try: the SDK repeating a write that did arrive would count a request twice. */
-const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 1_000 }), requiredEnv('KEYS_TABLE'));
+const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
 const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
 
 /**

@@ -26,7 +26,7 @@ export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v
 export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
     maxAttempts,
-    requestHandler: { connectionTimeout: 500, requestTimeout, throwOnRequestTimeout: true },
+    requestHandler: { connectionTimeout: 1_000, requestTimeout, throwOnRequestTimeout: true },
   });
   // It prepares every answer for a log that nobody has asked for: a tenth of the time of a long list.
   client.middlewareStack.remove('loggerMiddleware');
@@ -45,6 +45,14 @@ export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DynamoDBServiceException) return error.$fault === 'server' || THROTTLING.has(error.name);
   return error.name === 'TimeoutError' || ('code' in error && typeof error.code === 'string');
+}
+
+/**
+ * Whether the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile finds
+ * out only when it uses one: the request has then not arrived.
+ */
+export function isConnectionGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
 /** Runs a DynamoDB call; what failed because DynamoDB is out of reach becomes a 503. */

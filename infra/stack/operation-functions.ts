@@ -23,7 +23,7 @@ export class OperationFunctions extends Construct {
     this.authorizer = new ServiceFunction(this, 'Authorizer', {
       entry: 'authorizer',
       description: 'Checks the API key of a request and counts it',
-      timeout: Duration.seconds(5),
+      timeout: Duration.seconds(10),
       environment: { KEYS_TABLE: tables.keys.tableName, OVERFLOW_USAGE_IDENTIFIER: overflowIdentifier },
     });
     tables.keys.grant(this.authorizer, 'dynamodb:UpdateItem', 'dynamodb:GetItem');

@@ -1,7 +1,13 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+  type UpdateCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers } from '../dynamodb.ts';
+import { exactNumbers, isConnectionGone } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
 import { nextStep, rateLimitOf, refusal, SUSPENSION_MS, type Verdict } from './verdict.ts';
 import { isSameDay, type Minute, minuteOf } from './window.ts';
@@ -116,22 +122,30 @@ export class Limiter {
 
   async #updateIf(keyHash: string, { update, condition, values }: ConditionalUpdate): Promise<Write> {
     try {
-      const { Attributes } = await this.#client.send(
-        new UpdateCommand({
-          TableName: this.#tableName,
-          Key: { keyHash },
-          UpdateExpression: update,
-          ConditionExpression: condition,
-          ExpressionAttributeValues: values,
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      const { Attributes } = await this.#send({
+        TableName: this.#tableName,
+        Key: { keyHash },
+        UpdateExpression: update,
+        ConditionExpression: condition,
+        ExpressionAttributeValues: values,
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       const item = error.Item ? unmarshall(error.Item, exactNumbers) : await this.#read(keyHash);
       return { done: false, key: item && parseKeyRecord(item) };
+    }
+  }
+
+  /** The one repetition there is. Should the write have arrived after all, a request counts twice: never too few. */
+  async #send(input: UpdateCommandInput): Promise<UpdateCommandOutput> {
+    try {
+      return await this.#client.send(new UpdateCommand(input));
+    } catch (error) {
+      if (!isConnectionGone(error)) throw error;
+      return this.#client.send(new UpdateCommand(input));
     }
   }
 
