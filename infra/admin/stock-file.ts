@@ -56,7 +56,9 @@ function rawRows(file: string): AsyncIterable<RawRow> {
 
 function check({ line, value, fault }: RawRow): StockRow {
   if (fault !== undefined) return { line, fault };
-  if (Array.isArray(value)) return { line, fault: 'must be an object with petId, quantity and status' };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { line, fault: 'must be an object with petId, quantity and status' };
+  }
   const result = v.safeParse(rowSchema, value);
   if (result.success) return { line, entry: result.output };
   return { line, fault: result.issues.map(describe).join('; ') };
