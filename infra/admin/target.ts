@@ -2,7 +2,7 @@ import { DescribeTableCommand, DynamoDBClient, type KeySchemaElement } from '@aw
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/dynamodb.ts';
-import { OUTPUTS_PATH } from '../local/front-server.ts';
+import { OUTPUTS_PATH } from '../local/outputs-path.ts';
 import { AdminError, reasonOf } from './admin-error.ts';
 
 export interface TargetOptions {

@@ -6,6 +6,7 @@ import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { GatewayAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { HostError } from './host-error.ts';
+import { OUTPUTS_PATH } from './outputs-path.ts';
 import { readRequest } from './read-request.ts';
 
 export interface FrontServerSettings {
@@ -14,9 +15,6 @@ export interface FrontServerSettings {
   /** The outputs of the stack, for tools that need a table's name. */
   readonly outputs: Readonly<Record<string, string>>;
 }
-
-/** Path at which the host tells tools the outputs of the stack. */
-export const OUTPUTS_PATH = '/outputs.json';
 
 /** The host's one address: the API below its stage, DynamoDB's API at the root, the stack's outputs. */
 export function createFrontServer(settings: FrontServerSettings): Server {
