@@ -10,8 +10,11 @@ export interface ClientOptions {
   readonly requestTimeout: number;
 }
 
-/** Numbers stay wrapped with the decimal text that DynamoDB sends, so that an int64 keeps its digits, there and back. */
-export const exactNumbers = { wrapNumbers: true };
+/**
+ * Numbers stay wrapped with the decimal text that DynamoDB sends, so that an int64 keeps its digits, there and back.
+ * Hand over a copy: the SDK writes its own options into what it is given.
+ */
+export const exactNumbers = Object.freeze({ wrapNumbers: true });
 
 /** The decimal text of a number in an item. */
 export const decimalTextSchema = v.pipe(
@@ -30,7 +33,7 @@ export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): 
   });
   // It prepares every answer for a log that nobody has asked for: a tenth of the time of a long list.
   client.middlewareStack.remove('loggerMiddleware');
-  return DynamoDBDocumentClient.from(client, { unmarshallOptions: exactNumbers });
+  return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
 const THROTTLING = new Set([
@@ -44,7 +47,19 @@ const THROTTLING = new Set([
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DynamoDBServiceException) return error.$fault === 'server' || THROTTLING.has(error.name);
-  return error.name === 'TimeoutError' || ('code' in error && typeof error.code === 'string');
+  return error.name === 'TimeoutError' || isNetworkError(error) || isServerError(error);
+}
+
+/** The codes that the operating system gives; Node's own, which begin with ERR_, are faults of a program. */
+function isNetworkError(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && /^E(?!RR_)[A-Z]/.test(error.code);
+}
+
+const serverErrorSchema = v.object({ $response: v.object({ statusCode: v.pipe(v.number(), v.minValue(500)) }) });
+
+/** A 5xx of something in between, whose body the SDK could not read. */
+function isServerError(error: Error): boolean {
+  return v.is(serverErrorSchema, error);
 }
 
 /**

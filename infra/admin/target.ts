@@ -59,7 +59,7 @@ function awsTarget(table: string): Target {
 }
 
 function documents(client: DynamoDBClient): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(client, { unmarshallOptions: exactNumbers });
+  return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
 async function checkStockTable({ client, stockTable, place }: Target): Promise<void> {

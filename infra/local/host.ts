@@ -137,7 +137,7 @@ async function prepareData(
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     maxAttempts: 2,
   });
-  const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: exactNumbers });
+  const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
   try {
     await createTables(client, stack.resources('AWS::DynamoDB::Table'));
     if (sampleData) await loadSampleStock(documents, outputOf(stack, 'StockTableName'));

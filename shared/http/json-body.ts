@@ -24,12 +24,13 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   if (!JSON_MEDIA_TYPE.test(contentType(event))) throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
 
   const result = v.safeParse(schema, parseJsonObject(bytes.toString('utf8')));
-  if (!result.success) throw new ServiceError('INVALID_BODY', { message: result.issues.map(describe).join(' ') });
-  return result.output;
+  if (result.success) return result.output;
+  const faults = new Set(result.issues.map(describe));
+  throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
 }
 
 function contentType({ multiValueHeaders }: APIGatewayProxyEvent): string {
-  const headers = Object.entries(multiValueHeaders);
+  const headers = Object.entries(multiValueHeaders ?? {});
   return (
     headers
       .find(([name]) => name.toLowerCase() === 'content-type')?.[1]

@@ -14,6 +14,8 @@ type Pipeline = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /** The longest result that Lambda hands over, as JSON text in bytes (its error message names this figure). */
 const MAX_RESULT_BYTES = 6_291_556;
+/** Of a UTF-16 code unit in UTF-8, or escaped in JSON. */
+const MAX_BYTES_PER_UNIT = 6;
 /** Left for the headers that the pipeline adds afterwards. */
 const HEADROOM_BYTES = 1_024;
 
@@ -68,7 +70,7 @@ function admittedOnly(): Pipeline {
 function toResult({ status, body }: Reply, headers: Readonly<Record<string, string>> = {}): APIGatewayProxyResult {
   const result = { statusCode: status, headers: { 'Content-Type': 'application/json', ...headers }, body };
   if (
-    body.length > MAX_RESULT_BYTES / 2 &&
+    body.length > MAX_RESULT_BYTES / MAX_BYTES_PER_UNIT &&
     Buffer.byteLength(JSON.stringify(result)) + HEADROOM_BYTES > MAX_RESULT_BYTES
   ) {
     throw new ServiceError('RESPONSE_TOO_LARGE');

@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import { safeNumberSchema as number } from '../dynamodb.ts';
 import { planIds } from './plans.ts';
 
+const limit = v.pipe(number, v.minValue(1));
+
 const keyRecordSchema = v.object({
   /** SHA-256 of the key, 64 hex digits: the partition key. */
   keyHash: v.string(),
@@ -9,8 +11,8 @@ const keyRecordSchema = v.object({
   keyId: v.string(),
   name: v.string(),
   plan: v.picklist(planIds),
-  perMinute: number,
-  perDay: number,
+  perMinute: limit,
+  perDay: limit,
   enabled: v.boolean(),
   /** Unix milliseconds; absent: never. */
   expiresAt: v.optional(number),

@@ -134,7 +134,7 @@ export class Limiter {
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      const item = error.Item ? unmarshall(error.Item, exactNumbers) : await this.#read(keyHash);
+      const item = error.Item ? unmarshall(error.Item, { ...exactNumbers }) : await this.#read(keyHash);
       return { done: false, key: item && parseKeyRecord(item) };
     }
   }

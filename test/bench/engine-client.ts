@@ -21,7 +21,7 @@ export function engineClient(endpoint: URL): DynamoDBDocumentClient {
     credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
     maxAttempts: 1,
   });
-  return DynamoDBDocumentClient.from(client, { unmarshallOptions: exactNumbers });
+  return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
 /** Stock of `count` pets, petId 1 and up, of all statuses. */

@@ -1,0 +1,163 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { InternalServerError, ResourceNotFoundException, ThrottlingException } from '@aws-sdk/client-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import {
+  documentClient,
+  exactNumbers,
+  isConnectionGone,
+  isUnavailable,
+  reachingDynamoDB,
+} from '../../shared/dynamodb.ts';
+import { pointSdkAt } from '../support/engines.ts';
+import { acceptForeignErrors } from '../support/foreign-errors.ts';
+import { close, freePort, listen } from '../support/listening.ts';
+
+acceptForeignErrors();
+
+const $metadata = {};
+const GET = { TableName: 'keys', Key: { keyHash: 'ab' } };
+
+const withProperties = (error: Error, properties: object): Error => Object.assign(error, properties);
+
+const answerNumber = (digits: string): RequestListener => {
+  return (_, response) => {
+    response.setHeader('Content-Type', 'application/x-amz-json-1.0');
+    response.end(JSON.stringify({ Item: { petId: { N: digits } } }));
+  };
+};
+
+const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
+
+describe('The DynamoDB client', () => {
+  let server: Server | undefined;
+
+  afterEach(async () => {
+    server?.closeAllConnections();
+    if (server) await close(server);
+    server = undefined;
+  });
+
+  async function answerWith(listener: RequestListener): Promise<void> {
+    server = createServer(listener);
+    pointSdkAt(await listen(server));
+  }
+
+  test('is not to blame where nothing listens', async () => {
+    pointSdkAt(await freePort());
+    const failure = await failureOf(
+      documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).send(new GetCommand(GET)),
+    );
+
+    expect(isUnavailable(failure)).toBe(true);
+    expect(isConnectionGone(failure)).toBe(false);
+  });
+
+  test('hands numbers over as the digits that DynamoDB sends', async () => {
+    await answerWith(answerNumber('9223372036854775807'));
+    const client = documentClient({ maxAttempts: 1, requestTimeout: 1_000 });
+
+    expect((await client.send(new GetCommand(GET))).Item).toMatchObject({ petId: { value: '9223372036854775807' } });
+  });
+
+  // The SDK writes defaults of its own into the options object that it is given.
+  test('leaves the rule for numbers as it is, so that an item of a failed condition can be read with it', async () => {
+    await answerWith(answerNumber('1'));
+    await documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).send(new GetCommand(GET));
+
+    expect(unmarshall({ keyId: { S: 'k3y1d' }, perDay: { N: '1000' } }, exactNumbers)).toMatchObject({
+      keyId: 'k3y1d',
+      perDay: { value: '1000' },
+    });
+  });
+
+  test.each([1, 3])('tries %d times, as it is told', async (maxAttempts) => {
+    let requests = 0;
+    await answerWith((_, response) => {
+      requests += 1;
+      response.writeHead(500, { 'Content-Type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify({ __type: 'InternalServerError', message: 'out of order' }));
+    });
+    const failure = await failureOf(documentClient({ maxAttempts, requestTimeout: 1_000 }).send(new GetCommand(GET)));
+
+    expect(requests).toBe(maxAttempts);
+    expect(isUnavailable(failure)).toBe(true);
+  });
+
+  test('waits no longer for an answer than it is told', async () => {
+    await answerWith(() => undefined);
+    const start = Date.now();
+    const failure = await failureOf(documentClient({ maxAttempts: 1, requestTimeout: 200 }).send(new GetCommand(GET)));
+
+    expect(isUnavailable(failure)).toBe(true);
+    expect(isConnectionGone(failure)).toBe(false);
+    expect(Date.now() - start).toBeLessThan(2_000);
+  });
+
+  test('is not to blame where DynamoDB answers with a page that is not its own', async () => {
+    await answerWith((_, response) => {
+      response.writeHead(503, { 'Content-Type': 'text/html' });
+      response.end('<html>Service Unavailable</html>');
+    });
+    const failure = await failureOf(
+      documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).send(new GetCommand(GET)),
+    );
+
+    expect(isUnavailable(failure)).toBe(true);
+  });
+
+  test('is not to blame where DynamoDB hangs up', async () => {
+    await answerWith((request) => request.socket.destroy());
+    const failure = await failureOf(
+      documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).send(new GetCommand(GET)),
+    );
+
+    expect(isUnavailable(failure)).toBe(true);
+    expect(isConnectionGone(failure)).toBe(true);
+  });
+});
+
+describe('A failure of DynamoDB or of the way to it', () => {
+  test.each<[string, unknown]>([
+    ['a fault of its own', new InternalServerError({ message: 'x', $metadata })],
+    ['throttling', new ThrottlingException({ message: 'x', $metadata })],
+    ['a timeout', withProperties(new Error('x'), { name: 'TimeoutError' })],
+    ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' })],
+    ['a connection cut off', withProperties(new Error('x'), { code: 'ECONNRESET' })],
+    ['a name that does not resolve', withProperties(new Error('x'), { code: 'ENOTFOUND' })],
+  ])('is %s', (_, error) => {
+    expect(isUnavailable(error)).toBe(true);
+  });
+
+  test.each<[string, unknown]>([
+    ['a missing table', new ResourceNotFoundException({ message: 'x', $metadata })],
+    ['an error of our own', new TypeError('x is undefined')],
+    ['an error with a numeric code', withProperties(new Error('x'), { code: 42 })],
+    ['no error at all', 'x'],
+    ['nothing', undefined],
+  ])('is not %s', (_, error) => {
+    expect(isUnavailable(error)).toBe(false);
+  });
+});
+
+describe('A call to DynamoDB', () => {
+  test('that works hands its answer over', async () => {
+    expect(await reachingDynamoDB(Promise.resolve(42))).toBe(42);
+  });
+
+  test('that cannot work right now is SERVICE_UNAVAILABLE, to be tried again in a second', async () => {
+    const cause = withProperties(new Error('x'), { code: 'ECONNREFUSED' });
+    const failure: unknown = await reachingDynamoDB(Promise.reject(cause)).catch((error: unknown) => error);
+
+    expect(failure).toBeInstanceOf(ServiceError);
+    expect(failure).toMatchObject({ code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' }, cause });
+  });
+
+  test('that fails through our own fault fails as it is', async () => {
+    const fault = new ResourceNotFoundException({ message: 'x', $metadata });
+
+    await expect(reachingDynamoDB(Promise.reject(fault))).rejects.toBe(fault);
+  });
+});

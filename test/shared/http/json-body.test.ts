@@ -1,0 +1,183 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
+import { MAX_BODY_BYTES, parseJsonBody } from '../../../shared/http/json-body.ts';
+import { aProxyEvent } from '../../support/proxy-event.ts';
+
+const JSON_TYPE = 'application/json';
+const RULE = 'must be an integer from 0 to 2147483647.';
+
+function parse(body: string | undefined, headers: Record<string, string> = { 'Content-Type': JSON_TYPE }) {
+  const event = aProxyEvent({ method: 'PATCH', headers, ...(body === undefined ? {} : { body }) });
+  return parseJsonBody(event, inventoryUpdateSchema);
+}
+
+function parseBase64(text: string) {
+  const body = Buffer.from(text).toString('base64');
+  const event = aProxyEvent({ headers: { 'Content-Type': JSON_TYPE }, body, isBase64Encoded: true });
+  return parseJsonBody(event, inventoryUpdateSchema);
+}
+
+const anError = (code: string, status: number) => expect.objectContaining({ code, status });
+const invalidBody = (message: string) => expect.objectContaining({ code: 'INVALID_BODY', status: 400, message });
+
+const padded = (bytes: number) => '{"quantity":5}'.padEnd(bytes, ' ');
+
+describe('a JSON body', () => {
+  test.each([
+    ['a quantity', '{"quantity":5}', 5],
+    ['the smallest quantity', '{"quantity":0}', 0],
+    ['the largest quantity', '{"quantity":2147483647}', 2_147_483_647],
+    ['white space', ' {\r\n\t"quantity" : 5 } ', 5],
+    ['an integer written with an exponent', '{"quantity":1e3}', 1_000],
+    ['an integer written as a decimal', '{"quantity":5.0}', 5],
+    ['an escaped field name', '{"\\u0071uantity":5}', 5],
+  ])('is read with %s', (_, body, quantity) => {
+    expect(parse(body)).toEqual({ quantity });
+  });
+
+  test('is read from Base64, as the gateway sends it for binary media types', () => {
+    expect(parseBase64('{"quantity":5}')).toEqual({ quantity: 5 });
+  });
+
+  test('is read with any quantity that is allowed', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2_147_483_647 }), (quantity) => {
+        expect(parse(JSON.stringify({ quantity }))).toEqual({ quantity });
+      }),
+    );
+  });
+
+  test('is read with no other number', () => {
+    const fraction = fc.double({ noInteger: true });
+    const tooSmall = fc.maxSafeInteger().map((integer) => -1 - Math.abs(integer));
+    const tooLarge = fc.integer({ min: 2_147_483_648, max: Number.MAX_SAFE_INTEGER });
+    fc.assert(
+      fc.property(fc.oneof(fraction, tooSmall, tooLarge), (quantity) => {
+        expect(() => parse(JSON.stringify({ quantity }))).toThrow(anError('INVALID_BODY', 400));
+      }),
+    );
+  });
+});
+
+describe('a body that is too large is 413', () => {
+  test('from one byte over the limit on', () => {
+    expect(parse(padded(MAX_BODY_BYTES))).toEqual({ quantity: 5 });
+    expect(() => parse(padded(MAX_BODY_BYTES + 1))).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
+  });
+
+  test('counted in bytes, not in characters', () => {
+    expect(() => parse(`"${'ä'.repeat(MAX_BODY_BYTES / 2)}"`)).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
+  });
+
+  test('counted after Base64', () => {
+    expect(parseBase64(padded(MAX_BODY_BYTES))).toEqual({ quantity: 5 });
+    expect(() => parseBase64(padded(MAX_BODY_BYTES + 1))).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
+  });
+
+  test('whatever its media type, and says how large it may be', () => {
+    expect(() => parse(padded(MAX_BODY_BYTES + 1), { 'Content-Type': 'text/plain' })).toThrow('16384 bytes');
+  });
+});
+
+describe('the media type', () => {
+  test.each([
+    { 'Content-Type': 'application/json' },
+    { 'content-type': 'application/json' },
+    { 'CONTENT-TYPE': 'application/json' },
+    { 'Content-Type': 'Application/JSON' },
+    { 'Content-Type': 'application/json; charset=utf-8' },
+    { 'Content-Type': 'application/json;charset=UTF-8' },
+    { 'Content-Type': 'application/json; charset="utf-8"' },
+    { 'Content-Type': ' application/json ' },
+  ])('%j is JSON', (headers) => {
+    expect(parse('{"quantity":5}', headers)).toEqual({ quantity: 5 });
+  });
+
+  test.each([
+    {},
+    { 'Content-Type': '' },
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/x-www-form-urlencoded' },
+    { 'Content-Type': 'application/jsonp' },
+    { 'Content-Type': 'application/merge-patch+json' },
+    { 'Content-Type': 'text/json' },
+    { 'Content-Type': 'application/json; charset=iso-8859-1' },
+    { 'Content-Type': 'application/json; charset=utf-16' },
+    { 'Content-Type': 'application/json, text/plain' },
+  ])('%j is 415', (headers) => {
+    expect(() => parse('{"quantity":5}', headers)).toThrow(anError('UNSUPPORTED_MEDIA_TYPE', 415));
+  });
+});
+
+describe('a body that is not one JSON object is 400 and says what is expected', () => {
+  test.each([
+    ['no body', undefined],
+    ['an empty body', ''],
+    ['null', 'null'],
+    ['a list', '[{"quantity":5}]'],
+    ['an empty list', '[]'],
+    ['a number', '5'],
+    ['text', '"quantity"'],
+    ['true', 'true'],
+  ])('%s', (_, body) => {
+    expect(() => parse(body)).toThrow(invalidBody('The body must be a JSON object such as {"quantity": 5}.'));
+  });
+
+  test.each([
+    ['white space only', '  '],
+    ['a missing brace', '{"quantity":5'],
+    ['something after the object', '{"quantity":5}{}'],
+    ['single quotes', "{'quantity':5}"],
+    ['a comma at the end', '{"quantity":5,}'],
+    ['a comment', '{"quantity":5} // five'],
+    ['NaN', '{"quantity":NaN}'],
+    ['a plus sign', '{"quantity":+5}'],
+    ['a leading zero', '{"quantity":05}'],
+    ['a form', 'quantity=5'],
+  ])('%s', (_, body) => {
+    expect(() => parse(body)).toThrow(invalidBody('The body is not valid JSON.'));
+  });
+});
+
+describe('a fault in a field is 400 and names the field', () => {
+  test('a missing field', () => {
+    expect(() => parse('{}')).toThrow(invalidBody('The field "quantity" is missing.'));
+  });
+
+  test.each([
+    ['a negative integer', '-1'],
+    ['one more than the largest', '2147483648'],
+    ['a huge number', '1e400'],
+    ['a fraction', '1.5'],
+    ['a negative fraction', '-1.5'],
+    ['text', '"5"'],
+    ['empty text', '""'],
+    ['null', 'null'],
+    ['true', 'true'],
+    ['a list', '[5]'],
+    ['an object', '{"value":5}'],
+  ])('%s', (_, value) => {
+    expect(() => parse(`{"quantity":${value}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
+  });
+
+  test.each(['status', 'petId', 'Quantity', '__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])(
+    'an unknown field %j',
+    (field) => {
+      expect(() => parse(`{"quantity":5,"${field}":{"quantity":5}}`)).toThrow(
+        invalidBody(`The field "${field}" is not known.`),
+      );
+    },
+  );
+
+  test('a quantity in the prototype is no quantity', () => {
+    expect(() => parse('{"__proto__":{"quantity":5}}')).toThrow('The field "quantity" is missing.');
+    expect(Object.prototype).not.toHaveProperty('quantity');
+  });
+
+  test('a field name of the caller is cut short and escaped', () => {
+    expect(() => parse(`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`)).toThrow(
+      invalidBody(`The field "\\"\\n${'x'.repeat(38)}" is not known.`),
+    );
+  });
+});

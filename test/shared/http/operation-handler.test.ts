@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
+import { operationHandler, type Reply } from '../../../shared/http/operation-handler.ts';
+import { admittedContext, aProxyEvent, lambdaContext } from '../../support/proxy-event.ts';
+
+/** The longest result of a Lambda function, in bytes of JSON. */
+const LAMBDA_LIMIT = 6 * 1_024 * 1_024;
+
+const limitHeaders = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '1750000080' };
+const ok: Reply = { status: 200, body: '[]' };
+
+let log: jest.SpiedFunction<typeof console.error>;
+
+beforeEach(() => {
+  log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const answerTo = (event: APIGatewayProxyEvent, respond: (event: APIGatewayProxyEvent) => Promise<Reply>) =>
+  operationHandler(respond)(event, lambdaContext);
+
+const answerThrowing = (thrown: unknown) =>
+  answerTo(aProxyEvent(), async () => {
+    throw thrown;
+  });
+
+const errorBody = (body: string): unknown => JSON.parse(body);
+
+const answerWith = (body: string) => answerTo(aProxyEvent(), () => Promise.resolve({ status: 200, body }));
+const sizeOf = (answer: object) => Buffer.byteLength(JSON.stringify(answer));
+
+describe('an answer of an operation', () => {
+  test('is its reply as JSON with the limit headers (spec §8, rule 1)', async () => {
+    expect(await answerTo(aProxyEvent(), () => Promise.resolve({ status: 200, body: '[{"petId":1}]' }))).toEqual({
+      statusCode: 200,
+      headers: { 'Content-Type': 'application/json', ...limitHeaders },
+      body: '[{"petId":1}]',
+    });
+  });
+
+  test('is made from the event', async () => {
+    const answer = await answerTo(aProxyEvent({ body: 'text' }), ({ body }) =>
+      Promise.resolve({ status: 200, body: JSON.stringify(body) }),
+    );
+
+    expect(answer.body).toBe('"text"');
+  });
+
+  test('logs nothing where all is well', async () => {
+    await answerTo(aProxyEvent(), () => Promise.resolve(ok));
+
+    expect(log).not.toHaveBeenCalled();
+  });
+});
+
+describe('an error that an operation throws', () => {
+  test.each<[ErrorCode, number]>([
+    ['INVALID_PET_ID', 400],
+    ['INVALID_BODY', 400],
+    ['PET_NOT_FOUND', 404],
+    ['ROUTE_NOT_FOUND', 404],
+    ['METHOD_NOT_ALLOWED', 405],
+    ['PAYLOAD_TOO_LARGE', 413],
+    ['UNSUPPORTED_MEDIA_TYPE', 415],
+    ['INTERNAL_ERROR', 500],
+    ['SERVICE_UNAVAILABLE', 503],
+  ])('%s is %d with an Error body and the limit headers', async (code, status) => {
+    const answer = await answerThrowing(new ServiceError(code, { message: 'What happened.' }));
+
+    expect(answer).toMatchObject({
+      statusCode: status,
+      headers: { 'Content-Type': 'application/json', ...limitHeaders },
+    });
+    expect(errorBody(answer.body)).toEqual({ code, message: 'What happened.', status });
+  });
+
+  test('brings its headers', async () => {
+    const answer = await answerThrowing(new ServiceError('METHOD_NOT_ALLOWED', { headers: { Allow: 'GET' } }));
+
+    expect(answer.headers).toEqual({ 'Content-Type': 'application/json', Allow: 'GET', ...limitHeaders });
+  });
+
+  test('that is the fault of the client is not logged', async () => {
+    await answerThrowing(new ServiceError('INVALID_BODY', { cause: new SyntaxError('x') }));
+
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  test('that is our fault is logged with its cause and the request', async () => {
+    await answerThrowing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') }));
+
+    expect(log.mock.calls).toEqual([[expect.stringMatching(/SERVICE_UNAVAILABLE.*connect ECONNREFUSED/)]]);
+    expect(log.mock.calls).toEqual([[expect.stringContaining('c6af9ac6-7b61-11e6-9a41-93e8deadbeef')]]);
+  });
+});
+
+describe('an error that nobody expected', () => {
+  test.each<[string, unknown]>([
+    ['an Error', new Error('secret of table keys-4711')],
+    ['an Error with a code and a status', Object.assign(new Error('secret'), { code: 'PET_NOT_FOUND', status: 404 })],
+    ['an Error that middy would answer itself', Object.assign(new Error('secret'), { statusCode: 418, expose: true })],
+    ['text', 'secret'],
+    ['nothing', undefined],
+  ])('is a 500 that says nothing of it: %s', async (_, thrown) => {
+    const answer = await answerThrowing(thrown);
+
+    expect(answer).toEqual({
+      statusCode: 500,
+      headers: { 'Content-Type': 'application/json', ...limitHeaders },
+      body: '{"code":"INTERNAL_ERROR","message":"The service failed to answer this request.","status":500}',
+    });
+  });
+
+  test('is logged', async () => {
+    await answerThrowing(new Error('what went wrong'));
+
+    expect(log.mock.calls).toEqual([[expect.stringContaining('what went wrong')]]);
+  });
+});
+
+describe('a request that the authorizer refused', () => {
+  const refusedContext = { ...admittedContext, remaining: '0', retryAfter: '17' };
+
+  test.each<[ErrorCode, number]>([
+    ['RATE_LIMIT_EXCEEDED', 429],
+    ['DAILY_QUOTA_EXCEEDED', 429],
+    ['API_KEY_SUSPENDED', 429],
+    ['SERVICE_UNAVAILABLE', 503],
+  ])('%s is %d with Retry-After and the limit headers (spec §7, rule 1)', async (code, status) => {
+    const event = aProxyEvent({ authorizer: { ...refusedContext, outcome: code } });
+    const answer = await answerTo(event, () => Promise.resolve(ok));
+
+    expect(answer).toMatchObject({
+      statusCode: status,
+      headers: {
+        'Content-Type': 'application/json',
+        'Retry-After': '17',
+        ...limitHeaders,
+        'X-RateLimit-Remaining': '0',
+      },
+    });
+    expect(errorBody(answer.body)).toMatchObject({ code, status });
+  });
+
+  test('never reaches the operation', async () => {
+    const respond = jest.fn(() => Promise.resolve(ok));
+    await answerTo(aProxyEvent({ authorizer: { ...refusedContext, outcome: 'RATE_LIMIT_EXCEEDED' } }), respond);
+
+    expect(respond).not.toHaveBeenCalled();
+  });
+});
+
+describe('a request without a verdict', () => {
+  test.each([
+    ['no authorizer', null],
+    ['an empty context', {}],
+    ['a context of something else', { principalId: 'user' }],
+    ['an outcome that does not exist', { ...admittedContext, outcome: 'admitted' }],
+  ])('is a 500 and never reaches the operation: %s', async (_, authorizer) => {
+    const respond = jest.fn(() => Promise.resolve(ok));
+    const answer = await answerTo(aProxyEvent({ authorizer }), respond);
+
+    expect(answer.statusCode).toBe(500);
+    expect(errorBody(answer.body)).toMatchObject({ code: 'INTERNAL_ERROR' });
+    expect(respond).not.toHaveBeenCalled();
+  });
+
+  test('still gets the limit headers', async () => {
+    const answer = await answerTo(aProxyEvent({ authorizer: null }), () => Promise.resolve(ok));
+
+    expect(answer.headers).toMatchObject({
+      'X-RateLimit-Limit': '0',
+      'X-RateLimit-Remaining': '0',
+      'X-RateLimit-Reset': '0',
+    });
+  });
+});
+
+describe('the size of an answer', () => {
+  test.each([
+    ['plain text', 'x', 6_200_000],
+    ['text whose quotes double as Lambda wraps it', '"', 3_100_000],
+    ['letters of two bytes', 'ä', 3_100_000],
+  ])('may be almost 6 MB: %s', async (_, character, length) => {
+    const answer = await answerWith(character.repeat(length));
+
+    expect(answer.statusCode).toBe(200);
+    expect(sizeOf(answer)).toBeLessThan(LAMBDA_LIMIT);
+  });
+
+  test.each([
+    ['plain text', 'x', 6_300_000],
+    ['text whose quotes double as Lambda wraps it', '"', 3_200_000],
+    ['letters of two bytes', 'ä', 3_200_000],
+    ['letters of three bytes', '犬', 2_200_000],
+  ])('over 6 MB is a 500 that says so: %s', async (_, character, length) => {
+    const answer = await answerWith(character.repeat(length));
+
+    expect(answer).toMatchObject({ statusCode: 500, headers: limitHeaders });
+    expect(errorBody(answer.body)).toMatchObject({ code: 'RESPONSE_TOO_LARGE' });
+  });
+});

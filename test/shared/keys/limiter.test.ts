@@ -1,0 +1,227 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { Limiter } from '../../../shared/keys/limiter.ts';
+import { describeOnEachEngine } from '../../support/engines.ts';
+import { KeysTable } from '../../support/keys-table.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
+const MINUTE = Math.floor(NOW / MINUTE_MS);
+const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
+const END_OF_DAY = Date.UTC(2025, 5, 16);
+
+describeOnEachEngine('The limiter', () => {
+  let table: KeysTable;
+  let limiter: Limiter;
+
+  beforeAll(async () => {
+    const client = patientClient();
+    table = await KeysTable.create(client);
+    limiter = new Limiter(client, table.name);
+  });
+
+  async function admit(times: number, keyHash: string, now: number): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      expect(await limiter.admit(keyHash, now)).toMatchObject({ kind: 'admitted' });
+    }
+  }
+
+  describe('denies', () => {
+    test('an unknown key', async () => {
+      expect(await limiter.admit('00'.repeat(32), NOW)).toEqual({ kind: 'denied' });
+    });
+
+    test('a disabled key', async () => {
+      const { keyHash } = await table.issue({ enabled: false });
+
+      expect(await limiter.admit(keyHash, NOW)).toEqual({ kind: 'denied' });
+    });
+
+    test('a key from the next request on after it was disabled', async () => {
+      const key = await table.issue();
+      await admit(1, key.keyHash, NOW);
+      await table.setEnabled(key, false);
+
+      expect(await limiter.admit(key.keyHash, NOW)).toEqual({ kind: 'denied' });
+    });
+
+    test('a key from the millisecond on in which it expires', async () => {
+      const { keyHash } = await table.issue({ expiresAt: NOW });
+
+      expect(await limiter.admit(keyHash, NOW - 1)).toMatchObject({ kind: 'admitted' });
+      expect(await limiter.admit(keyHash, NOW)).toEqual({ kind: 'denied' });
+    });
+
+    test('without creating or counting anything', async () => {
+      const key = await table.issue({ enabled: false });
+      await limiter.admit(key.keyHash, NOW);
+
+      expect(await table.read(key)).toEqual(key);
+    });
+  });
+
+  describe('admits', () => {
+    test('the first request ever of a key, and counts it in its minute and its day', async () => {
+      const key = await table.issue();
+      const counted = { ...key, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 1 };
+
+      expect(await limiter.admit(key.keyHash, NOW)).toEqual({
+        kind: 'admitted',
+        key: counted,
+        rateLimit: { limit: 60, remaining: 59, resetsAt: END_OF_MINUTE },
+      });
+      expect(await table.read(key)).toEqual(counted);
+    });
+
+    test('each request with one less left', async () => {
+      const { keyHash } = await table.issue({ perMinute: 3 });
+      const verdicts = [
+        await limiter.admit(keyHash, NOW),
+        await limiter.admit(keyHash, NOW),
+        await limiter.admit(keyHash, NOW),
+      ];
+
+      expect(verdicts).toMatchObject([2, 1, 0].map((remaining) => ({ kind: 'admitted', rateLimit: { remaining } })));
+    });
+
+    test('a request with one write unit and no read', async () => {
+      const { keyHash } = await table.issue();
+      await admit(1, keyHash, NOW);
+      const client = patientClient();
+      const calls = recordCalls(client);
+      await new Limiter(client, table.name).admit(keyHash, NOW);
+
+      expect(calls).toMatchObject([{ command: 'UpdateItemCommand', consumed: { CapacityUnits: 1 } }]);
+    });
+
+    test('as many requests as a raised limit allows, at once', async () => {
+      const key = await table.issue({ perMinute: 2 });
+      await admit(2, key.keyHash, NOW);
+      await table.setLimits(key, 3, 1_000);
+
+      await admit(1, key.keyHash, NOW);
+      expect(await limiter.admit(key.keyHash, NOW)).toMatchObject({ kind: 'refused', rateLimit: { limit: 3 } });
+    });
+  });
+
+  describe('refuses', () => {
+    test('a request over the minute limit, until the minute ends', async () => {
+      const { keyHash } = await table.issue({ perMinute: 2 });
+      await admit(2, keyHash, NOW);
+
+      expect(await limiter.admit(keyHash, NOW)).toMatchObject({
+        kind: 'refused',
+        reason: 'minute',
+        rateLimit: { limit: 2, remaining: 0, resetsAt: END_OF_MINUTE },
+      });
+    });
+
+    test('a request over the day limit, until the day ends', async () => {
+      const { keyHash } = await table.issue({ perDay: 2 });
+      await admit(2, keyHash, NOW);
+
+      expect(await limiter.admit(keyHash, NOW)).toMatchObject({
+        kind: 'refused',
+        reason: 'day',
+        rateLimit: { limit: 2, remaining: 0, resetsAt: END_OF_DAY },
+      });
+    });
+
+    test('a request over a limit that was lowered, at once', async () => {
+      const key = await table.issue();
+      await admit(3, key.keyHash, NOW);
+      await table.setLimits(key, 2, 1_000);
+
+      expect(await limiter.admit(key.keyHash, NOW)).toMatchObject({ kind: 'refused', reason: 'minute' });
+    });
+
+    test('a request without counting it as used, but as refused', async () => {
+      const key = await table.issue({ perMinute: 3 });
+      await admit(3, key.keyHash, NOW);
+      await limiter.admit(key.keyHash, NOW);
+      await limiter.admit(key.keyHash, NOW);
+
+      expect(await table.read(key)).toMatchObject({ minuteUsed: 3, dayUsed: 3, minuteRefused: 2 });
+    });
+  });
+
+  describe('when a window ends', () => {
+    test('a full minute makes room for the next in its first millisecond, not before', async () => {
+      const { keyHash } = await table.issue({ perMinute: 2 });
+      await admit(2, keyHash, NOW);
+
+      expect(await limiter.admit(keyHash, END_OF_MINUTE - 1)).toMatchObject({ kind: 'refused' });
+      expect(await limiter.admit(keyHash, END_OF_MINUTE)).toMatchObject({ kind: 'admitted' });
+    });
+
+    test('the count of the minute starts anew and that of the day goes on', async () => {
+      const key = await table.issue({ minuteRefused: 1 });
+      await admit(2, key.keyHash, NOW);
+      await admit(1, key.keyHash, END_OF_MINUTE);
+
+      expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 3, minuteRefused: 0 });
+    });
+
+    test('a day that is used up makes room for the next in its first millisecond, not before', async () => {
+      const { keyHash } = await table.issue({ perDay: 2 });
+      await admit(2, keyHash, NOW);
+
+      expect(await limiter.admit(keyHash, END_OF_DAY - 1)).toMatchObject({ kind: 'refused', reason: 'day' });
+      expect(await limiter.admit(keyHash, END_OF_DAY)).toMatchObject({ kind: 'admitted' });
+    });
+
+    test('both counts start anew with the day', async () => {
+      const key = await table.issue();
+      await admit(2, key.keyHash, NOW);
+      await admit(1, key.keyHash, NOW + DAY_MS);
+
+      expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
+    });
+
+    test('a new minute of a day that is used up refuses, and counts its refusals anew', async () => {
+      const key = await table.issue({ perDay: 2 });
+      await admit(2, key.keyHash, NOW);
+      await limiter.admit(key.keyHash, NOW);
+      const verdict = await limiter.admit(key.keyHash, END_OF_MINUTE);
+
+      expect(verdict).toMatchObject({ kind: 'refused', reason: 'day', rateLimit: { resetsAt: END_OF_DAY } });
+      expect(await table.read(key)).toMatchObject({
+        currentMinute: MINUTE + 1,
+        minuteUsed: 0,
+        dayUsed: 2,
+        minuteRefused: 1,
+      });
+    });
+  });
+
+  describe('when a request comes late', () => {
+    test('it counts in the minute that the key has moved on to', async () => {
+      const key = await table.issue();
+      await admit(1, key.keyHash, END_OF_MINUTE);
+      await admit(1, key.keyHash, NOW);
+
+      expect(await table.read(key)).toMatchObject({ currentMinute: MINUTE + 1, minuteUsed: 2, dayUsed: 2 });
+    });
+
+    test('it is refused where that minute is full, though its own had room', async () => {
+      const { keyHash } = await table.issue({ perMinute: 2 });
+      await admit(2, keyHash, END_OF_MINUTE);
+
+      expect(await limiter.admit(keyHash, NOW)).toMatchObject({
+        kind: 'refused',
+        reason: 'minute',
+        rateLimit: { resetsAt: END_OF_MINUTE + MINUTE_MS },
+      });
+    });
+
+    test('from the day before, it counts in the new day', async () => {
+      const key = await table.issue({ perDay: 2 });
+      await admit(1, key.keyHash, END_OF_DAY);
+      await admit(1, key.keyHash, END_OF_DAY - 1);
+
+      expect(await limiter.admit(key.keyHash, END_OF_DAY - 1)).toMatchObject({ kind: 'refused', reason: 'day' });
+    });
+  });
+});

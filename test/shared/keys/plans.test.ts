@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { type Limits, type OuterGuard, outerGuard, planIds, plans } from '../../../shared/keys/plans.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('the plans (spec §8)', () => {
+  test.each([
+    ['Free', { perMinute: 60, perDay: 1_000 }],
+    ['Pro', { perMinute: 300, perDay: 10_000 }],
+    ['Business', { perMinute: 1_000, perDay: 100_000 }],
+    ['Enterprise', 'agreed'],
+  ])('%s: %j', (title, limits) => {
+    expect(Object.values(plans)).toContainEqual({ title, limits });
+  });
+
+  test('are all listed', () => {
+    expect(planIds.toSorted()).toEqual(Object.keys(plans).toSorted());
+  });
+});
+
+describe('the usage plan around the exact limits', () => {
+  test.each([
+    ['Free', { perMinute: 60, perDay: 1_000 }, { rateLimit: 1, burstLimit: 120, quotaPerDay: 1_000 }],
+    ['Pro', { perMinute: 300, perDay: 10_000 }, { rateLimit: 5, burstLimit: 600, quotaPerDay: 10_000 }],
+    ['Business', { perMinute: 1_000, perDay: 100_000 }, { rateLimit: 17, burstLimit: 2_000, quotaPerDay: 100_000 }],
+    ['the smallest limits', { perMinute: 1, perDay: 1 }, { rateLimit: 1, burstLimit: 2, quotaPerDay: 1 }],
+  ])('%s', (_, limits, guard) => {
+    expect(outerGuard(limits)).toEqual(guard);
+  });
+
+  test('never refuses what the exact minute windows admit', () => {
+    const limits = fc.record({ perMinute: fc.integer({ min: 1, max: 130 }), perDay: fc.constant(1_000_000) });
+    fc.assert(
+      fc.property(limits, arrivals(), (exact, times) => {
+        const admitted = admittedByMinute(times, exact);
+        expect(refusedByBucket(admitted, outerGuard(exact))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([60, 61, 300, 1_000])(
+    'lets through all of %d requests a minute, sent at the end of one, then spread, then at the start of one',
+    (perMinute) => {
+      const spread = Array.from({ length: perMinute }, (_, index) => Math.floor(MINUTE_MS * (1 + index / perMinute)));
+      const times = [
+        ...Array.from({ length: perMinute }, () => MINUTE_MS - 1),
+        ...spread,
+        ...Array.from({ length: perMinute }, () => 2 * MINUTE_MS),
+      ];
+
+      expect(refusedByBucket(times, outerGuard({ perMinute, perDay: 100_000 }))).toEqual([]);
+    },
+  );
+});
+
+/** Times of requests in ascending order, in bursts that like the edges of minutes. */
+function arrivals(): fc.Arbitrary<number[]> {
+  const offset = fc.oneof(fc.constantFrom(0, 1, MINUTE_MS - 1), fc.nat({ max: MINUTE_MS - 1 }));
+  const burst = fc.record({ minute: fc.nat({ max: 5 }), offset, size: fc.integer({ min: 1, max: 130 }) });
+  return fc
+    .array(burst, { minLength: 1, maxLength: 20 })
+    .map((bursts) =>
+      bursts
+        .flatMap(({ minute, offset: ms, size }) => Array.from({ length: size }, () => minute * MINUTE_MS + ms))
+        .toSorted((a, b) => a - b),
+    );
+}
+
+function admittedByMinute(times: readonly number[], { perMinute }: Limits): number[] {
+  const used = new Map<number, number>();
+  return times.filter((time) => {
+    const minute = Math.floor(time / MINUTE_MS);
+    const count = used.get(minute) ?? 0;
+    if (count < perMinute) used.set(minute, count + 1);
+    return count < perMinute;
+  });
+}
+
+/** What API Gateway's token bucket refuses, counted in thousandths of a token so that nothing is rounded. */
+function refusedByBucket(times: readonly number[], { rateLimit, burstLimit }: OuterGuard): number[] {
+  const full = burstLimit * 1_000;
+  let tokens = full;
+  let last = 0;
+  return times.filter((time) => {
+    tokens = Math.min(full, tokens + (time - last) * rateLimit);
+    last = time;
+    if (tokens < 1_000) return true;
+    tokens -= 1_000;
+    return false;
+  });
+}

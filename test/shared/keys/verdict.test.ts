@@ -1,0 +1,204 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { nextStep, rateLimitOf, refusal, retryAfterSeconds, type Step } from '../../../shared/keys/verdict.ts';
+import { aKey } from '../../support/key-records.ts';
+
+const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
+const MINUTE = NOW / 60_000 - 0.5;
+const LAST_OF_YESTERDAY = Date.UTC(2025, 5, 14, 23, 59) / 60_000;
+const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
+const END_OF_DAY = Date.UTC(2025, 5, 16);
+
+/** A key with 2 requests a minute and 10 a day, in the minute of NOW. */
+const key = (differences: Partial<KeyRecord> = {}) =>
+  aKey({ perMinute: 2, perDay: 10, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 5, ...differences });
+
+const ofMinute = (remaining: number) => ({ limit: 2, remaining, resetsAt: END_OF_MINUTE });
+const ofDay = (remaining: number) => ({ limit: 10, remaining, resetsAt: END_OF_DAY });
+
+describe('the next step after the counting write of a request failed', () => {
+  test.each<[string, KeyRecord | undefined, Step]>([
+    ['an unknown key is denied', undefined, { kind: 'deny' }],
+    ['a disabled key is denied', key({ enabled: false }), { kind: 'deny' }],
+    ['a key that expired is denied', key({ expiresAt: NOW - 1 }), { kind: 'deny' }],
+    ['a key that expires right now is denied', key({ expiresAt: NOW }), { kind: 'deny' }],
+    ['a suspended key that is disabled is denied', key({ enabled: false, suspendedUntil: NOW + 1 }), { kind: 'deny' }],
+    ['a suspended key is refused', key({ suspendedUntil: NOW + 1 }), { kind: 'refuseSuspended' }],
+    [
+      'a suspended key is refused, new minute or not',
+      key({ suspendedUntil: NOW + 1, currentMinute: MINUTE - 1 }),
+      { kind: 'refuseSuspended' },
+    ],
+    ['a key that was never used starts its first minute', aKey(), { kind: 'rollOver', minute: MINUTE, admit: true }],
+    [
+      'a minute after one that was full starts with an admitted request',
+      key({ currentMinute: MINUTE - 1, minuteUsed: 2 }),
+      { kind: 'rollOver', minute: MINUTE, admit: true },
+    ],
+    [
+      'a minute of a day that is used up starts with a refused request',
+      key({ currentMinute: MINUTE - 1, dayUsed: 10 }),
+      { kind: 'rollOver', minute: MINUTE, admit: false },
+    ],
+    [
+      'a day after one that was used up starts with an admitted request',
+      key({ currentMinute: LAST_OF_YESTERDAY, dayUsed: 10 }),
+      { kind: 'rollOver', minute: MINUTE, admit: true },
+    ],
+    ['a full minute refuses', key({ minuteUsed: 2 }), { kind: 'refuse', minute: MINUTE, reason: 'minute' }],
+    [
+      'a minute over its limit, because the limit was lowered, refuses',
+      key({ minuteUsed: 3 }),
+      { kind: 'refuse', minute: MINUTE, reason: 'minute' },
+    ],
+    ['a day that is used up refuses', key({ dayUsed: 10 }), { kind: 'refuse', minute: MINUTE, reason: 'day' }],
+    [
+      'where both are full, the day refuses',
+      key({ minuteUsed: 2, dayUsed: 10 }),
+      { kind: 'refuse', minute: MINUTE, reason: 'day' },
+    ],
+    ['a key that has room after all counts', key(), { kind: 'count', minute: MINUTE }],
+    ['a key that expires later counts', key({ expiresAt: NOW + 1 }), { kind: 'count', minute: MINUTE }],
+    ['a key whose suspension ends right now counts', key({ suspendedUntil: NOW }), { kind: 'count', minute: MINUTE }],
+    [
+      'a late request counts in the minute that the key has moved on to',
+      key({ currentMinute: MINUTE + 1 }),
+      { kind: 'count', minute: MINUTE + 1 },
+    ],
+    [
+      'a late request is refused where that minute is full',
+      key({ currentMinute: MINUTE + 1, minuteUsed: 2 }),
+      { kind: 'refuse', minute: MINUTE + 1, reason: 'minute' },
+    ],
+    [
+      'a request that is late by a day is refused where the new day is used up',
+      key({ currentMinute: MINUTE + 1_440, dayUsed: 10 }),
+      { kind: 'refuse', minute: MINUTE + 1_440, reason: 'day' },
+    ],
+  ])('%s', (_, record, step) => {
+    expect(nextStep(record, NOW)).toEqual(step);
+  });
+
+  test('a key in any state never moves back to an earlier minute', () => {
+    fc.assert(
+      fc.property(anyKey(), fc.integer({ min: -3_000, max: 3_000 }), (record, minutesLater) => {
+        const step = nextStep(record, NOW + minutesLater * 60_000);
+        expect('minute' in step ? step.minute : Infinity).toBeGreaterThanOrEqual(record.currentMinute);
+      }),
+    );
+  });
+
+  test('a request is only ever counted where both windows have room', () => {
+    fc.assert(
+      fc.property(anyKey(), (record) => {
+        fc.pre(nextStep(record, NOW).kind === 'count');
+        expect(record.minuteUsed).toBeLessThan(record.perMinute);
+        expect(record.dayUsed).toBeLessThan(record.perDay);
+      }),
+    );
+  });
+});
+
+describe('the limit headers (spec §8): the window with the least left', () => {
+  test.each([
+    ['the minute, where it has less left', { minuteUsed: 1, dayUsed: 5 }, ofMinute(1)],
+    ['the day, where it has less left', { minuteUsed: 0, dayUsed: 9 }, ofDay(1)],
+    ['the day, where both have as much left', { minuteUsed: 1, dayUsed: 9 }, ofDay(1)],
+    ['the day, where nothing is left of either', { minuteUsed: 2, dayUsed: 10 }, ofDay(0)],
+    ['the minute, where nothing is left of it', { minuteUsed: 2, dayUsed: 9 }, ofMinute(0)],
+    ['zero left, never less, where the minute limit was lowered', { minuteUsed: 7, dayUsed: 7 }, ofMinute(0)],
+    ['zero left, never less, where the day limit was lowered', { minuteUsed: 1, dayUsed: 700 }, ofDay(0)],
+  ])('%s', (_, used, rateLimit) => {
+    expect(rateLimitOf(key(used))).toEqual(rateLimit);
+  });
+});
+
+describe('a refusal', () => {
+  test.each([
+    ['for the minute waits for its end', { minuteUsed: 2 }, 'minute', 2, END_OF_MINUTE],
+    ['for the day waits for its end', { dayUsed: 10 }, 'day', 10, END_OF_DAY],
+    ['for both is one for the day', { minuteUsed: 2, dayUsed: 10 }, 'day', 10, END_OF_DAY],
+    [
+      'under suspension waits for its end',
+      { minuteUsed: 2, suspendedUntil: NOW + 300_000 },
+      'suspended',
+      2,
+      NOW + 300_000,
+    ],
+    [
+      'under suspension that ends within a full minute waits for the end of the minute',
+      { minuteUsed: 2, suspendedUntil: NOW + 1_000 },
+      'suspended',
+      2,
+      END_OF_MINUTE,
+    ],
+    [
+      'under suspension on a day that is used up waits for the end of the day',
+      { dayUsed: 10, suspendedUntil: NOW + 300_000 },
+      'suspended',
+      10,
+      END_OF_DAY,
+    ],
+    [
+      'under suspension says that nothing is left, whatever is',
+      { minuteUsed: 0, suspendedUntil: NOW + 300_000 },
+      'suspended',
+      2,
+      NOW + 300_000,
+    ],
+    [
+      'under a suspension that is over is an ordinary one',
+      { minuteUsed: 2, suspendedUntil: NOW },
+      'minute',
+      2,
+      END_OF_MINUTE,
+    ],
+  ])('%s', (_, state, reason, limit, resetsAt) => {
+    const record = key(state);
+
+    expect(refusal(record, NOW)).toEqual({
+      kind: 'refused',
+      key: record,
+      reason,
+      rateLimit: { limit, remaining: 0, resetsAt },
+    });
+  });
+});
+
+describe('Retry-After: whole seconds, at least 1', () => {
+  test.each([
+    ['a whole minute', 60_000, 60],
+    ['a second', 1_000, 1],
+    ['a second and a millisecond', 1_001, 2],
+    ['a millisecond', 1, 1],
+    ['no time at all', 0, 1],
+    ['a window that is over', -5_000, 1],
+  ])('%s', (_, milliseconds, seconds) => {
+    expect(retryAfterSeconds({ limit: 1, remaining: 0, resetsAt: NOW + milliseconds }, NOW)).toBe(seconds);
+  });
+
+  test('is never too short: the window is over once it has passed', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1_000, max: 86_400_000 }), (milliseconds) => {
+        const seconds = retryAfterSeconds({ limit: 1, remaining: 0, resetsAt: NOW + milliseconds }, NOW);
+        expect(Number.isInteger(seconds)).toBe(true);
+        expect(seconds).toBeGreaterThanOrEqual(Math.max(1, milliseconds / 1_000));
+      }),
+    );
+  });
+});
+
+function anyKey(): fc.Arbitrary<KeyRecord> {
+  return fc
+    .record({
+      perMinute: fc.integer({ min: 1, max: 5 }),
+      perDay: fc.integer({ min: 1, max: 20 }),
+      minuteUsed: fc.nat({ max: 6 }),
+      dayUsed: fc.nat({ max: 21 }),
+      enabled: fc.boolean(),
+      currentMinute: fc.integer({ min: MINUTE - 3, max: MINUTE + 3 }),
+      suspendedUntil: fc.constantFrom(0, NOW, NOW + 1),
+    })
+    .map(aKey);
+}

@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import type { ErrorBody } from '../../shared/contract/errors.ts';
+import { errorBodySchema, expectPromisesKept, type RawAnswer } from './every-answer.ts';
+
+/** An answer that keeps to what every answer promises. */
+export interface Answer extends RawAnswer {
+  /** The Error body; undefined on success, and for HEAD. */
+  readonly error: ErrorBody | undefined;
+  /** What the limit headers say. */
+  readonly rateLimit: { readonly limit: number; readonly remaining: number; readonly reset: number };
+}
+
+export interface RequestParts {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+/** A client of the API. It checks of every answer what every answer promises. */
+export class ApiClient {
+  readonly #baseUrl: string;
+  readonly #authorization: string | undefined;
+
+  /** @param authorization the whole value of the header; none where undefined */
+  constructor(baseUrl: string, authorization: string | undefined) {
+    this.#baseUrl = baseUrl;
+    this.#authorization = authorization;
+  }
+
+  static withKey(baseUrl: string, key: string): ApiClient {
+    return new ApiClient(baseUrl, `Bearer ${key}`);
+  }
+
+  async send(method: string, path: string, { headers = {}, body }: RequestParts = {}): Promise<Answer> {
+    const authorization = this.#authorization === undefined ? {} : { Authorization: this.#authorization };
+    const response = await fetch(`${this.#baseUrl}${path}`, {
+      method,
+      headers: { ...authorization, ...headers },
+      body: body ?? null,
+    });
+    return checked({ status: response.status, headers: response.headers, text: await response.text() }, method);
+  }
+
+  list(): Promise<Answer> {
+    return this.send('GET', '/inventory');
+  }
+
+  /** Sends a body as JSON, whatever it holds. */
+  patch(petId: string | number | bigint, body: string): Promise<Answer> {
+    return this.send('PATCH', `/inventory/${petId}`, { headers: { 'Content-Type': 'application/json' }, body });
+  }
+
+  setQuantity(petId: string | number | bigint, quantity: number): Promise<Answer> {
+    return this.patch(petId, JSON.stringify({ quantity }));
+  }
+}
+
+/** The answer, after the check of what every answer promises. */
+export function checked(answer: RawAnswer, method = 'GET'): Answer {
+  expectPromisesKept(answer, method);
+  const number = (header: string): number => Number(answer.headers.get(header));
+  return {
+    ...answer,
+    error: answer.status >= 400 && method !== 'HEAD' ? v.parse(errorBodySchema, JSON.parse(answer.text)) : undefined,
+    rateLimit: {
+      limit: number('X-RateLimit-Limit'),
+      remaining: number('X-RateLimit-Remaining'),
+      reset: number('X-RateLimit-Reset'),
+    },
+  };
+}

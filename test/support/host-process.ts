@@ -1,0 +1,80 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import * as v from 'valibot';
+
+const root = path.join(import.meta.dirname, '../..');
+
+const readySchema = v.strictObject({
+  baseUrl: v.string(),
+  keys: v.strictObject({ free: v.string(), pro: v.string(), business: v.string(), enterprise: v.string() }),
+});
+
+export type Ready = v.InferOutput<typeof readySchema>;
+
+export interface ProcessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `npm start` in a process of its own, without npm. */
+export class HostProcess {
+  readonly #process: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #exited: Promise<unknown>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(args: readonly string[], { env = {} }: ProcessOptions = {}) {
+    this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#process.stdout.on('data', (chunk: Buffer) => (this.#stdout += chunk.toString()));
+    this.#process.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
+    this.#exited = once(this.#process, 'close');
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Waits for the one line that `--json` prints. */
+  async ready(): Promise<Ready> {
+    await this.prints('\n');
+    return v.parse(readySchema, JSON.parse(this.#stdout));
+  }
+
+  /** Waits until standard output has the text. */
+  async prints(text: string): Promise<void> {
+    while (!this.#stdout.includes(text)) {
+      if (this.#hasEnded) throw new Error(`The host has ended: ${this.#stderr}`);
+      await Promise.race([once(this.#process.stdout, 'data'), this.#exited]);
+    }
+  }
+
+  async ended(): Promise<Ended> {
+    await this.#exited;
+    return { exitCode: this.#process.exitCode, stdout: this.#stdout, stderr: this.#stderr };
+  }
+
+  /** Sends the signal and waits for the end. Harmless where the process has ended. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+    if (!this.#hasEnded) this.#process.kill(signal);
+    return this.ended();
+  }
+
+  get #hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+}

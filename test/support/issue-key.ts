@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
+import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import { plans } from '../../shared/keys/plans.ts';
+import { aKey } from './key-records.ts';
+import type { LocalHost } from './local-host.ts';
+
+/** A key of a local host, with its record in the keys table. */
+export class IssuedKey {
+  /** The key itself, which the service does not store. */
+  readonly token: string;
+  readonly #host: LocalHost;
+  readonly #keyHash: string;
+
+  constructor(host: LocalHost, token: string) {
+    this.token = token;
+    this.#host = host;
+    this.#keyHash = hashApiKey(token);
+  }
+
+  async read(): Promise<KeyRecord> {
+    const { documents, keysTable } = this.#host;
+    const { Item } = await documents.send(
+      new GetCommand({ TableName: keysTable, Key: { keyHash: this.#keyHash }, ConsistentRead: true }),
+    );
+    return parseKeyRecord(Item);
+  }
+
+  /** Changes the record as an admin would, at once. */
+  async change(differences: Partial<KeyRecord>): Promise<void> {
+    await this.put({ ...(await this.read()), ...differences });
+  }
+
+  async put(record: KeyRecord): Promise<void> {
+    await this.#host.documents.send(new PutCommand({ TableName: this.#host.keysTable, Item: record }));
+  }
+
+  async delete(): Promise<void> {
+    const { documents, keysTable } = this.#host;
+    await documents.send(new DeleteCommand({ TableName: keysTable, Key: { keyHash: this.#keyHash } }));
+  }
+}
+
+/** Limits that no test comes near. */
+const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
+
+/**
+ * Issues a key as an admin would: a record in the keys table and a place on the usage plan of its plan. By default it
+ * is an Enterprise key with more room than a test needs.
+ */
+export async function issueKey(
+  host: LocalHost,
+  differences: Partial<KeyRecord> = {},
+  token: string = generateApiKey(),
+): Promise<IssuedKey> {
+  const keyHash = hashApiKey(token);
+  const record = aKey({ keyHash, keyId: randomUUID(), plan: 'enterprise', ...PLENTY, ...differences });
+  putOnUsagePlan(host, record, token);
+  const key = new IssuedKey(host, token);
+  await key.put(record);
+  return key;
+}
+
+function putOnUsagePlan(
+  { host }: LocalHost,
+  { keyId, keyHash, plan, usageIdentifier }: KeyRecord,
+  token: string,
+): void {
+  const usagePlan = host.usagePlans.planTitled(plans[plan].title);
+  if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
+  const value = usageIdentifier === 'hash' ? keyHash : token;
+  host.usagePlans.addKey({ id: keyId, value, enabled: true }, usagePlan.id);
+}

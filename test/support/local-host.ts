@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
+import { exactNumbers } from '../../shared/dynamodb.ts';
+import { STORE_ID } from '../../shared/stock-store.ts';
+
+/** A stock item as it lies in the table; `petId` may be beyond what a JavaScript number holds. */
+export interface StockItem {
+  readonly petId: bigint;
+  readonly quantity: number;
+  readonly status: string;
+}
+
+/** A local host in this process, in memory and on a free port, with the keys to its database. */
+export class LocalHost {
+  readonly host: Host;
+  /** Client of the engine behind the host. */
+  readonly documents: DynamoDBDocumentClient;
+
+  private constructor(host: Host) {
+    this.host = host;
+    this.documents = documentsAt(host.engineEndpoint);
+  }
+
+  static async start(options: Partial<HostOptions> = {}): Promise<LocalHost> {
+    const defaults = { host: '127.0.0.1', port: 0, dataFolder: undefined, dynamodb: undefined, sampleData: true };
+    return new LocalHost(await startHost({ ...defaults, ...options }));
+  }
+
+  get baseUrl(): string {
+    return this.host.baseUrl;
+  }
+
+  /** The host's address without the stage. */
+  get origin(): string {
+    return new URL(this.host.baseUrl).origin;
+  }
+
+  get keysTable(): string {
+    return this.#output('KeysTableName');
+  }
+
+  get stockTable(): string {
+    return this.#output('StockTableName');
+  }
+
+  /** Everything that functions and gateway have logged so far. */
+  get log(): string {
+    const folder = this.host.logFolder;
+    return readdirSync(folder)
+      .map((file) => readFileSync(join(folder, file), 'utf8'))
+      .join('');
+  }
+
+  /** The log, once it has the text; what there is after a few seconds otherwise. Log files are written late. */
+  async logWith(text: string): Promise<string> {
+    const deadline = performance.now() + 5_000;
+    while (!this.log.includes(text) && performance.now() < deadline) await sleep(20);
+    return this.log;
+  }
+
+  async putStock(...items: readonly StockItem[]): Promise<void> {
+    for (const item of items) {
+      await this.documents.send(new PutCommand({ TableName: this.stockTable, Item: { storeId: STORE_ID, ...item } }));
+    }
+  }
+
+  async deleteStock(petId: bigint): Promise<void> {
+    await this.documents.send(new DeleteCommand({ TableName: this.stockTable, Key: { storeId: STORE_ID, petId } }));
+  }
+
+  async close(): Promise<void> {
+    this.documents.destroy();
+    await this.host.close();
+  }
+
+  #output(name: string): string {
+    const value = this.host.outputs[name];
+    if (value === undefined) throw new Error(`The host has no output ${name}`);
+    return value;
+  }
+}
+
+/** A client of the DynamoDB API at an address. */
+export function documentsAt(endpoint: URL | string): DynamoDBDocumentClient {
+  const client = new DynamoDBClient({
+    endpoint: new URL(endpoint).href,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
+}

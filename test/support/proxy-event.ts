@@ -1,0 +1,106 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyEventHeaders, Context } from 'aws-lambda';
+
+/** What the authorizer hands over with an admitted request: every value is text. */
+export const admittedContext = {
+  principalId: 'k3y1d',
+  integrationLatency: 12,
+  outcome: 'ADMITTED',
+  limit: '60',
+  remaining: '59',
+  reset: '1750000080',
+  retryAfter: '1',
+};
+
+interface EventParts {
+  readonly method?: string;
+  readonly resource?: string;
+  readonly pathParameters?: Record<string, string>;
+  /** Header names as the client wrote them. */
+  readonly headers?: APIGatewayProxyEventHeaders;
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+  /** The authorizer's context; null where there was no authorizer. */
+  readonly authorizer?: Record<string, unknown> | null;
+}
+
+/** The event that a REST API's Lambda proxy integration sends. */
+export function aProxyEvent({
+  method = 'GET',
+  resource = '/inventory',
+  pathParameters,
+  headers: ownHeaders = {},
+  body,
+  isBase64Encoded = false,
+  authorizer = admittedContext,
+}: EventParts = {}): APIGatewayProxyEvent {
+  const path = resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? '');
+  const headers: APIGatewayProxyEventHeaders = { Authorization: 'Bearer psk_x', Host: 'example.com', ...ownHeaders };
+  return {
+    resource,
+    path,
+    httpMethod: method,
+    headers,
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? '']])),
+    queryStringParameters: null,
+    multiValueQueryStringParameters: null,
+    pathParameters: pathParameters ?? null,
+    stageVariables: null,
+    requestContext: requestContext(method, resource, path, authorizer),
+    body: body ?? null,
+    isBase64Encoded,
+  };
+}
+
+function requestContext(
+  method: string,
+  resource: string,
+  path: string,
+  authorizer: Record<string, unknown> | null,
+): APIGatewayProxyEvent['requestContext'] {
+  return {
+    accountId: '123456789012',
+    apiId: 'a1b2c3d4e5',
+    authorizer,
+    protocol: 'HTTP/1.1',
+    httpMethod: method,
+    identity: {
+      accessKey: null,
+      accountId: null,
+      apiKey: null,
+      apiKeyId: null,
+      caller: null,
+      clientCert: null,
+      cognitoAuthenticationProvider: null,
+      cognitoAuthenticationType: null,
+      cognitoIdentityId: null,
+      cognitoIdentityPoolId: null,
+      principalOrgId: null,
+      sourceIp: '203.0.113.7',
+      user: null,
+      userAgent: 'curl/8.5.0',
+      userArn: null,
+    },
+    path: `/v1${path}`,
+    stage: 'v1',
+    requestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
+    requestTimeEpoch: Date.UTC(2025, 5, 15, 15, 7, 30),
+    resourceId: 'r3s0rc',
+    resourcePath: resource,
+  };
+}
+
+/** What Lambda passes beside the event. */
+export const lambdaContext: Context = {
+  callbackWaitsForEmptyEventLoop: true,
+  functionName: 'inventory',
+  functionVersion: '$LATEST',
+  invokedFunctionArn: 'arn:aws:lambda:eu-central-1:123456789012:function:inventory',
+  memoryLimitInMB: '256',
+  awsRequestId: '8f5b1b9a-4f3f-4c2c-9d0e-000000000001',
+  logGroupName: '/aws/lambda/inventory',
+  logStreamName: '2025/06/15/[$LATEST]abcdef',
+  getRemainingTimeInMillis: () => 5_000,
+  done: () => undefined,
+  fail: () => undefined,
+  succeed: () => undefined,
+};

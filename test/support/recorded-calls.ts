@@ -1,0 +1,23 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+
+export interface Call {
+  readonly command: string | undefined;
+  /** What DynamoDB charges for it. */
+  readonly consumed: unknown;
+}
+
+/** The calls that the client makes from now on, with what each consumes. */
+export function recordCalls(client: DynamoDBDocumentClient): Call[] {
+  const calls: Call[] = [];
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      const answer = await next(args);
+      const consumed = 'ConsumedCapacity' in answer.output ? answer.output.ConsumedCapacity : undefined;
+      calls.push({ command: context.commandName, consumed });
+      return answer;
+    },
+    { step: 'initialize' },
+  );
+  return calls;
+}

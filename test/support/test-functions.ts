@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll } from '@jest/globals';
+import { LambdaFunction, type LambdaFunctionSettings } from '../../infra/local/lambda/lambda-function.ts';
+import type { LogSink } from '../../infra/local/log-sink.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export interface TestFunctionSettings extends Partial<LambdaFunctionSettings> {
+  readonly log?: LogSink;
+}
+
+/** Makes a Lambda function of CommonJS source text. */
+export type Deploy = (source: string, settings?: TestFunctionSettings) => LambdaFunction;
+
+/** Lambda functions for the tests around it, stopped after them. Call it where hooks may stand: not in a test. */
+export function testFunctions(): Deploy {
+  const deployed: LambdaFunction[] = [];
+  afterAll(() => Promise.all(deployed.map((lambda) => lambda.close())));
+  const folder = temporaryFolder();
+
+  return (source, { log = () => undefined, ...settings } = {}) => {
+    const functionName = `function-${deployed.length}`;
+    const codeFolder = path.join(folder, functionName);
+    mkdirSync(codeFolder);
+    writeFileSync(path.join(codeFolder, 'index.js'), source);
+    writeFileSync(path.join(codeFolder, 'package.json'), '{"type":"commonjs"}');
+    const lambda = new LambdaFunction(
+      {
+        codeFolder,
+        handler: 'index.handler',
+        functionName,
+        functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
+        memoryMegabytes: 128,
+        timeoutSeconds: 20,
+        logGroupName: `${functionName}-logs`,
+        variables: {},
+        ...settings,
+      },
+      log,
+    );
+    deployed.push(lambda);
+    return lambda;
+  };
+}
+
+/** Source of a function that answers every event with one value. */
+export const answering = (result: unknown): string => `exports.handler = async () => (${JSON.stringify(result)});`;
+
+/** Source of a function that answers with the event it got. */
+export const echoing = 'exports.handler = async (event) => event;';
