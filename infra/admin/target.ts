@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { OUTPUTS_PATH } from '../local/outputs-path.ts';
+import { account, localCredentials } from '../local/template/account.ts';
 import { AdminError, reasonOf } from './admin-error.ts';
 
 export interface TargetOptions {
@@ -37,8 +38,8 @@ async function localTarget(url: string): Promise<Target> {
   if (!outputs.success) throw new AdminError(`What answers at ${origin} is no local host of this service.`);
   const client = new DynamoDBClient({
     endpoint: origin,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    region: account.region,
+    credentials: localCredentials,
   });
   return { client: documents(client), stockTable: outputs.output.StockTableName, place: origin };
 }

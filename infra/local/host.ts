@@ -17,7 +17,7 @@ import { LambdaFunction } from './lambda/lambda-function.ts';
 import { LogGroups } from './log-sink.ts';
 import { loadSampleStock } from './sample-data.ts';
 import { type SynthesizedStack, synthesize } from './synthesize.ts';
-import { account } from './template/account.ts';
+import { account, localCredentials } from './template/account.ts';
 import { LocalStack } from './template/stack.ts';
 
 export interface HostOptions {
@@ -134,7 +134,7 @@ async function prepareData(
   const client = new DynamoDBClient({
     endpoint: endpoint.href,
     region: account.region,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: localCredentials,
     maxAttempts: 2,
   });
   const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { devNull } from 'node:os';
 import type { LogSink } from '../log-sink.ts';
-import { account } from '../template/account.ts';
+import { account, localCredentials } from '../template/account.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import { type EnvironmentSettings, EventTooLargeError, FunctionError, MAX_PAYLOAD_BYTES } from './invocation.ts';
 
@@ -88,8 +88,8 @@ export class LambdaFunction {
       ...variables,
       AWS_REGION: account.region,
       AWS_DEFAULT_REGION: account.region,
-      AWS_ACCESS_KEY_ID: functionName,
-      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
       AWS_CONFIG_FILE: devNull,
       AWS_SHARED_CREDENTIALS_FILE: devNull,
       AWS_LAMBDA_FUNCTION_NAME: functionName,

@@ -16,3 +16,8 @@ export const pseudoParameters: Readonly<Record<string, string>> = {
 export function arn(service: string, resource: string): string {
   return `arn:${account.partition}:${service}:${account.region}:${account.id}:${resource}`;
 }
+
+/**
+ * The credentials of everything on this machine. One pair for all: DynamoDB Local keeps a database per access key.
+ */
+export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
