@@ -27,9 +27,15 @@ export async function writeStock(
 ): Promise<void> {
   const batches = inBatches(entries);
   const work = async (): Promise<void> => {
-    for (let next = await batches.next(); !next.done; next = await batches.next()) {
-      await writeBatch(client, tableName, next.value);
-      onWritten(next.value.length);
+    try {
+      for (let next = await batches.next(); !next.done; next = await batches.next()) {
+        await writeBatch(client, tableName, next.value);
+        onWritten(next.value.length);
+      }
+    } catch (error) {
+      // The others stop with the batch they are at.
+      await batches.return(undefined);
+      throw error;
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_BATCHES }, work));

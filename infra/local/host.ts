@@ -6,6 +6,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
+import { makeFolder } from './data-folder.ts';
 import { issueDemoKeys } from './demo-keys.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { createTables } from './dynamodb/tables.ts';
@@ -75,7 +76,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   const synthesized = synthesize(assemblyFolder);
   const stack = new LocalStack(synthesized.name, synthesized.template);
 
-  const logFolder = join(options.dataFolder ?? assemblyFolder, 'logs');
+  const logFolder = makeFolder(options.dataFolder ?? assemblyFolder, 'logs');
   const logGroups = new LogGroups(logFolder);
   closings.push(() => logGroups.close());
   const functions = loadFunctions(stack, synthesized, engine.endpoint, logGroups);

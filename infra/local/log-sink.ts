@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 
 /** Takes what a function or the gateway logs. */
@@ -14,14 +14,20 @@ export class LogGroups {
 
   constructor(folder: string) {
     this.#folder = folder;
-    mkdirSync(folder, { recursive: true });
   }
 
   /** The sink of a log group. */
   sink(name: string): LogSink {
-    const file = this.#files.get(name) ?? createWriteStream(join(this.#folder, `${name}.log`), { flags: 'a' });
-    this.#files.set(name, file);
+    const file = this.#files.get(name) ?? this.#open(name);
     return (text) => file.write(text);
+  }
+
+  #open(name: string): WriteStream {
+    const file = createWriteStream(join(this.#folder, `${name}.log`), { flags: 'a' });
+    // A full disk must not stop the service; whoever looks for the log finds out why it ends.
+    file.once('error', (error) => process.stderr.write(`The log ${name} ends here: ${error.message}\n`));
+    this.#files.set(name, file);
+    return file;
   }
 
   async close(): Promise<void> {

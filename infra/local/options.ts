@@ -21,8 +21,8 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
   const command = new Command('npm start --')
     .description('Runs the service on this machine: the synthesized template over an embedded database.')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 3000)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', '.local')
+    .option('--host <address>', 'address to listen on', parseText, '127.0.0.1')
+    .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', parseText, '.local')
     .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
     .option('--no-sample-data', 'leave an empty store empty')
     .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
@@ -43,6 +43,11 @@ function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new InvalidArgumentError('It must be a number from 0 to 65535.');
   return port;
+}
+
+function parseText(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
 }
 
 function parseUrl(text: string): URL {

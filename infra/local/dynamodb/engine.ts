@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { HostError } from '../host-error.ts';
+import { makeFolder, unusable } from '../data-folder.ts';
 import type { DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
 /** A DynamoDB engine that the host uses. */
@@ -24,25 +22,14 @@ export function externalEngine(endpoint: URL): Engine {
  * @throws HostError where the folder cannot be used
  */
 export async function startEmbeddedEngine(folder: string | undefined): Promise<Engine> {
-  const settings: DynaliteSettings = folder === undefined ? {} : { path: prepareFolder(folder) };
+  const settings: DynaliteSettings = folder === undefined ? {} : { path: makeFolder(folder, 'dynamodb') };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), { workerData: settings });
   const [message]: DynaliteMessage[] = await once(worker, 'message');
   if (message?.kind !== 'listening') {
     await worker.terminate();
-    throw new HostError(`The data folder ${folder} cannot be used: ${message?.reason}. Choose another with --data.`);
+    throw unusable(folder ?? 'in memory', message?.reason ?? 'the engine gave no reason');
   }
   return { endpoint: new URL(`http://127.0.0.1:${message.port}`), close: () => closeWorker(worker) };
-}
-
-function prepareFolder(folder: string): string {
-  const path = join(folder, 'dynamodb');
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new HostError(`The data folder ${folder} cannot be used: ${reason}. Choose another with --data.`);
-  }
-  return path;
 }
 
 async function closeWorker(worker: Worker): Promise<void> {

@@ -89,7 +89,7 @@ export function commonLogTime(epochMs: number): string {
 }
 
 function forwardingHeaders({ sourceIp, headers, id }: GatewayRequest): [string, string][] {
-  const port = headerValues(headers, 'host')[0]?.split(':').at(-1) ?? '80';
+  const port = /:(\d+)$/.exec(headerValues(headers, 'host')[0] ?? '')?.[1] ?? '80';
   return [
     ['X-Amzn-Trace-Id', `Root=1-${id.replaceAll('-', '').slice(0, 8)}-${id.replaceAll('-', '').slice(8)}`],
     ['X-Forwarded-For', sourceIp],
@@ -99,9 +99,9 @@ function forwardingHeaders({ sourceIp, headers, id }: GatewayRequest): [string, 
 }
 
 function groupQuery(query: string): Record<string, string[]> {
-  const groups: Record<string, string[]> = {};
-  for (const [name, value] of new URLSearchParams(query)) groups[name] = [...(groups[name] ?? []), value];
-  return groups;
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(query)) groups.set(name, [...(groups.get(name) ?? []), value]);
+  return Object.fromEntries(groups);
 }
 
 function nullIfEmpty<Value extends object>(value: Value): Value | null {

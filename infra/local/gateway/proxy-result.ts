@@ -5,11 +5,21 @@ import { isBinaryMediaType } from './proxy-event.ts';
 
 const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
+/** A map of headers. A list would pass for one whose names are its indices. */
+const headersOf = <Value extends v.GenericSchema>(value: Value) =>
+  v.nullish(
+    v.pipe(
+      v.custom<object>((map) => !Array.isArray(map)),
+      v.record(v.string(), value),
+    ),
+    {},
+  );
+
 /** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"). */
 const proxyResultSchema = v.object({
   statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
-  headers: v.nullish(v.record(v.string(), headerValue), {}),
-  multiValueHeaders: v.nullish(v.record(v.string(), v.array(headerValue)), {}),
+  headers: headersOf(headerValue),
+  multiValueHeaders: headersOf(v.array(headerValue)),
   body: v.nullish(v.string(), ''),
   isBase64Encoded: v.nullish(v.boolean(), false),
 });

@@ -83,7 +83,7 @@ export class RestApi {
     const authorizer = new RequestAuthorizer(method.authorizer);
     const authorization = await authorizer.authorize(event, this.#methodArn(request), variables);
     if (method.apiKeyRequired) {
-      const apiKeyId = usagePlans.meter(authorization.usageIdentifierKey, Date.now());
+      const apiKeyId = usagePlans.meter(authorization.usageIdentifierKey, request.receivedAt);
       variables.set({ apiKeyId }, 'identity');
     }
 

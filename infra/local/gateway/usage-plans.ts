@@ -1,3 +1,4 @@
+import { HostError } from '../host-error.ts';
 import type { LocalStack } from '../template/stack.ts';
 import { GatewayError } from './gateway-error.ts';
 
@@ -44,12 +45,16 @@ export class UsagePlans {
       quotaPerDay: properties.Quota?.Limit,
     }));
     const keys = stack.resources('AWS::ApiGateway::ApiKey');
-    for (const { properties } of stack.resources('AWS::ApiGateway::UsagePlanKey')) {
+    for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::UsagePlanKey')) {
       const key = keys.find(({ ref }) => ref === properties.KeyId);
-      const plan = this.#plans.find(({ id }) => id === properties.UsagePlanId);
-      if (key && plan) {
-        this.addKey({ id: key.ref, value: key.properties.Value, enabled: key.properties.Enabled }, plan.id);
-      }
+      if (!key) throw new HostError(`Resource ${logicalId}: the template has no API key ${properties.KeyId}`);
+      const isKnown = this.#plans.some(({ id }) => id === properties.UsagePlanId);
+      if (!isKnown)
+        throw new HostError(`Resource ${logicalId}: the template has no usage plan ${properties.UsagePlanId}`);
+      this.addKey(
+        { id: key.ref, value: key.properties.Value, enabled: key.properties.Enabled },
+        properties.UsagePlanId,
+      );
     }
   }
 

@@ -3,6 +3,9 @@ import { Worker } from 'node:worker_threads';
 import type { LogSink } from '../log-sink.ts';
 import { type EnvironmentMessage, type EnvironmentSettings, FunctionError, type Invocation } from './invocation.ts';
 
+/** The time that Lambda gives a function to load. */
+const INIT_TIMEOUT_MS = 10_000;
+
 const runtime = new URL('runtime.worker.ts', import.meta.url);
 
 /** One execution environment of a function: a worker thread with environment variables of its own. */
@@ -11,7 +14,8 @@ export class ExecutionEnvironment {
   #waiting: { resolve: (message: EnvironmentMessage) => void; reject: (error: Error) => void } | undefined;
   #dead: Error | undefined;
 
-  private constructor(settings: EnvironmentSettings, variables: Readonly<Record<string, string>>, log: LogSink) {
+  /** Starts the thread; {@link load} waits for the function. */
+  constructor(settings: EnvironmentSettings, variables: Readonly<Record<string, string>>, log: LogSink) {
     this.#worker = new Worker(runtime, {
       workerData: settings,
       env: { ...variables },
@@ -30,19 +34,17 @@ export class ExecutionEnvironment {
     this.#worker.on('exit', (code) => this.#die(`Runtime exited with error: exit status ${code}`));
   }
 
-  /** Starts an environment and loads the function. @throws FunctionError where the function fails to load */
-  static async start(
-    settings: EnvironmentSettings,
-    variables: Readonly<Record<string, string>>,
-    log: LogSink,
-  ): Promise<ExecutionEnvironment> {
-    const environment = new ExecutionEnvironment(settings, variables, log);
-    const message = await environment.#nextMessage();
-    if (message.kind === 'initFailed') {
-      await environment.stop();
+  /** Waits until the function is loaded. @throws FunctionError where it fails to load, or takes too long */
+  async load(): Promise<void> {
+    const timer = setTimeout(() => void this.#timeOut('Init phase timed out'), INIT_TIMEOUT_MS);
+    try {
+      const message = await this.#nextMessage();
+      if (message.kind !== 'initFailed') return;
+      await this.stop();
       throw new FunctionError(message.failure);
+    } finally {
+      clearTimeout(timer);
     }
-    return environment;
   }
 
   get isAlive(): boolean {
@@ -51,7 +53,7 @@ export class ExecutionEnvironment {
 
   /** Runs one event. @returns the result as JSON text @throws FunctionError where the function fails or times out */
   async invoke(invocation: Invocation): Promise<string> {
-    const timer = setTimeout(() => void this.#timeOut(), Math.max(0, invocation.deadline - Date.now()));
+    const timer = setTimeout(() => void this.#timeOut('Task timed out'), Math.max(0, invocation.deadline - Date.now()));
     try {
       const answer = this.#nextMessage();
       this.#worker.postMessage(invocation);
@@ -84,8 +86,8 @@ export class ExecutionEnvironment {
     this.#waiting = undefined;
   }
 
-  async #timeOut(): Promise<void> {
-    this.#die('Task timed out', 'Sandbox.Timedout');
+  async #timeOut(reason: string): Promise<void> {
+    this.#die(reason, 'Sandbox.Timedout');
     await this.#worker.terminate();
   }
 

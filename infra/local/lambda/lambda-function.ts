@@ -22,6 +22,7 @@ export class LambdaFunction {
   readonly #all = new Set<ExecutionEnvironment>();
   readonly #queue: (() => void)[] = [];
   #inUse = 0;
+  #closed = false;
 
   constructor(settings: LambdaFunctionSettings, log: LogSink) {
     this.arn = settings.functionArn;
@@ -51,7 +52,9 @@ export class LambdaFunction {
     }
   }
 
+  /** Breaks off what is running and starting. */
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all([...this.#all].map((environment) => environment.stop()));
   }
 
@@ -66,9 +69,16 @@ export class LambdaFunction {
       if (idle.isAlive) return idle;
       this.#all.delete(idle);
     }
-    const environment = await ExecutionEnvironment.start(this.#settings, this.#variables(), this.#log);
+    if (this.#closed) throw new FunctionError({ errorType: 'Closed', errorMessage: 'The host is stopping' });
+    const environment = new ExecutionEnvironment(this.#settings, this.#variables(), this.#log);
     this.#all.add(environment);
-    return environment;
+    try {
+      await environment.load();
+      return environment;
+    } catch (error) {
+      this.#all.delete(environment);
+      throw error;
+    }
   }
 
   async #run(environment: ExecutionEnvironment, event: string): Promise<string> {

@@ -56,5 +56,6 @@ function substitute(text: string, names: Names): string | undefined {
     complete &&= value !== undefined;
     return value ?? '';
   });
-  return complete ? result : undefined;
+  // `${!Name}` is how a template writes a literal `${Name}`.
+  return complete ? result.replaceAll('${!', '${') : undefined;
 }

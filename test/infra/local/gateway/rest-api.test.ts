@@ -1,0 +1,272 @@
+import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
+import { aGatewayRequest } from '../../../support/gateway-request.ts';
+import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
+import { answering } from '../../../support/test-functions.ts';
+
+const apis = new LocalApis();
+
+const REQUEST_ID = aGatewayRequest().id;
+const USAGE_IDENTIFIER = 'a-customer';
+
+const policyDocument = (Effect: 'Allow' | 'Deny') => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: '*' }],
+});
+
+const context = { outcome: 'ADMITTED', limit: '60', remaining: '59', reset: '1795253460', retryAfter: '7' };
+
+const admission = {
+  principalId: 'k1',
+  policyDocument: policyDocument('Allow'),
+  usageIdentifierKey: USAGE_IDENTIFIER,
+  context,
+};
+const denial = {
+  principalId: 'anonymous',
+  policyDocument: policyDocument('Deny'),
+  context: {
+    code: 'API_KEY_MISSING',
+    message: 'Send your key.',
+    limit: '0',
+    remaining: '0',
+    reset: '9',
+    retryAfter: '1',
+  },
+};
+
+const admitting = answering(admission);
+/** Answers with the event as its body. */
+const telling = 'exports.handler = async (event) => ({ statusCode: 200, body: JSON.stringify(event) });';
+const failing = `exports.handler = async () => { throw new Error('no'); };`;
+const ofKey = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '1795253460' };
+const ofNobody = { 'X-RateLimit-Limit': '0', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '0' };
+
+function start(...settings: Parameters<LocalApis['start']>): LocalApi {
+  const api = apis.start(...settings);
+  const plan = api.usagePlans.planTitled('Free');
+  api.usagePlans.addKey({ id: 'id-of-k1', value: USAGE_IDENTIFIER, enabled: true }, plan?.id ?? '');
+  return api;
+}
+
+async function answer({ restApi }: LocalApi, request: Partial<GatewayRequest> = {}) {
+  const { status, headers, body } = await restApi.answer(aGatewayRequest(request));
+  const parsed: unknown = JSON.parse(body.toString());
+  return { status, headers: Object.fromEntries(headers), body: parsed };
+}
+
+const errorBody = v.object({ code: v.string(), message: v.string(), status: v.number() });
+
+describe('an admitted request', () => {
+  test.each([
+    ['GET', '/inventory', 'list'],
+    ['PATCH', '/inventory/42', 'update'],
+    ['GET', '/inventory/42', 'fallback'],
+    ['DELETE', '/inventory', 'fallback'],
+    ['GET', '/', 'fallback'],
+    ['POST', '/pets/1/photos', 'fallback'],
+  ])('%s %s is answered by the function %s', async (method, path, name) => {
+    expect(await answer(start({ authorizer: admitting }), { method, path })).toMatchObject({ status: 200, body: name });
+  });
+
+  test('reaches its function with its body, its path parameters and the context of the authorizer', async () => {
+    const api = start({ authorizer: admitting, updateInventory: telling });
+    const body = Buffer.from('{"quantity":5}');
+
+    expect(await answer(api, { method: 'PATCH', path: '/inventory/42', body })).toMatchObject({
+      body: {
+        resource: '/inventory/{petId}',
+        path: '/inventory/42',
+        httpMethod: 'PATCH',
+        pathParameters: { petId: '42' },
+        body: '{"quantity":5}',
+        isBase64Encoded: false,
+        requestContext: {
+          stage: 'v1',
+          requestId: REQUEST_ID,
+          authorizer: { ...context, principalId: 'k1', integrationLatency: expect.any(String) },
+        },
+      },
+    });
+  });
+
+  test('has a binary body in base64 where the API says so', async () => {
+    const api = start({ authorizer: admitting, updateInventory: telling }, ({ Resources }) => {
+      for (const { Type, Properties } of Object.values(Resources)) {
+        if (Type === 'AWS::ApiGateway::RestApi') Properties.BinaryMediaTypes = ['*/*'];
+      }
+    });
+
+    expect(
+      await answer(api, { method: 'PATCH', path: '/inventory/42', body: Buffer.from([0, 255, 128]) }),
+    ).toMatchObject({ body: { body: 'AP+A', isBase64Encoded: true } });
+  });
+
+  test('is answered with its request id', async () => {
+    const { headers } = await answer(start({ authorizer: admitting }));
+
+    expect(headers).toMatchObject({ 'x-amzn-RequestId': REQUEST_ID, 'x-amz-apigw-id': REQUEST_ID });
+  });
+});
+
+describe('the authorizer', () => {
+  test('is asked about the request without its body', async () => {
+    const api = start({
+      authorizer: `exports.handler = async (event) => ({ ...${JSON.stringify(denial)},
+        context: { code: event.methodArn, message: [event.type, event.path, 'body' in event].join(' ') } });`,
+    });
+    const { body } = await answer(api, { method: 'PATCH', path: '/inventory/42', body: Buffer.from('{}') });
+    const { code, message } = v.parse(errorBody, body);
+
+    expect(code).toMatch(/^arn:aws:execute-api:us-east-1:000000000000:ApiRestApi\w+\/v1\/PATCH\/inventory\/42$/);
+    expect(message).toBe('REQUEST /inventory/42 false');
+  });
+
+  test('is asked about every request: nothing it said before is used again', async () => {
+    const api = start({
+      authorizer: `let calls = 0; exports.handler = async () => (++calls === 1 ? ${JSON.stringify(admission)}
+        : ${JSON.stringify(denial)});`,
+    });
+
+    expect((await answer(api)).status).toBe(200);
+    expect((await answer(api)).status).toBe(401);
+  });
+
+  test('is asked about a path that is none, and about a request without a key', async () => {
+    const api = start({ authorizer: answering(denial) });
+
+    expect((await answer(api, { path: '/nothing/here' })).status).toBe(401);
+    expect((await answer(api, { headers: [] })).status).toBe(401);
+  });
+});
+
+describe('an error of the gateway', () => {
+  test('is ACCESS_DENIED for a denied request, with the error and the limit that the authorizer gives', async () => {
+    expect(await answer(start({ authorizer: answering(denial), listInventory: failing }))).toEqual({
+      status: 401,
+      headers: {
+        'Content-Type': 'application/json',
+        'X-RateLimit-Limit': '0',
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': '9',
+        'WWW-Authenticate': 'Bearer',
+        'x-amzn-RequestId': REQUEST_ID,
+        'x-amz-apigw-id': REQUEST_ID,
+      },
+      body: { code: 'API_KEY_MISSING', message: 'Send your key.', status: 401 },
+    });
+  });
+
+  test.each([
+    ['throws', failing, 503, 'SERVICE_UNAVAILABLE'],
+    ['exits', 'process.exit(1)', 503, 'SERVICE_UNAVAILABLE'],
+    ['answers with nothing', answering(null), 503, 'SERVICE_UNAVAILABLE'],
+    ['has a context that is no text', answering({ ...admission, context: { a: [] } }), 503, 'SERVICE_UNAVAILABLE'],
+    ['says Unauthorized', `exports.handler = async () => { throw 'Unauthorized'; };`, 401, 'API_KEY_MISSING'],
+  ])('is made for an authorizer that fails, and no function is asked: %s', async (_, authorizer, status, code) => {
+    const reply = await answer(start({ authorizer }));
+
+    expect(reply).toMatchObject({ status, headers: ofNobody, body: { code, status } });
+  });
+
+  test.each([
+    ['no usage identifier', undefined],
+    ['that of no key', 'nobody'],
+  ])('is INVALID_API_KEY where the authorizer gives %s', async (_, usageIdentifierKey) => {
+    const api = start({ authorizer: answering({ ...admission, usageIdentifierKey }), listInventory: failing });
+
+    expect(await answer(api)).toMatchObject({ status: 401, headers: ofKey, body: { code: 'API_KEY_INVALID' } });
+  });
+
+  test('is THROTTLED beyond the burst of the usage plan, with the limit headers and Retry-After', async () => {
+    const api = start({ authorizer: admitting });
+    const outOfBurst = api.usagePlans.planTitled('Free')?.throttle?.burstLimit ?? 0;
+    for (let request = 0; request < outOfBurst; request++) api.usagePlans.meter(USAGE_IDENTIFIER, Date.now());
+
+    expect(await answer(api)).toMatchObject({
+      status: 429,
+      headers: { ...ofKey, 'Retry-After': '7' },
+      body: { code: 'RATE_LIMIT_EXCEEDED', status: 429 },
+    });
+  });
+
+  test.each([
+    ['throws', failing],
+    ['exits', 'exports.handler = async () => process.exit(1);'],
+    ['returns nothing', 'exports.handler = async () => undefined;'],
+    ['returns something else', answering({ quantity: 5 })],
+  ])('is a 502 with the limit headers for a function that %s', async (_, listInventory) => {
+    expect(await answer(start({ authorizer: admitting, listInventory }))).toMatchObject({
+      status: 502,
+      headers: ofKey,
+      body: { code: 'BAD_GATEWAY', status: 502 },
+    });
+  });
+
+  test('is a 504 with the limit headers for a function that takes longer than the integration waits', async () => {
+    const api = start(
+      { authorizer: admitting, listInventory: 'exports.handler = () => new Promise(() => {});' },
+      ({ Resources }) => {
+        for (const { Type, Properties } of Object.values(Resources)) {
+          if (Type !== 'AWS::ApiGateway::Method') continue;
+          Properties.Integration = { ...v.parse(v.looseObject({}), Properties.Integration), TimeoutInMillis: 100 };
+        }
+      },
+    );
+
+    expect(await answer(api)).toMatchObject({ status: 504, headers: ofKey, body: { code: 'GATEWAY_TIMEOUT' } });
+  });
+
+  test('is a 413 for a body that is too long, before the authorizer is asked', async () => {
+    const api = start({ authorizer: failing });
+
+    expect(await answer(api, { bodyTooLarge: true })).toMatchObject({
+      status: 413,
+      headers: ofNobody,
+      body: { code: 'PAYLOAD_TOO_LARGE' },
+    });
+  });
+
+  test('is a 404 for a path that no resource takes', async () => {
+    const api = start({ authorizer: failing }, ({ Resources }) => {
+      for (const [id, { Type }] of Object.entries(Resources))
+        if (Type === 'AWS::ApiGateway::Method') delete Resources[id];
+    });
+
+    expect(await answer(api)).toMatchObject({ status: 404, headers: ofNobody, body: { code: 'ROUTE_NOT_FOUND' } });
+  });
+});
+
+describe('the access log', () => {
+  const entry = { requestId: REQUEST_ID, time: '21/Nov/2026:09:30:00 +0000', ip: '203.0.113.7', method: 'GET' };
+
+  test('has a line of JSON for an answered request', async () => {
+    const api = start({ authorizer: admitting });
+    await answer(api);
+
+    expect(await api.accessLog()).toEqual([
+      {
+        ...entry,
+        resource: '/inventory',
+        status: '200',
+        bytes: '6',
+        milliseconds: expect.stringMatching(/^-?\d+$/),
+        keyId: 'k1',
+        outcome: 'ADMITTED',
+        gatewayError: '-',
+      },
+    ]);
+  });
+
+  test('has one for an error of the gateway too', async () => {
+    const api = start({ authorizer: answering(denial) });
+    await answer(api, { bodyTooLarge: true });
+    await answer(api, { path: '/secret' });
+
+    expect(await api.accessLog()).toMatchObject([
+      { ...entry, resource: '-', status: '413', keyId: '-', gatewayError: 'REQUEST_TOO_LARGE' },
+      { ...entry, resource: '/{path+}', status: '401', keyId: 'anonymous', gatewayError: 'ACCESS_DENIED' },
+    ]);
+  });
+});

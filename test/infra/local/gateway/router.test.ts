@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+import { Router } from '../../../../infra/local/gateway/router.ts';
+
+/** A router for routes such as `GET /inventory`; the target of each is the route itself. */
+function routerOf(...routes: readonly string[]): Router<string> {
+  const router = new Router<string>();
+  for (const route of routes) {
+    const [method = '', path = ''] = route.split(' ');
+    router.add(path, method, route);
+  }
+  return router;
+}
+
+describe('a request', () => {
+  const router = routerOf(
+    'GET /inventory',
+    'ANY /inventory',
+    'PATCH /inventory/{petId}',
+    'ANY /inventory/{petId}',
+    'ANY /',
+    'ANY /{path+}',
+  );
+
+  test.each([
+    ['GET', '/inventory', 'GET /inventory', {}],
+    ['DELETE', '/inventory', 'ANY /inventory', {}],
+    ['PATCH', '/inventory/42', 'PATCH /inventory/{petId}', { petId: '42' }],
+    ['GET', '/inventory/42', 'ANY /inventory/{petId}', { petId: '42' }],
+    ['GET', '/', 'ANY /', {}],
+    ['GET', '/pets', 'ANY /{path+}', { path: 'pets' }],
+    ['GET', '/inventory/42/photos', 'ANY /{path+}', { path: 'inventory/42/photos' }],
+    ['GET', '/Inventory', 'ANY /{path+}', { path: 'Inventory' }],
+  ])('%s %s is for %s', (method, path, target, pathParameters) => {
+    expect(router.match(method, path)).toEqual({ target, resourcePath: target.split(' ')[1], pathParameters });
+  });
+
+  test.each([
+    ['/inventory/', { path: 'inventory/' }],
+    ['//', { path: '/' }],
+    ['//inventory', { path: '/inventory' }],
+    ['/inventory//42', { path: 'inventory//42' }],
+    ['/inventory/42/', { path: 'inventory/42/' }],
+  ])('for %s is for no operation: an empty path part is no parameter and is not dropped', (path, pathParameters) => {
+    expect(router.match('GET', path)).toMatchObject({ target: 'ANY /{path+}', pathParameters });
+  });
+});
+
+describe('a method', () => {
+  test.each(['GET', 'PATCH'])('%s comes before ANY', (method) => {
+    expect(routerOf(`ANY /a`, `${method} /a`).match(method, '/a')?.target).toBe(`${method} /a`);
+  });
+
+  test('that the resource lacks is not looked for on a resource that would take the path less exactly', () => {
+    expect(routerOf('GET /a', 'ANY /{path+}').match('POST', '/a')).toBeUndefined();
+  });
+
+  test('is compared as it is written', () => {
+    expect(routerOf('GET /a').match('get', '/a')).toBeUndefined();
+  });
+});
+
+describe('a path', () => {
+  test.each([
+    ['/a/b', '/a/b'],
+    ['/a/x', '/a/{name}'],
+    ['/a/x/y', '/a/{rest+}'],
+    ['/a/b/y', '/a/b/{name}'],
+  ])('%s is for %s: a literal part before a parameter, and that before a greedy one', (path, resourcePath) => {
+    const router = routerOf('GET /a/{rest+}', 'GET /a/{name}', 'GET /a/b', 'GET /a/b/{name}');
+
+    expect(router.match('GET', path)?.resourcePath).toBe(resourcePath);
+  });
+
+  test.each([
+    ['/a/b/c', '/a/{name}/c', { name: 'b' }],
+    ['/a/b/d', '/a/b/d', {}],
+    ['/a/b/e', '/{path+}', { path: 'a/b/e' }],
+    ['/a/b', '/{path+}', { path: 'a/b' }],
+    ['/a', '/{path+}', { path: 'a' }],
+  ])('%s is for %s: a resource that leads nowhere is left again', (path, resourcePath, pathParameters) => {
+    const router = routerOf('GET /a/b/d', 'GET /a/{name}/c', 'GET /{path+}');
+
+    expect(router.match('GET', path)).toMatchObject({ resourcePath, pathParameters });
+  });
+
+  test('that no resource takes has no match', () => {
+    expect(routerOf('GET /a/{name}').match('GET', '/b')).toBeUndefined();
+    expect(routerOf('GET /a/{name}').match('GET', '/')).toBeUndefined();
+  });
+
+  test('needs a part for a greedy parameter', () => {
+    expect(routerOf('GET /a/{rest+}').match('GET', '/a')).toBeUndefined();
+    expect(routerOf('GET /{rest+}').match('GET', '/')).toBeUndefined();
+  });
+
+  test('keeps what a parameter took before it went on', () => {
+    expect(routerOf('GET /stores/{store}/pets/{pet}').match('GET', '/stores/1/pets/2')?.pathParameters).toEqual({
+      store: '1',
+      pet: '2',
+    });
+  });
+
+  test('forgets what a parameter took where it had to turn back', () => {
+    expect(routerOf('GET /{store}/pets', 'GET /{path+}').match('GET', '/1/orders')?.pathParameters).toEqual({
+      path: '1/orders',
+    });
+  });
+});
+
+describe('an encoded path', () => {
+  const router = routerOf('GET /inventory', 'GET /inventory/{petId}', 'GET /{path+}');
+
+  test.each([
+    ['/inventory/4%32', '/inventory/{petId}', { petId: '42' }],
+    ['/inventory/a%20b', '/inventory/{petId}', { petId: 'a b' }],
+    ['/inventory/a+b', '/inventory/{petId}', { petId: 'a+b' }],
+    ['/inventory/%C3%A4', '/inventory/{petId}', { petId: 'ä' }],
+    ['/inventory/1%2F2', '/inventory/{petId}', { petId: '1/2' }],
+    ['/%69nventory', '/inventory', {}],
+    ['/a%20b/c', '/{path+}', { path: 'a b/c' }],
+  ])('%s is decoded part by part', (path, resourcePath, pathParameters) => {
+    expect(router.match('GET', path)).toMatchObject({ resourcePath, pathParameters });
+  });
+
+  test.each(['%', '%zz', '%C3', '50%'])('stays as it is where it is malformed: %s', (text) => {
+    expect(router.match('GET', `/inventory/${text}`)?.pathParameters).toEqual({ petId: text });
+  });
+});

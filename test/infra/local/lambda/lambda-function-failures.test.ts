@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
+import { answering, testFunctions } from '../../../support/test-functions.ts';
+
+const deploy = testFunctions();
+
+async function invoke(lambda: LambdaFunction, event: unknown = {}): Promise<unknown> {
+  const result: unknown = JSON.parse(await lambda.invoke(JSON.stringify(event)));
+  return result;
+}
+
+const failure = (errorType: unknown, errorMessage: unknown) =>
+  expect.objectContaining({ name: 'FunctionError', failure: { errorType, errorMessage } });
+
+describe('a function that fails', () => {
+  test.each([
+    ['throws', `throw new RangeError('too far')`, 'RangeError', 'too far'],
+    ['rejects', `return Promise.reject(new Error('no'))`, 'Error', 'no'],
+    ['throws text', `throw 'Unauthorized'`, 'string', 'Unauthorized'],
+    ['throws nothing', `throw undefined`, 'undefined', 'undefined'],
+    ['throws an error of its own', `throw Object.assign(new Error('x'), { name: 'Mine' })`, 'Mine', 'x'],
+    ['returns what JSON cannot hold', `return 1n`, 'TypeError', expect.stringContaining('BigInt')],
+    ['returns a circle', `const a = {}; a.a = a; return a`, 'TypeError', expect.stringContaining('circular')],
+  ])('%s', async (_, body, errorType, errorMessage) => {
+    await expect(deploy(`exports.handler = async () => { ${body}; };`).invoke('{}')).rejects.toEqual(
+      failure(errorType, errorMessage),
+    );
+  });
+
+  test('throws without being async', async () => {
+    const lambda = deploy(`exports.handler = () => { throw new Error('no'); };`);
+
+    await expect(lambda.invoke('{}')).rejects.toEqual(failure('Error', 'no'));
+  });
+
+  test('logs why', async () => {
+    let log = '';
+    const lambda = deploy(`exports.handler = async () => { throw new Error('what went wrong'); };`, {
+      log: (text) => (log += text),
+    });
+    await lambda.invoke('{}').catch(() => undefined);
+    await lambda.close();
+
+    expect(log).toContain('what went wrong');
+  });
+
+  test('keeps its environment', async () => {
+    const lambda = deploy(`let calls = 0;
+      exports.handler = async ({ fail }) => { calls += 1; if (fail) throw new Error('no'); return calls; };`);
+    await invoke(lambda, { fail: true }).catch(() => undefined);
+
+    expect(await invoke(lambda)).toBe(2);
+  });
+});
+
+describe('a function that cannot be loaded', () => {
+  test.each([
+    ['throws as it is loaded', `throw new Error('no configuration')`, 'Error', 'no configuration'],
+    ['is no JavaScript', `exports.handler = {{`, 'SyntaxError', expect.any(String)],
+    [
+      'needs a module that is not there',
+      `require('none')`,
+      'Error',
+      expect.stringContaining("Cannot find module 'none'"),
+    ],
+    ['exports no handler', `exports.other = () => 1;`, 'TypeError', 'index.handler is undefined or not exported'],
+    ['exports something else', `exports.handler = {};`, 'TypeError', 'index.handler is undefined or not exported'],
+    ['exits', `process.exit(3)`, 'Runtime.ExitError', expect.stringContaining('exit status 3')],
+  ])('%s', async (_, source, errorType, errorMessage) => {
+    await expect(deploy(source).invoke('{}')).rejects.toEqual(failure(errorType, errorMessage));
+  });
+
+  test('has another handler', async () => {
+    const lambda = deploy(answering(1), { handler: 'main.run' });
+
+    await expect(lambda.invoke('{}')).rejects.toEqual(failure('Error', expect.stringContaining('main')));
+  });
+
+  test('is loaded anew for the next event', async () => {
+    const lambda = deploy(`
+      const { existsSync, writeFileSync } = require('node:fs');
+      const marker = __dirname + '/loaded-before';
+      if (!existsSync(marker)) { writeFileSync(marker, ''); throw new Error('first'); }
+      exports.handler = async () => 'loaded';`);
+
+    await expect(lambda.invoke('{}')).rejects.toEqual(failure('Error', 'first'));
+    expect(await invoke(lambda)).toBe('loaded');
+  });
+});
+
+describe('an execution environment that breaks', () => {
+  /** Does what the event says; a fresh environment has seen one event. */
+  const source = `
+    let calls = 0;
+    exports.handler = async ({ what }) => {
+      calls += 1;
+      if (what === 'exit') process.exit(0);
+      if (what === 'exit 7') process.exit(7);
+      if (what === 'throw in a timer') await new Promise(() => setTimeout(() => { throw new Error('late'); }));
+      if (what === 'reject unseen') { Promise.reject(new Error('unseen')); await new Promise(() => {}); }
+      if (what === 'fill the memory') for (const all = []; ; ) all.push(new Array(1e5).fill(calls));
+      return calls;
+    };`;
+
+  test.each([
+    ['exit', 'exit status 0'],
+    ['exit 7', 'exit status 7'],
+    ['throw in a timer', 'late'],
+    ['reject unseen', 'unseen'],
+    ['fill the memory', 'memory'],
+  ])('is replaced for the next event: %s', async (what, reason) => {
+    const lambda = deploy(source, { memoryMegabytes: 32 });
+    await invoke(lambda);
+
+    await expect(invoke(lambda, { what })).rejects.toEqual(
+      failure('Runtime.ExitError', expect.stringContaining(reason)),
+    );
+    expect(await invoke(lambda)).toBe(1);
+  });
+
+  test('is replaced where it breaks between two events', async () => {
+    const lambda = deploy(`let calls = 0;
+      exports.handler = async ({ breaks }) => {
+        if (breaks) setTimeout(() => { throw new Error('late'); }, 20);
+        return ++calls; };`);
+
+    expect(await invoke(lambda, { breaks: true })).toBe(1);
+    await sleep(300);
+    expect(await invoke(lambda)).toBe(1);
+  });
+
+  test('logs why', async () => {
+    let log = '';
+    const lambda = deploy(source, { log: (text) => (log += text) });
+    await invoke(lambda, { what: 'throw in a timer' }).catch(() => undefined);
+
+    expect(log).toContain('late');
+  });
+
+  test('leaves the events of the others alone', async () => {
+    const lambda = deploy(`exports.handler = async ({ breaks }) => {
+      await new Promise((resolve) => setTimeout(resolve, breaks ? 50 : 200));
+      if (breaks) process.exit(1);
+      return 'fine'; };`);
+    const broken = invoke(lambda, { breaks: true }).catch((error: unknown) => error);
+
+    expect(await Promise.all([invoke(lambda), invoke(lambda)])).toEqual(['fine', 'fine']);
+    expect(await broken).toMatchObject({ name: 'FunctionError' });
+  });
+});
+
+describe('a function that takes too long', () => {
+  const source = `
+    let calls = 0;
+    exports.handler = async ({ what }) => {
+      calls += 1;
+      if (what === 'wait') await new Promise((resolve) => setTimeout(resolve, 60_000));
+      if (what === 'never answer') await new Promise(() => {});
+      if (what === 'loop') for (;;);
+      return calls;
+    };`;
+
+  test.each(['wait', 'never answer', 'loop'])('is stopped, and starts anew for the next event: %s', async (what) => {
+    const lambda = deploy(source, { timeoutSeconds: 0.3 });
+    await invoke(lambda);
+    const startedAt = Date.now();
+
+    await expect(invoke(lambda, { what })).rejects.toEqual(failure('Sandbox.Timedout', 'Task timed out'));
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(290);
+    expect(Date.now() - startedAt).toBeLessThan(5_000);
+    expect(await invoke(lambda)).toBe(1);
+  });
+
+  test('does not hold up the events that wait for its place', async () => {
+    const lambda = deploy(source, { timeoutSeconds: 1 });
+    const stuck = Array.from({ length: 8 }, () => invoke(lambda, { what: 'never answer' }).catch(() => 'timed out'));
+
+    expect(await invoke(lambda)).toBe(1);
+    expect(await Promise.all(stuck)).toEqual(stuck.map(() => 'timed out'));
+  });
+});
+
+describe('a function that is closed', () => {
+  test('lets nothing run on', async () => {
+    let log = '';
+    const lambda = deploy(`setInterval(() => console.log('on'), 10); exports.handler = async () => 1;`, {
+      log: (text) => (log += text),
+    });
+    await invoke(lambda);
+    await lambda.close();
+    const atClose = log;
+    await sleep(100);
+
+    expect(log).toBe(atClose);
+  });
+
+  test('breaks off what is under way', async () => {
+    const lambda = deploy('exports.handler = () => new Promise((resolve) => setTimeout(resolve, 60_000));');
+    const underWay = lambda.invoke('{}').catch((error: unknown) => error);
+    await sleep(300);
+    await lambda.close();
+
+    expect(await underWay).toMatchObject({ name: 'FunctionError', failure: { errorType: 'Runtime.ExitError' } });
+  });
+
+  test('breaks off what is only just starting', async () => {
+    let log = '';
+    const lambda = deploy(`setInterval(() => console.log('on'), 10); exports.handler = async () => 1;`, {
+      log: (text) => (log += text),
+    });
+    const starting = lambda.invoke('{}').catch(() => undefined);
+    await lambda.close();
+    await starting;
+    const afterClose = log;
+    await sleep(300);
+
+    expect(log).toBe(afterClose);
+  });
+
+  test('was perhaps never used', async () => {
+    await expect(deploy(answering(1)).close()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { HostError } from '../../../infra/local/host-error.ts';
+import { parseStartOptions } from '../../../infra/local/options.ts';
+
+const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, json: false };
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('npm start', () => {
+  test.each<[readonly string[], object]>([
+    [[], {}],
+    [['--port', '8080'], { port: 8080 }],
+    [['--port=8080'], { port: 8080 }],
+    [['--port', '0'], { port: 0 }],
+    [['--port', '65535'], { port: 65_535 }],
+    [['--port', '00080'], { port: 80 }],
+    [['--port', '1', '--port', '2'], { port: 2 }],
+    [['--host', '0.0.0.0'], { host: '0.0.0.0' }],
+    [['--host', '::1'], { host: '::1' }],
+    [['--data', 'memory'], { data: 'memory' }],
+    [['--data', '/tmp/a b'], { data: '/tmp/a b' }],
+    [['--dynamodb', 'http://localhost:8000'], { dynamodb: new URL('http://localhost:8000') }],
+    [
+      ['--dynamodb', 'https://dynamodb.eu-central-1.amazonaws.com'],
+      { dynamodb: new URL('https://dynamodb.eu-central-1.amazonaws.com') },
+    ],
+    [['--no-sample-data'], { sampleData: false }],
+    [['--json'], { json: true }],
+    [
+      ['--json', '--no-sample-data', '--port', '1', '--data', 'x'],
+      { json: true, sampleData: false, port: 1, data: 'x' },
+    ],
+  ])('%j is understood', (args, differences) => {
+    expect(parseStartOptions(args)).toEqual({ ...defaults, ...differences });
+  });
+
+  test('has a DynamoDB engine of its own unless it is told of another', () => {
+    expect(parseStartOptions([])).not.toHaveProperty('dynamodb');
+  });
+
+  test.each<[readonly string[], string]>([
+    [['--port', 'http'], '--port'],
+    [['--port', ''], '--port'],
+    [['--port', '-1'], '--port'],
+    [['--port', '65536'], '--port'],
+    [['--port', '99999999'], '--port'],
+    [['--port', '80.5'], '--port'],
+    [['--port', '1e3'], '--port'],
+    [['--port', '0x50'], '--port'],
+    [['--port', ' 80'], '--port'],
+    [['--port'], '--port'],
+    [['--host'], '--host'],
+    [['--host', ''], '--host'],
+    [['--data'], '--data'],
+    [['--data', ''], '--data'],
+    [['--dynamodb'], '--dynamodb'],
+    [['--dynamodb', 'localhost:8000'], '--dynamodb'],
+    [['--dynamodb', '8000'], '--dynamodb'],
+    [['--dynamodb', ''], '--dynamodb'],
+    [['--dynamodb', 'ftp://localhost'], '--dynamodb'],
+    [['--dynamodb', 'file:///tmp'], '--dynamodb'],
+    [['--json=yes'], '--json'],
+    [['--prot', '80'], '--prot'],
+    [['--sample-data'], '--sample-data'],
+    [['-p', '80'], '-p'],
+    [['3000'], '3000'],
+    [['--', '3000'], '3000'],
+  ])('%j is refused in one line that names it and says where help is', (args, named) => {
+    const parse = () => parseStartOptions(args);
+
+    expect(parse).toThrow(HostError);
+    expect(parse).toThrow(/^[^\n]*\(see npm start -- --help\)$/);
+    expect(parse).toThrow(named);
+  });
+
+  test.each(['--help', '-h'])('%s tells of every option, and runs nothing', (flag) => {
+    const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const options = parseStartOptions([flag]);
+    const help = output.mock.calls.map(([text]) => String(text)).join('');
+
+    expect(options).toBeUndefined();
+    for (const option of ['--port', '--host', '--data', '--dynamodb', '--no-sample-data', '--json']) {
+      expect(help).toContain(option);
+    }
+  });
+
+  test('prints nothing of its own where an option is refused', () => {
+    const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+
+    expect(() => parseStartOptions(['--nope'])).toThrow(HostError);
+    expect([...output.mock.calls, ...errors.mock.calls]).toEqual([]);
+  });
+});

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type RequestOptions, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { GatewayRequest } from '../../../infra/local/gateway/messages.ts';
+import { readRequest } from '../../../infra/local/read-request.ts';
+import { close, listen } from '../../support/listening.ts';
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+let read: GatewayRequest | undefined;
+let port = 0;
+
+const server = createServer((message, response) => void take(message, response));
+
+async function take(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  read = await readRequest(message, 'v1');
+  response.end();
+}
+
+beforeAll(async () => {
+  port = await listen(server);
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await close(server);
+});
+
+/** What the gateway gets of a request. */
+async function requestOf(options: RequestOptions, body: string | Buffer = ''): Promise<GatewayRequest | undefined> {
+  const call = request({ host: '127.0.0.1', port, agent: false, ...options });
+  call.end(body);
+  const [answer] = await once(call, 'response');
+  answer.resume();
+  return read;
+}
+
+describe('a request', () => {
+  test.each([
+    ['/v1/inventory', '/inventory', ''],
+    ['/v1', '/', ''],
+    ['/v1/', '/', ''],
+    ['/v1?a=1', '/', 'a=1'],
+    ['/v1/inventory/4%32', '/inventory/4%32', ''],
+    ['/v1/inventory?a=1&b=%C3%A4', '/inventory', 'a=1&b=%C3%A4'],
+    ['/v1/inventory?a=1?b=2', '/inventory', 'a=1?b=2'],
+    ['/v1/inventory?', '/inventory', ''],
+    ['/v1//inventory', '//inventory', ''],
+    ['/v1/v1/inventory', '/v1/inventory', ''],
+  ])('for %s has the path %s below the stage, as it was sent, and the query %s', async (url, path, query) => {
+    expect(await requestOf({ path: url })).toMatchObject({ path, query });
+  });
+
+  test('has its header fields in their order and case, repeated ones too', async () => {
+    const { headers } =
+      (await requestOf({ path: '/v1/', headers: ['Host', 'a', 'X-B', '2', 'x-a', '1', 'X-b', '3'] })) ?? {};
+
+    expect(headers).toEqual(
+      expect.arrayContaining([
+        ['Host', 'a'],
+        ['X-B', '2'],
+        ['x-a', '1'],
+        ['X-b', '3'],
+      ]),
+    );
+    expect(headers?.findIndex(([name]) => name === 'X-B')).toBeLessThan(
+      headers?.findIndex(([name]) => name === 'X-b') ?? 0,
+    );
+  });
+
+  test('has its method, its protocol, and where it came from', async () => {
+    expect(await requestOf({ path: '/v1/', method: 'PATCH' })).toMatchObject({
+      method: 'PATCH',
+      protocol: 'HTTP/1.1',
+      sourceIp: '127.0.0.1',
+    });
+  });
+
+  test('has an id of its own and the time of its arrival', async () => {
+    const before = Date.now();
+    const [one, other] = [await requestOf({ path: '/v1/' }), await requestOf({ path: '/v1/' })];
+
+    expect(one?.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(other?.id).not.toBe(one?.id);
+    expect(one?.receivedAt).toBeGreaterThanOrEqual(before);
+    expect(one?.receivedAt).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+describe('the body of a request', () => {
+  test('is empty where there is none', async () => {
+    expect(await requestOf({ path: '/v1/' })).toMatchObject({ body: Buffer.alloc(0), bodyTooLarge: false });
+  });
+
+  test('is kept byte by byte', async () => {
+    const bytes = Buffer.from([0, 255, 10, 13, 128]);
+
+    expect(await requestOf({ path: '/v1/', method: 'PATCH' }, bytes)).toMatchObject({
+      body: bytes,
+      bodyTooLarge: false,
+    });
+  });
+
+  test('may be as long as API Gateway takes: 10 MB', async () => {
+    const longest = await requestOf({ path: '/v1/', method: 'PATCH' }, Buffer.alloc(MAX_BODY_BYTES, 'x'));
+
+    expect(longest?.bodyTooLarge).toBe(false);
+    expect(longest?.body).toHaveLength(MAX_BODY_BYTES);
+  });
+
+  test('is dropped where it is longer', async () => {
+    const tooLong = await requestOf({ path: '/v1/', method: 'PATCH' }, Buffer.alloc(MAX_BODY_BYTES + 1, 'x'));
+
+    expect(tooLong?.bodyTooLarge).toBe(true);
+    expect(tooLong?.body).toHaveLength(0);
+  });
+});

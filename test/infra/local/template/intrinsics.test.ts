@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+import { HostError } from '../../../../infra/local/host-error.ts';
+import { type Names, resolveIntrinsics } from '../../../../infra/local/template/intrinsics.ts';
+
+const refs = new Map([
+  ['Table', 'stock-table'],
+  ['AWS::Region', 'us-east-1'],
+  ['Empty', ''],
+]);
+
+const attributes = new Map([
+  ['Table.Arn', 'arn:aws:dynamodb:us-east-1:0:table/stock-table'],
+  ['Table.Stream.Label', 'label'],
+]);
+
+const names: Names = {
+  ref: (name) => refs.get(name),
+  attribute: (resource, attribute) => attributes.get(`${resource}.${attribute}`),
+};
+
+const resolve = (value: unknown) => resolveIntrinsics(value, names, 'Resource Table');
+
+describe('an intrinsic function', () => {
+  test.each([
+    [{ Ref: 'Table' }, 'stock-table'],
+    [{ Ref: 'AWS::Region' }, 'us-east-1'],
+    [{ Ref: 'Empty' }, ''],
+    [{ 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:aws:dynamodb:us-east-1:0:table/stock-table'],
+    [{ 'Fn::Join': ['', ['a', 'b', 'c']] }, 'abc'],
+    [{ 'Fn::Join': [', ', ['a', 'b']] }, 'a, b'],
+    [{ 'Fn::Join': ['-', []] }, ''],
+    [{ 'Fn::Split': [':', 'a:b::c'] }, ['a', 'b', '', 'c']],
+    [{ 'Fn::Select': [0, ['a', 'b']] }, 'a'],
+    [{ 'Fn::Select': ['1', ['a', 'b']] }, 'b'],
+    [{ 'Fn::Sub': 'plain' }, 'plain'],
+    [{ 'Fn::Sub': 'cdk-${AWS::Region}-${Table}' }, 'cdk-us-east-1-stock-table'],
+    [{ 'Fn::Sub': 'x-${Empty}-y' }, 'x--y'],
+    [{ 'Fn::Sub': '${Table.Arn}/index' }, 'arn:aws:dynamodb:us-east-1:0:table/stock-table/index'],
+    [{ 'Fn::Sub': '${Table.Stream.Label}' }, 'label'],
+    [{ 'Fn::Sub': '$Table {Table}' }, '$Table {Table}'],
+    [{ 'Fn::Sub': '${!Table}' }, '${Table}'],
+  ])('%j is %j', (value, resolved) => {
+    expect(resolve(value)).toEqual(resolved);
+  });
+
+  test('may have others within', () => {
+    const region = { 'Fn::Select': [3, { 'Fn::Split': [':', { 'Fn::GetAtt': ['Table', 'Arn'] }] }] };
+
+    expect(resolve({ 'Fn::Join': ['', ['arn:', region, ':', { Ref: 'Table' }]] })).toBe('arn:us-east-1:stock-table');
+  });
+
+  test('is found wherever it stands', () => {
+    expect(resolve({ a: [{ b: { Ref: 'Table' } }, 'x'], c: { Ref: 'Table' } })).toEqual({
+      a: [{ b: 'stock-table' }, 'x'],
+      c: 'stock-table',
+    });
+  });
+});
+
+describe('anything else', () => {
+  test.each([['text'], [''], [0], [1.5], [true], [null], [[]], [{}], [{ a: 1 }], [['Ref', 'Table']]])(
+    'stays as it is: %j',
+    (value) => {
+      expect(resolve(value)).toEqual(value);
+    },
+  );
+
+  test.each([[{ Ref: 'Table', Other: 1 }], [{ reference: 'Table' }], [{ ref: 'Table' }]])(
+    'that has a function’s name among others is none: %j',
+    (value) => {
+      expect(resolve(value)).toEqual(value);
+    },
+  );
+});
+
+describe('what the local host does not know', () => {
+  test.each([
+    [{ Ref: 'Other' }],
+    [{ Ref: 'AWS::NoValue' }],
+    [{ Ref: 'AWS::StackId' }],
+    [{ Ref: 1 }],
+    [{ 'Fn::GetAtt': ['Table', 'StreamArn'] }],
+    [{ 'Fn::GetAtt': ['Other', 'Arn'] }],
+    [{ 'Fn::GetAtt': 'Table.Arn' }],
+    [{ 'Fn::If': ['IsProduction', 'a', 'b'] }],
+    [{ 'Fn::FindInMap': ['Map', 'a', 'b'] }],
+    [{ 'Fn::ImportValue': 'Other' }],
+    [{ 'Fn::Base64': 'a' }],
+    [{ 'Fn::GetAZs': '' }],
+    [{ 'Fn::Transform': { Name: 'x' } }],
+    [{ 'Fn::Join': 'a' }],
+    [{ 'Fn::Join': ['-', 'ab'] }],
+    [{ 'Fn::Split': [':', ['a']] }],
+    [{ 'Fn::Select': [2, ['a', 'b']] }],
+    [{ 'Fn::Select': [0, 'ab'] }],
+    [{ 'Fn::Sub': '${Other}' }],
+    [{ 'Fn::Sub': 'a ${Table} ${Table.StreamArn}' }],
+    [{ 'Fn::Sub': ['${a}', { a: 'b' }] }],
+  ])('stops it, with the place and the function named: %j', (value) => {
+    const [name] = Object.keys(value);
+
+    expect(() => resolve({ deep: [value] })).toThrow(HostError);
+    expect(() => resolve({ deep: [value] })).toThrow(`Resource Table: the local host does not know ${name} `);
+    expect(() => resolve({ deep: [value] })).toThrow(JSON.stringify(Object.values(value)[0]));
+  });
+
+  test('is never taken for an empty text in a larger one', () => {
+    expect(() => resolve({ 'Fn::Join': ['', ['a', { Ref: 'Other' }]] })).toThrow('does not know Ref "Other"');
+  });
+});

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { Script } from 'node:vm';
+import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { resourcesOf, synthesizeStages, withoutHash } from '../../support/synthesized.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const MAX_BUNDLE_BYTES = 250_000;
+
+const { staging } = synthesizeStages(temporaryFolder());
+
+const manifest = v.parse(
+  v.object({
+    files: v.record(
+      v.string(),
+      v.object({
+        source: v.object({ path: v.string(), packaging: v.string() }),
+        destinations: v.record(v.string(), v.object({ objectKey: v.string() })),
+      }),
+    ),
+  }),
+  JSON.parse(readFileSync(path.join(staging.folder, staging.assetManifest), 'utf8')),
+);
+
+function sourceOf(objectKey: string) {
+  const asset = Object.values(manifest.files).find(({ destinations }) =>
+    Object.values(destinations).some((destination) => destination.objectKey === objectKey),
+  );
+  if (!asset) throw new Error(`The asset manifest has no ${objectKey}`);
+  return { folder: path.join(staging.folder, asset.source.path), packaging: asset.source.packaging };
+}
+
+const bundles = resourcesOf(
+  staging,
+  'AWS::Lambda::Function',
+  v.object({ Code: v.object({ S3Key: v.string() }), Description: v.string() }),
+).map(({ id, properties }) => {
+  const { folder, packaging } = sourceOf(properties.Code.S3Key);
+  return { name: withoutHash(id), folder, packaging, file: path.join(folder, 'index.js') };
+});
+
+describe.each(bundles)('the bundle of $name', ({ name, folder, packaging, file }) => {
+  const code = existsSync(file) ? readFileSync(file, 'utf8') : '';
+
+  test('is a folder with index.js, taken for CommonJS whatever is around it', () => {
+    expect(packaging).toBe('zip');
+    expect(readdirSync(folder).toSorted()).toEqual(['index.js', 'package.json']);
+    expect(JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))).toEqual({ type: 'commonjs' });
+  });
+
+  test('is small, so that a cold start parses little', () => {
+    expect(statSync(file).size).toBeGreaterThan(1_000);
+    expect(statSync(file).size).toBeLessThan(MAX_BUNDLE_BYTES);
+  });
+
+  test('is CommonJS, which starts faster: it exports a handler and imports nothing', () => {
+    expect(() => new Script(`(function (exports, require, module) {${code}\n})`)).not.toThrow();
+    expect(code).toMatch(/module\.exports=/);
+    expect(code).toMatch(/\{handler:\(\)=>/);
+  });
+
+  test('is minified, without comments', () => {
+    const lines = code.split('\n');
+
+    expect(code.length / lines.length).toBeGreaterThan(500);
+    expect(code).not.toMatch(/^\s*(?:\/\/|\/\*)/m);
+  });
+
+  test('has all of its code inside: it requires nothing but Node', () => {
+    const required = [...code.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, specifier]) => specifier);
+    const ofNode = required.filter((specifier) => specifier?.startsWith('node:'));
+
+    expect(required).toEqual(ofNode);
+  });
+
+  test(`${name === 'FunctionsFallback' ? 'has no' : 'has the'} DynamoDB client`, () => {
+    expect(code.includes('DynamoDB_20120810')).toBe(name !== 'FunctionsFallback');
+  });
+});
+
+test('The bundles differ', () => {
+  expect(bundles).toHaveLength(4);
+  expect(new Set(bundles.map(({ folder }) => folder)).size).toBe(bundles.length);
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test } from '@jest/globals';
+import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import * as v from 'valibot';
+import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.ts';
+import { deny } from '../../../shared/http/authorizer-answer.ts';
+import { contextOf, unavailableContext } from '../../../shared/http/authorizer-context.ts';
+import { aKey } from '../../support/key-records.ts';
+import { resourcesOf, synthesizeStages } from '../../support/synthesized.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const { staging, production } = synthesizeStages(temporaryFolder());
+
+const responseSchema = v.object({
+  ResponseType: v.string(),
+  StatusCode: v.string(),
+  ResponseParameters: v.record(v.string(), v.string()),
+  ResponseTemplates: v.record(v.string(), v.string()),
+});
+const responses = resourcesOf(staging, 'AWS::ApiGateway::GatewayResponse', responseSchema).map(
+  ({ properties }) => properties,
+);
+
+const NOW = Date.UTC(2026, 10, 21, 9, 30);
+const METHOD_ARN = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1/GET/inventory';
+const rateLimit = { limit: 60, remaining: 59, resetsAt: NOW + 60_000 };
+const admitted = contextOf({ kind: 'admitted', key: aKey(), rateLimit }, NOW);
+
+function contextOfDenial(code: 'API_KEY_MISSING' | 'API_KEY_INVALID'): Record<string, string> {
+  return v.parse(v.record(v.string(), v.string()), deny(METHOD_ARN, code, NOW).context);
+}
+
+/** The template as the gateway sends it to a request with this authorizer context. */
+function bodyOf(template: string | undefined, context: Readonly<Record<string, string>> = {}): unknown {
+  return JSON.parse(
+    (template ?? '').replaceAll(/\$context\.authorizer\.(\w+)/g, (_, name: string) => context[name] ?? ''),
+  );
+}
+
+const responseOf = (type: string) => responses.find(({ ResponseType: ofResponse }) => ofResponse === type);
+
+function headerOf(type: string, name: string): string | undefined {
+  return responseOf(type)?.ResponseParameters[`gatewayresponse.header.${name}`];
+}
+
+const typesWith = (status: string) => responses.filter(({ StatusCode }) => StatusCode === status);
+
+/** Every type that the CDK knows: the static members of its class. */
+const members: readonly unknown[] = Object.values(ResponseType);
+const knownTypes = members.filter((member) => member instanceof ResponseType).map(({ responseType }) => responseType);
+
+const expectedCodes: readonly (readonly [type: string, code: ErrorCode])[] = [
+  ['API_CONFIGURATION_ERROR', 'INTERNAL_ERROR'],
+  ['AUTHORIZER_CONFIGURATION_ERROR', 'SERVICE_UNAVAILABLE'],
+  ['AUTHORIZER_FAILURE', 'SERVICE_UNAVAILABLE'],
+  ['BAD_REQUEST_BODY', 'BAD_REQUEST'],
+  ['BAD_REQUEST_PARAMETERS', 'BAD_REQUEST'],
+  ['DEFAULT_4XX', 'BAD_REQUEST'],
+  ['DEFAULT_5XX', 'BAD_GATEWAY'],
+  ['EXPIRED_TOKEN', 'API_KEY_INVALID'],
+  ['INTEGRATION_FAILURE', 'BAD_GATEWAY'],
+  ['INTEGRATION_TIMEOUT', 'GATEWAY_TIMEOUT'],
+  ['INVALID_API_KEY', 'API_KEY_INVALID'],
+  ['INVALID_SIGNATURE', 'API_KEY_INVALID'],
+  ['MISSING_AUTHENTICATION_TOKEN', 'ROUTE_NOT_FOUND'],
+  ['QUOTA_EXCEEDED', 'DAILY_QUOTA_EXCEEDED'],
+  ['REQUEST_TOO_LARGE', 'PAYLOAD_TOO_LARGE'],
+  ['RESOURCE_NOT_FOUND', 'ROUTE_NOT_FOUND'],
+  ['THROTTLED', 'RATE_LIMIT_EXCEEDED'],
+  ['UNAUTHORIZED', 'API_KEY_MISSING'],
+  ['UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
+  ['WAF_FILTERED', 'FORBIDDEN'],
+];
+
+describe('the gateway responses', () => {
+  test('are set for every type of error that the CDK knows, so that none reverts to the stock body', () => {
+    expect(knownTypes.length).toBeGreaterThanOrEqual(21);
+    expect(responses.map(({ ResponseType: type }) => type).toSorted()).toEqual(knownTypes.toSorted());
+  });
+
+  test('are the same on every stage', () => {
+    const onProduction = resourcesOf(production, 'AWS::ApiGateway::GatewayResponse', responseSchema);
+
+    expect(onProduction.map(({ properties }) => properties)).toEqual(responses);
+  });
+});
+
+describe.each(responses)('the gateway response $ResponseType', ({ StatusCode, ...response }) => {
+  const mappings = Object.entries(response.ResponseParameters);
+
+  test('has an Error body in JSON: exactly code, message and status, of the catalogue (spec §2 and §7)', () => {
+    expect(Object.keys(response.ResponseTemplates)).toEqual(['application/json']);
+
+    const body = bodyOf(response.ResponseTemplates['application/json'], contextOfDenial('API_KEY_INVALID'));
+    const { code } = v.parse(v.object({ code: v.string() }), body);
+    const [, entry] = Object.entries(errorCatalogue).find(([name]) => name === code) ?? [];
+    expect(body).toEqual({ code, message: entry?.message, status: entry?.status });
+    expect(StatusCode).toBe(String(entry?.status));
+  });
+
+  test('has the three limit headers (spec §8, rule 1): of the key where it is known, else 0', () => {
+    const limits = ['Limit', 'Remaining', 'Reset'].map((name) =>
+      headerOf(response.ResponseType, `X-RateLimit-${name}`),
+    );
+
+    expect([
+      ["'0'", "'0'", "'0'"],
+      ['context.authorizer.limit', 'context.authorizer.remaining', 'context.authorizer.reset'],
+    ]).toContainEqual(limits);
+  });
+
+  test.each(mappings)('maps %s from a quoted literal or an unquoted context value: %s', (target, source) => {
+    expect(target).toMatch(/^gatewayresponse\.header\.[A-Za-z][A-Za-z-]+$/);
+    expect(source).toMatch(/^(?:'[^']*'|context\.[\w.]+)$/);
+  });
+
+  test('takes from the context only what the authorizer puts into it', () => {
+    const known = [contextOfDenial('API_KEY_MISSING'), admitted, unavailableContext(NOW)];
+    const contexts = response.ResponseType === 'ACCESS_DENIED' ? known.slice(0, 1) : known.slice(1);
+    const text = JSON.stringify(response);
+    const named = [...text.matchAll(/context\.authorizer\.(\w+)/g)].map(([, name]) => name ?? '');
+
+    for (const context of contexts) expect(Object.keys(context)).toEqual(expect.arrayContaining(named));
+  });
+});
+
+test('The gateway responses that come after the authorizer have the limit of the key, the others have 0', () => {
+  const ofKey = responses
+    .map(({ ResponseType: type }) => type)
+    .filter((type) => headerOf(type, 'X-RateLimit-Limit') === 'context.authorizer.limit');
+
+  expect(ofKey.toSorted()).toEqual([
+    'ACCESS_DENIED',
+    'BAD_REQUEST_BODY',
+    'BAD_REQUEST_PARAMETERS',
+    'DEFAULT_5XX',
+    'INTEGRATION_FAILURE',
+    'INTEGRATION_TIMEOUT',
+    'INVALID_API_KEY',
+    'QUOTA_EXCEEDED',
+    'THROTTLED',
+    'UNSUPPORTED_MEDIA_TYPE',
+  ]);
+});
+
+describe('the code of an error of the gateway', () => {
+  test.each(expectedCodes)('%s is %s', (type, code) => {
+    const { status, message } = errorCatalogue[code];
+
+    expect(bodyOf(responseOf(type)?.ResponseTemplates['application/json'])).toEqual({ code, message, status });
+  });
+
+  test.each(['API_KEY_MISSING', 'API_KEY_INVALID'] as const)(
+    'ACCESS_DENIED is %s where the authorizer says so',
+    (code) => {
+      const { message } = errorCatalogue[code];
+
+      expect(bodyOf(responseOf('ACCESS_DENIED')?.ResponseTemplates['application/json'], contextOfDenial(code))).toEqual(
+        {
+          code,
+          message,
+          status: 401,
+        },
+      );
+    },
+  );
+});
+
+describe('beside the limit headers', () => {
+  test.each(typesWith('401'))(
+    'a 401 asks for a bearer token (RFC 9110 §11.6.1): $ResponseType',
+    ({ ResponseType: type }) => {
+      expect(headerOf(type, 'WWW-Authenticate')).toBe("'Bearer'");
+    },
+  );
+
+  test.each(typesWith('429'))(
+    'a 429 says when to try again (spec §7, rule 1): $ResponseType',
+    ({ ResponseType: type }) => {
+      expect(headerOf(type, 'Retry-After')).toBe('context.authorizer.retryAfter');
+    },
+  );
+
+  test.each(typesWith('503'))('a 503 says to try again in a second: $ResponseType', ({ ResponseType: type }) => {
+    expect(headerOf(type, 'Retry-After')).toBe("'1'");
+  });
+
+  test('there are 401, 429 and 503 among them', () => {
+    expect(['401', '429', '503'].map((status) => typesWith(status).length)).toEqual([5, 2, 2]);
+  });
+});
