@@ -7,7 +7,7 @@ import type { GatewayAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { HostError } from './host-error.ts';
 import { OUTPUTS_PATH } from './outputs-path.ts';
-import { readRequest } from './read-request.ts';
+import { readRequest, requestTarget } from './read-request.ts';
 
 export interface FrontServerSettings {
   readonly restApi: RestApi;
@@ -18,7 +18,8 @@ export interface FrontServerSettings {
 
 /** The host's one address: the API below its stage, DynamoDB's API at the root, the stack's outputs. */
 export function createFrontServer(settings: FrontServerSettings): Server {
-  const server = createServer((message, response) => {
+  // Node would refuse a request without Host by itself, and without a body.
+  const server = createServer({ requireHostHeader: false }, (message, response) => {
     route(settings, message, response).catch((error: unknown) => {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
       if (response.headersSent) response.destroy();
@@ -26,6 +27,8 @@ export function createFrontServer(settings: FrontServerSettings): Server {
     });
   });
   server.on('clientError', refuseMalformed);
+  // An expectation that is not known may be ignored (RFC 9110 §10.1.1); Node would answer 417 by itself.
+  server.on('checkExpectation', (message, response) => server.emit('request', message, response));
   return server;
 }
 
@@ -50,8 +53,10 @@ async function route(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = (message.url ?? '').split('?', 1)[0] ?? '';
-  if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
+  const [path = ''] = requestTarget(message).split('?', 1);
+  if (message.headers.host === undefined && message.httpVersion === '1.1') {
+    sendError(response, 'BAD_REQUEST', 'The request has no Host header.');
+  } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     send(response, await restApi.answer(await readRequest(message, restApi.stage)));
   } else if (path === '/' && isDynamoDBCall(message)) {
     await forwardToEngine(engineEndpoint, message, response);

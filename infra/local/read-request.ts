@@ -8,7 +8,7 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** A request without the stage in its path. A body that is too long is read to its end and dropped. */
 export async function readRequest(message: IncomingMessage, stage: string): Promise<GatewayRequest> {
   const receivedAt = Date.now();
-  const [path = '', ...query] = (message.url ?? '').split('?');
+  const [path = '', ...query] = requestTarget(message).split('?');
   const { body, bodyTooLarge } = await readBody(message);
   return {
     id: randomUUID(),
@@ -22,6 +22,11 @@ export async function readRequest(message: IncomingMessage, stage: string): Prom
     sourceIp: message.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '',
     protocol: `HTTP/${message.httpVersion}`,
   };
+}
+
+/** Path and query of a request, also where a client sends the whole address (RFC 9112 §3.2.2). */
+export function requestTarget({ url = '/' }: IncomingMessage): string {
+  return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
 async function readBody(message: IncomingMessage): Promise<{ body: Buffer; bodyTooLarge: boolean }> {
