@@ -13,10 +13,6 @@ const readySchema = v.strictObject({
 
 export type Ready = v.InferOutput<typeof readySchema>;
 
-export interface ProcessOptions {
-  readonly env?: Readonly<Record<string, string>>;
-}
-
 export interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
@@ -30,10 +26,11 @@ export class HostProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor(args: readonly string[], { env = {} }: ProcessOptions = {}) {
+  /** @param temporaryFolder where it keeps what it removes when it stops, but not when it is killed */
+  constructor(args: readonly string[], temporaryFolder: string) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
       cwd: root,
-      env: { ...process.env, ...env },
+      env: { ...process.env, TMPDIR: temporaryFolder },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process.stdout.on('data', (chunk: Buffer) => (this.#stdout += chunk.toString()));

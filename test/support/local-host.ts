@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
+import { account, localCredentials } from '../../infra/local/template/account.ts';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stock-store.ts';
 
@@ -88,8 +89,8 @@ export class LocalHost {
 export function documentsAt(endpoint: URL | string): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
     endpoint: new URL(endpoint).href,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    region: account.region,
+    credentials: localCredentials,
   });
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
+import { ApiClient, checked } from '../support/api-client.ts';
+import { type IssuedKey, issueKey } from '../support/issue-key.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { exchange, parseAnswer } from '../support/raw-http.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('Authentication', () => {
+  let host: LocalHost;
+  let key: IssuedKey;
+
+  beforeAll(async () => {
+    host = await LocalHost.start();
+    key = await issueKey(host);
+  });
+
+  afterAll(() => host.close());
+
+  /** Lists the inventory with this value of the `Authorization` header. */
+  const listWith = (authorization: string | undefined) => new ApiClient(host.baseUrl, authorization).list();
+  const listWithKey = (token: string) => listWith(`Bearer ${token}`);
+
+  describe('401 before anything else is looked at', () => {
+    test.each([
+      ['GET', '/inventory'],
+      ['PATCH', '/inventory/101'],
+      ['PATCH', '/inventory/no-pet'],
+      ['PUT', '/inventory'],
+      ['GET', '/nowhere'],
+      ['GET', '/'],
+      ['HEAD', '/inventory'],
+      ['OPTIONS', '/inventory'],
+    ])('%s %s', async (method, path) => {
+      const answer = await new ApiClient(host.baseUrl, undefined).send(method, path);
+
+      expect(answer.status).toBe(401);
+      expect(answer.rateLimit).toMatchObject({ limit: 0, remaining: 0 });
+    });
+
+    test('a PATCH without a key changes nothing', async () => {
+      const before = (await listWithKey(key.token)).text;
+      await new ApiClient(host.baseUrl, undefined).setQuantity(101, 55);
+
+      expect((await listWithKey(key.token)).text).toBe(before);
+    });
+  });
+
+  describe('401 API_KEY_MISSING', () => {
+    test.each([
+      ['no header', () => undefined],
+      ['an empty header', () => ''],
+      ['the scheme alone', () => 'Bearer'],
+      ['the scheme and a space', () => 'Bearer '],
+      ['the key alone', () => key.token],
+      ['another scheme', () => `Basic ${btoa(`${key.token}:`)}`],
+      ['the key of another scheme', () => `ApiKey ${key.token}`],
+      ['two keys in one header', () => `Bearer ${key.token} ${key.token}`],
+      ['two values in one header', () => `Bearer ${key.token}, Bearer ${key.token}`],
+    ])('for %s', async (_, authorization) => {
+      expect(await listWith(authorization())).toMatchObject({ status: 401, error: { code: 'API_KEY_MISSING' } });
+    });
+
+    test('for a key elsewhere than in the header', async () => {
+      const api = new ApiClient(host.baseUrl, undefined);
+      const headers = { 'X-Api-Key': key.token, Cookie: `key=${key.token}` };
+
+      expect(await api.send('GET', `/inventory?api_key=${key.token}`, { headers })).toMatchObject({
+        status: 401,
+        error: { code: 'API_KEY_MISSING' },
+      });
+    });
+
+    test('for the header sent twice', async () => {
+      const field = `Authorization: Bearer ${key.token}\r\n`;
+      const request = `GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${field}${field}\r\n`;
+
+      expect(checked(parseAnswer(await exchange(host.origin, request)))).toMatchObject({
+        status: 401,
+        error: { code: 'API_KEY_MISSING' },
+      });
+    });
+  });
+
+  describe('401 API_KEY_INVALID', () => {
+    test.each([
+      ['a word', () => 'letmein'],
+      ['a mistyped key', () => key.token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+      ['a key that was never issued', () => generateApiKey()],
+      ['a foreign key that was never issued', () => 'a'.repeat(40)],
+      ['a key in other letters', () => key.token.toUpperCase()],
+      ['a key that is cut short', () => key.token.slice(0, -1)],
+      ['the hash of a key', () => hashApiKey(key.token)],
+      ['the hash of a key in capitals', () => hashApiKey(key.token).toUpperCase()],
+      ['a hash that is no key’s', () => hashApiKey('nobody')],
+      ['thousands of characters', () => 'a'.repeat(8_000)],
+      ['quotes', () => `"${key.token}"`],
+      ['an expression', () => `' OR keyHash <> '`.replaceAll(' ', '/**/')],
+    ])('for %s', async (_, token) => {
+      expect(await listWithKey(token())).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+    });
+
+    test('for a disabled key, an expired one, an unknown one and a mistyped one with the very same answer', async () => {
+      const disabled = await issueKey(host, { enabled: false });
+      const expired = await issueKey(host, { expiresAt: Date.now() - 1 });
+      const tokens = [disabled.token, expired.token, generateApiKey(), `${key.token}x`];
+      const answers = await Promise.all(tokens.map(listWithKey));
+
+      expect(answers[0]).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+      expect(new Set(answers.map(({ text }) => text))).toHaveProperty('size', 1);
+    });
+
+    test('for 64 hex digits, which are always a stored hash, even where they have a record of their own', async () => {
+      const { token } = await issueKey(host, { usageIdentifier: 'token' }, hashApiKey(key.token));
+
+      expect(await listWithKey(token)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+    });
+
+    test('for a key that the usage plans do not know', async () => {
+      const token = generateApiKey();
+      await key.put({ ...(await key.read()), keyHash: hashApiKey(token), keyId: 'nobody' });
+
+      expect(await listWithKey(token)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+    });
+  });
+
+  describe('200', () => {
+    test.each([
+      ['bearer in small letters', (token: string) => `bearer ${token}`],
+      ['bearer in capitals', (token: string) => `BEARER ${token}`],
+      ['more than one space', (token: string) => `Bearer    ${token}`],
+    ])('for %s', async (_, authorization) => {
+      expect(await listWith(authorization(key.token))).toMatchObject({ status: 200 });
+    });
+
+    test('for a key that expires later', async () => {
+      const { token } = await issueKey(host, { expiresAt: Date.now() + MINUTE_MS });
+
+      expect(await listWithKey(token)).toMatchObject({ status: 200 });
+    });
+
+    test('for a key that an admin made in the AWS console', async () => {
+      const { token } = await issueKey(host, { usageIdentifier: 'token' }, 'Console.Made-Key_0123456789');
+
+      expect(await listWithKey(token)).toMatchObject({ status: 200 });
+    });
+
+    test.each(['free', 'pro', 'business', 'enterprise'] as const)('for the demo key of plan %s', async (plan) => {
+      expect(await listWithKey(host.host.keys[plan])).toMatchObject({ status: 200 });
+    });
+  });
+
+  describe('A change of the record takes effect on the very next request', () => {
+    test.each([
+      ['disabled', (changed: IssuedKey) => changed.change({ enabled: false })],
+      ['expired', (changed: IssuedKey) => changed.change({ expiresAt: 1 })],
+      ['deleted', (changed: IssuedKey) => changed.delete()],
+    ])('%s: 401', async (_, change) => {
+      const changed = await issueKey(host);
+      const before = await listWithKey(changed.token);
+      await change(changed);
+
+      expect(before.status).toBe(200);
+      expect(await listWithKey(changed.token)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+    });
+
+    test('enabled again: 200', async () => {
+      const changed = await issueKey(host, { enabled: false });
+      const before = await listWithKey(changed.token);
+      await changed.change({ enabled: true });
+
+      expect(before.status).toBe(401);
+      expect(await listWithKey(changed.token)).toMatchObject({ status: 200 });
+    });
+  });
+
+  test('no key stands in the logs, and the access log names the key by its id', async () => {
+    await listWithKey(key.token);
+    await listWithKey(generateApiKey());
+    const { keyId, keyHash } = await key.read();
+    const log = await host.logWith(keyId);
+
+    expect(log).toContain(keyId);
+    expect(log).not.toContain(keyHash);
+    expect(log).not.toMatch(/psk_|Bearer/);
+  });
+});
