@@ -21,6 +21,8 @@ export function createFrontServer(settings: FrontServerSettings): Server {
   // Node would refuse a request without Host by itself, and without a body.
   const server = createServer({ requireHostHeader: false }, (message, response) => {
     route(settings, message, response).catch((error: unknown) => {
+      const hasHungUp = message.destroyed && !message.complete;
+      if (hasHungUp) return;
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
       if (response.headersSent) response.destroy();
       else sendError(response, 'INTERNAL_ERROR');

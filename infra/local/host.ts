@@ -70,7 +70,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
 async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Host, 'close'>> {
   const assemblyFolder = mkdtempSync(join(tmpdir(), 'pet-store-'));
-  closings.push(() => rmSync(assemblyFolder, { recursive: true, force: true }));
+  const removeAssembly = (): void => rmSync(assemblyFolder, { recursive: true, force: true });
+  // For a host that is told to stop before it has started.
+  process.once('exit', removeAssembly);
+  closings.push(() => {
+    process.off('exit', removeAssembly);
+    removeAssembly();
+  });
   const engine = await startEngine(options);
   closings.push(() => engine.close());
   const synthesized = synthesize(assemblyFolder);

@@ -6,6 +6,8 @@ import { parseStartOptions, type StartOptions } from './options.ts';
 
 /** `npm start`: runs the service until it is told to stop. */
 
+const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+
 try {
   const options = parseStartOptions(process.argv.slice(2));
   if (options) await run(options);
@@ -17,6 +19,7 @@ try {
 
 async function run(options: StartOptions): Promise<void> {
   const dataFolder = options.data === 'memory' ? undefined : options.data;
+  for (const signal of stopSignals) process.once(signal, stopEarly);
   const host = await startHost({
     host: options.host,
     port: options.port,
@@ -24,6 +27,7 @@ async function run(options: StartOptions): Promise<void> {
     dynamodb: options.dynamodb,
     sampleData: options.sampleData,
   });
+  for (const signal of stopSignals) process.off(signal, stopEarly);
   process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));
   if (!isLoopback(options.host)) {
     process.stderr.write('The demo keys are the same on every machine: whoever reaches this address can use them.\n');
@@ -33,10 +37,14 @@ async function run(options: StartOptions): Promise<void> {
   process.exit(0);
 }
 
+/** Ends a host that is told to stop while it starts. */
+function stopEarly(): never {
+  process.exit(0);
+}
+
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
+    for (const signal of stopSignals) process.once(signal, () => resolve());
   });
 }
 

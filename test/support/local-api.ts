@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll } from '@jest/globals';
 import { loadRestApi, type LoadedRestApi } from '../../infra/local/gateway/load-rest-api.ts';
@@ -39,6 +39,7 @@ export class LocalApis {
   start(sources: FunctionSources, change: (template: EditableTemplate) => void = () => undefined): LocalApi {
     const stack = new LocalStack(this.#template.stackName, this.#template.with(change));
     const logFolder = path.join(this.#folder, `logs-${this.#logGroups.length}`);
+    mkdirSync(logFolder);
     const logGroups = new LogGroups(logFolder);
     this.#logGroups.push(logGroups);
     const functions = new Map(
