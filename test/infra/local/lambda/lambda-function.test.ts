@@ -196,12 +196,12 @@ describe('an execution environment', () => {
     expect(new Set(results.map(({ environment }) => environment)).size).toBe(4);
   });
 
-  test('is one of eight at most; the events beyond them wait their turn', async () => {
+  test('is one of four at most; the events beyond them wait their turn', async () => {
     const lambda = deploy(busy);
     const results = await Promise.all(Array.from({ length: 30 }, () => invokeBusy(lambda, 20)));
 
     expect(new Set(results.map(({ most }) => most))).toEqual(new Set([1]));
-    expect(new Set(results.map(({ environment }) => environment)).size).toBe(8);
+    expect(new Set(results.map(({ environment }) => environment)).size).toBe(4);
   });
 
   test('is used again before another is started', async () => {
