@@ -11,11 +11,15 @@ export interface RoutedTo {
   readonly binaryMediaTypes: readonly string[];
 }
 
+export interface RequestEvent extends Record<string, unknown> {
+  readonly requestContext: Readonly<Record<string, unknown>>;
+}
+
 /**
  * The part of the event that a REQUEST authorizer and an AWS_PROXY integration (payload version 1.0) share.
  * Shape: API Gateway developer guide, "Lambda proxy integrations" and "Lambda authorizer input".
  */
-export function requestEvent(request: GatewayRequest, to: RoutedTo): Record<string, unknown> {
+export function requestEvent(request: GatewayRequest, to: RoutedTo): RequestEvent {
   const multiValueHeaders = groupByName([...request.headers, ...forwardingHeaders(request)]);
   const multiValueQuery = groupQuery(request.query);
   return {

@@ -87,10 +87,11 @@ export class RestApi {
       variables.set({ apiKeyId }, 'identity');
     }
 
-    const proxyEvent = { ...event, ...eventBody(request, binaryMediaTypes) };
-    Object.assign(proxyEvent, {
-      requestContext: Object.assign({}, event.requestContext, { authorizer: authorization.context }),
-    });
+    const proxyEvent = {
+      ...event,
+      requestContext: { ...event.requestContext, authorizer: authorization.context },
+      ...eventBody(request, binaryMediaTypes),
+    };
     const { lambda, timeoutMs } = method.integration;
     return answerOf(await integrate(lambda, JSON.stringify(proxyEvent), timeoutMs), request, binaryMediaTypes);
   }

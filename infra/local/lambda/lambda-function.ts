@@ -47,8 +47,7 @@ export class LambdaFunction {
       const errorMessage = `Response payload size exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`;
       throw new FunctionError({ errorType: 'Function.ResponseSizeTooLarge', errorMessage });
     } finally {
-      this.#inUse -= 1;
-      this.#queue.shift()?.();
+      this.#passOnTurn();
     }
   }
 
@@ -60,8 +59,15 @@ export class LambdaFunction {
 
   /** Waits until an environment is idle or another may be started. */
   async #turn(): Promise<void> {
-    if (this.#inUse >= MAX_ENVIRONMENTS) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    this.#inUse += 1;
+    if (this.#inUse < MAX_ENVIRONMENTS) this.#inUse += 1;
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
+  }
+
+  /** Hands the turn to the next in the queue; it is not free in between, or a newcomer could take it too. */
+  #passOnTurn(): void {
+    const next = this.#queue.shift();
+    if (next) next();
+    else this.#inUse -= 1;
   }
 
   async #environment(): Promise<ExecutionEnvironment> {
