@@ -39,6 +39,7 @@ export async function issueDemoKeys(
       plan,
       ...limitsOfDemoKey(plan),
       enabled: true,
+      createdAt: Date.now(),
       usageIdentifier: 'hash',
     };
     const usagePlan = usagePlans.planTitled(plans[plan].title);

@@ -1,44 +1,43 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
-  type UpdateCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers, isConnectionGone } from '../dynamodb.ts';
-import { type KeyRecord, parseKeyRecord } from './key-record.ts';
-import { nextStep, rateLimitOf, refusal, SUSPENSION_MS, type Verdict } from './verdict.ts';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CounterStore, type Draw, type Write } from './counter-store.ts';
+import type { KeyRecord } from './key-record.ts';
+import { giveBack, isLeased, Leases, leaseSize, type Settlement } from './lease.ts';
+import { nextStep, rateLimitOf, refusal, type Step, type Verdict } from './verdict.ts';
 import { isSameDay, type Minute, minuteOf } from './window.ts';
-
-/** Whether the write happened, and the key after it; or before it, where its condition was false. */
-type Write =
-  { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
-
-interface ConditionalUpdate {
-  readonly update: string;
-  readonly condition: string;
-  readonly values: Record<string, number | boolean>;
-}
 
 /** Losing a race means that another request of the key got through, so a few rounds are always enough. */
 const MAX_ROUNDS = 8;
 
-const IS_GOOD = 'enabled = :true AND suspendedUntil <= :now AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
+/** One request on its way to a verdict. */
+interface Attempt {
+  /** Hash of the key that the request came with. */
+  readonly presented: string;
+  readonly now: number;
+  readonly settlement: Settlement;
+  /** Hash of the key that counts it: that of the successor where the key was rotated. */
+  home: string;
+  /** Unix milliseconds at which a rotated key ends. */
+  until: number;
+}
+
+/** A write, and what an admitted request means by it: so many requests were taken. */
+interface Outcome {
+  readonly write: Write;
+  readonly taken: number;
+}
 
 /**
  * Authenticates and counts requests, exactly: N concurrent requests of a key with room for L are admitted min(N, L)
- * times. Each decision is one conditional write; a request with room takes only that one. The SDK client must not
- * retry: a repeated increment would count twice.
+ * times. Each decision is one conditional write; a request with room takes only that one. A key whose limits are beyond
+ * what one item can be written is leased: a write then takes several requests, for those that follow in this execution
+ * environment. The SDK client must not retry: a repeated increment would count twice.
  */
 export class Limiter {
-  readonly #client: DynamoDBDocumentClient;
-  readonly #tableName: string;
+  readonly #counters: CounterStore;
+  readonly #leases = new Leases();
 
   constructor(client: DynamoDBDocumentClient, tableName: string) {
-    this.#client = client;
-    this.#tableName = tableName;
+    this.#counters = new CounterStore(client, tableName);
   }
 
   /**
@@ -49,111 +48,82 @@ export class Limiter {
    * @throws whatever the SDK throws where the table cannot be reached; the request must then not be served
    */
   async admit(keyHash: string, now: number): Promise<Verdict> {
-    let write = await this.#count(keyHash, now, minuteOf(now));
+    const remembered = this.#leases.use(keyHash, now);
+    if (remembered) return remembered;
+    const settlement = this.#leases.end(keyHash, now);
+    return this.#decide({ presented: keyHash, now, settlement, home: keyHash, until: Infinity });
+  }
+
+  async #decide(attempt: Attempt): Promise<Verdict> {
+    const { now, settlement } = attempt;
+    let outcome = await this.#count(attempt, Math.max(minuteOf(now), settlement.key?.currentMinute ?? 0));
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      if (write.done) return { kind: 'admitted', key: write.key, rateLimit: rateLimitOf(write.key) };
+      const { write, taken } = outcome;
+      if (write.done) return this.#admitted(attempt, write.key, taken);
       const { key } = write;
       const step = nextStep(key, now);
       if (!key || step.kind === 'deny') return { kind: 'denied' };
-      if (step.kind === 'refuseSuspended') return refusal(key, now);
+      if (step.kind === 'refuseSuspended') return this.#refused(attempt, key);
 
-      if (step.kind === 'count') {
-        write = await this.#count(keyHash, now, step.minute);
+      if (step.kind === 'follow') {
+        attempt.home = step.keyHash;
+        attempt.until = Math.min(attempt.until, key.expiresAt ?? Infinity);
+        outcome = await this.#count(attempt, minuteOf(now));
+      } else if (step.kind === 'count') {
+        outcome = await this.#countKnown(attempt, key, step.minute);
       } else if (step.kind === 'rollOver' && step.admit) {
-        write = await this.#rollOverAdmitting(key, now, step.minute);
+        outcome = await this.#rollOver(attempt, key, step.minute);
       } else {
-        write =
-          step.kind === 'rollOver'
-            ? await this.#rollOverRefusing(key, now, step.minute)
-            : await this.#countRefusal(keyHash, now, step.minute);
-        if (write.done) return refusal(await this.#suspendIfKnocking(write.key, now), now);
+        const refused = await this.#countRefusal(attempt, key, step);
+        if (refused.done) return this.#refused(attempt, await this.#counters.suspendIfKnocking(refused.key, now));
+        outcome = { write: refused, taken: 0 };
       }
     }
     throw new Error(`No decision after ${MAX_ROUNDS} rounds of conditional writes on one key`);
   }
 
-  #count(keyHash: string, now: number, minute: Minute): Promise<Write> {
-    return this.#updateIf(keyHash, {
-      update: 'ADD minuteUsed :one, dayUsed :one',
-      condition: `${IS_GOOD} AND currentMinute = :minute AND minuteUsed < perMinute AND dayUsed < perDay`,
-      values: { ':one': 1, ':true': true, ':now': now, ':minute': minute },
-    });
+  /** The first write on a key, which is known only if it is leased. */
+  async #count(attempt: Attempt, minute: Minute): Promise<Outcome> {
+    const { home, now, settlement } = attempt;
+    const known = settlement.key?.keyHash === home ? settlement.key : undefined;
+    if (known?.currentMinute === minute) return this.#countKnown(attempt, known, minute);
+    if (known) return this.#rollOver(attempt, known, minute);
+    return { write: await this.#counters.count(home, now, minute), taken: 1 };
   }
 
-  /** Starts a minute with its first admitted request. Within the same day the day's count goes on. */
-  #rollOverAdmitting(key: KeyRecord, now: number, minute: Minute): Promise<Write> {
-    const sameDay = isSameDay(key.currentMinute, minute);
-    return this.#updateIf(key.keyHash, {
-      update:
-        'SET currentMinute = :minute, minuteUsed = :one, minuteRefused = :zero, ' +
-        `dayUsed = ${sameDay ? 'dayUsed + :one' : ':one'}`,
-      condition: `${IS_GOOD} AND currentMinute = :stale${sameDay ? ' AND dayUsed < perDay' : ''}`,
-      values: { ':one': 1, ':zero': 0, ':true': true, ':now': now, ':minute': minute, ':stale': key.currentMinute },
-    });
+  async #countKnown({ now, settlement }: Attempt, key: KeyRecord, minute: Minute): Promise<Outcome> {
+    const { taken, draw } = drawFrom(key, settlement, minute);
+    return { write: await this.#counters.take(key, draw, now), taken };
   }
 
-  /** Starts a minute of a day that is used up, with its first refused request. */
-  #rollOverRefusing(key: KeyRecord, now: number, minute: Minute): Promise<Write> {
-    return this.#updateIf(key.keyHash, {
-      update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :one',
-      condition: `${IS_GOOD} AND currentMinute = :stale AND dayUsed >= perDay`,
-      values: { ':one': 1, ':zero': 0, ':true': true, ':now': now, ':minute': minute, ':stale': key.currentMinute },
-    });
+  async #rollOver({ now, settlement }: Attempt, key: KeyRecord, minute: Minute): Promise<Outcome> {
+    const dayUsed = isSameDay(key.currentMinute, minute) ? key.dayUsed : 0;
+    const { taken, draw } = drawFrom({ ...key, minuteUsed: 0, dayUsed }, settlement, minute);
+    return { write: await this.#counters.rollOverAdmitting(key, draw, now, minute), taken };
   }
 
-  #countRefusal(keyHash: string, now: number, minute: Minute): Promise<Write> {
-    return this.#updateIf(keyHash, {
-      update: 'ADD minuteRefused :one',
-      condition: `${IS_GOOD} AND currentMinute = :minute`,
-      values: { ':one': 1, ':true': true, ':now': now, ':minute': minute },
-    });
+  #countRefusal({ now, settlement }: Attempt, key: KeyRecord, step: Step & { minute: Minute }): Promise<Write> {
+    if (step.kind === 'rollOver') return this.#counters.rollOverRefusing(key, now, step.minute);
+    const unwritten = settlement.key?.currentMinute === step.minute ? settlement.refused : 0;
+    return this.#counters.countRefusals(key.keyHash, 1 + unwritten, now, step.minute);
   }
 
-  /** Suspends a key that was refused as often within the minute as it may make requests (spec §7, rule 2). */
-  async #suspendIfKnocking(key: KeyRecord, now: number): Promise<KeyRecord> {
-    if (key.minuteRefused < key.perMinute) return key;
-    const write = await this.#updateIf(key.keyHash, {
-      update: 'SET suspendedUntil = :until',
-      condition: `${IS_GOOD} AND currentMinute = :minute`,
-      values: { ':true': true, ':now': now, ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
-    });
-    return write.key ?? key;
+  #admitted({ presented, now, settlement, until }: Attempt, key: KeyRecord, taken: number): Verdict {
+    if (!isLeased(key)) return { kind: 'admitted', key, rateLimit: rateLimitOf(key) };
+    return this.#leases.grant(presented, key, { taken, wanted: settlement.wanted, now, until });
   }
 
-  async #updateIf(keyHash: string, { update, condition, values }: ConditionalUpdate): Promise<Write> {
-    try {
-      const { Attributes } = await this.#send({
-        TableName: this.#tableName,
-        Key: { keyHash },
-        UpdateExpression: update,
-        ConditionExpression: condition,
-        ExpressionAttributeValues: values,
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      });
-      return { done: true, key: parseKeyRecord(Attributes) };
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      const item = error.Item ? unmarshall(error.Item, { ...exactNumbers }) : await this.#read(keyHash);
-      return { done: false, key: item && parseKeyRecord(item) };
-    }
+  #refused({ presented, now, settlement }: Attempt, key: KeyRecord): Verdict {
+    const verdict = refusal(key, now);
+    if (isLeased(key)) this.#leases.refuse(presented, verdict, settlement.wanted, now);
+    return verdict;
   }
+}
 
-  /** The one repetition there is. Should the write have arrived after all, a request counts twice: never too few. */
-  async #send(input: UpdateCommandInput): Promise<UpdateCommandOutput> {
-    try {
-      return await this.#client.send(new UpdateCommand(input));
-    } catch (error) {
-      if (!isConnectionGone(error)) throw error;
-      return this.#client.send(new UpdateCommand(input));
-    }
-  }
-
-  /** For an unknown key, and for engines that do not return the old item with the failure. */
-  async #read(keyHash: string): Promise<Record<string, unknown> | undefined> {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.#tableName, Key: { keyHash }, ConsistentRead: true }),
-    );
-    return Item;
-  }
+/** What one write takes from the windows for this request and those to follow, less what an earlier lease left over. */
+function drawFrom(key: KeyRecord, settlement: Settlement, minute: Minute): { taken: number; draw: Draw } {
+  const { ofMinute, ofDay } = giveBack(settlement, minute);
+  const room = Math.min(key.perMinute - key.minuteUsed + ofMinute, key.perDay - key.dayUsed + ofDay);
+  const taken = isLeased(key) ? leaseSize(room, settlement.wanted) : 1;
+  return { taken, draw: { ofMinute: taken - ofMinute, ofDay: taken - ofDay } };
 }

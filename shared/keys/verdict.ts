@@ -11,10 +11,17 @@ export interface RateLimit {
 
 export type RefusalReason = 'minute' | 'day' | 'suspended';
 
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly key: KeyRecord;
+  readonly rateLimit: RateLimit;
+  readonly reason: RefusalReason;
+}
+
 /** The outcome for one request. */
 export type Verdict =
   | { readonly kind: 'admitted'; readonly key: KeyRecord; readonly rateLimit: RateLimit }
-  | { readonly kind: 'refused'; readonly key: KeyRecord; readonly rateLimit: RateLimit; readonly reason: RefusalReason }
+  | Refusal
   | { readonly kind: 'denied' };
 
 /** A key that is refused too often within a minute is suspended this long. */
@@ -23,6 +30,8 @@ export const SUSPENSION_MS = 5 * 60_000;
 /** What to do after the counting write of a request found its condition false. */
 export type Step =
   | { readonly kind: 'deny' }
+  /** The key was rotated: its successor counts for both. */
+  | { readonly kind: 'follow'; readonly keyHash: string }
   | { readonly kind: 'refuseSuspended' }
   /** The key has moved on to a later minute, or has room after all: count there. */
   | { readonly kind: 'count'; readonly minute: Minute }
@@ -41,6 +50,7 @@ export type Step =
  */
 export function nextStep(key: KeyRecord | undefined, now: number): Step {
   if (!key?.enabled || (key.expiresAt !== undefined && key.expiresAt <= now)) return { kind: 'deny' };
+  if (key.replacedBy !== undefined) return { kind: 'follow', keyHash: key.replacedBy };
   if (key.suspendedUntil > now) return { kind: 'refuseSuspended' };
 
   const minute = Math.max(minuteOf(now), key.currentMinute);
@@ -64,7 +74,7 @@ export function rateLimitOf(key: KeyRecord): RateLimit {
 }
 
 /** The verdict on a request that was refused, from the key after its refusal was counted. */
-export function refusal(key: KeyRecord, now: number): Verdict {
+export function refusal(key: KeyRecord, now: number): Refusal {
   const rateLimit = rateLimitOf(key);
   if (key.suspendedUntil <= now) {
     return { kind: 'refused', key, rateLimit, reason: key.dayUsed >= key.perDay ? 'day' : 'minute' };

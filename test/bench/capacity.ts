@@ -49,7 +49,7 @@ export async function benchCapacity(): Promise<Figure[]> {
 async function send({ baseUrl, keys }: Host, method: string, path: string): Promise<void> {
   const response = await fetch(`${baseUrl}${path}`, {
     method,
-    headers: { Authorization: `Bearer ${keys.enterprise}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${keys.business}`, 'Content-Type': 'application/json' },
     ...(method === 'PATCH' && { body: '{"quantity":5}' }),
   });
   await response.arrayBuffer();

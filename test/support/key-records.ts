@@ -11,7 +11,10 @@ export function aKey(differences: Partial<KeyRecord> = {}): KeyRecord {
     perMinute: 60,
     perDay: 1_000,
     enabled: true,
+    createdAt: 0,
     usageIdentifier: 'hash',
+    interimUntil: 0,
+    revision: 0,
     ...unusedCounters,
     ...differences,
   };

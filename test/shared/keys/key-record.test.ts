@@ -31,6 +31,10 @@ describe('an item of the keys table', () => {
       dayUsed: 40,
       minuteRefused: 0,
       suspendedUntil: 0,
+      createdAt: 0,
+      interimUntil: 0,
+      revision: 0,
+      suspendedByAdmin: false,
     });
   });
 
