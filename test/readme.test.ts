@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../infra/local/demo-keys.ts';
+import { guidedErrors, prose } from '../infra/docs/error-pages.ts';
 import { errorCatalogue } from '../shared/contract/errors.ts';
 import { operations } from '../shared/contract/operations.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
@@ -21,12 +22,13 @@ const rows = readme
 const number = (value: number): string => value.toLocaleString('en');
 
 describe('README', () => {
-  test.each(Object.entries(errorCatalogue))('explains the error %s as the catalogue does', (code, error) => {
-    expect(rows).toContainEqual([String(error.status), `\`${code}\``, error.message, error.remedy]);
+  test.each(guidedErrors)('explains the error $code as the catalogue does', ({ code, status, message, remedy }) => {
+    const link = `[\`${code}\`](docs/errors/${code}.md)`;
+    expect(rows).toContainEqual([String(status), link, prose(message), prose(remedy)]);
   });
 
   test('explains no error that the catalogue does not have', () => {
-    const codes = rows.flatMap(([, code = '']) => /^`([A-Z_]+)`$/.exec(code)?.[1] ?? []);
+    const codes = rows.flatMap(([, code = '']) => /^\[`([A-Z_]+)`\]/.exec(code)?.[1] ?? []);
     expect(codes).toEqual(Object.keys(errorCatalogue));
   });
 

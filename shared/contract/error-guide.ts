@@ -1,0 +1,117 @@
+import type { ErrorCode } from './errors.ts';
+
+/** Whether the same request may succeed later: not unless something is changed; when `Retry-After` says; with backoff. */
+export type Retry = 'never' | 'after' | 'backoff';
+
+export interface ErrorAdvice {
+  /** When the service answers with the error. */
+  readonly cause: string;
+  /** What the client does about it. */
+  readonly remedy: string;
+  readonly retry: Retry;
+}
+
+/** What the docs say of each error code. Not beside the catalogue, so that no function carries it. */
+export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
+  BAD_REQUEST: {
+    cause: 'The request line, a header or the encoding is not valid HTTP, or the gateway could not read the request.',
+    remedy: 'Check the request line, the headers and the body.',
+    retry: 'never',
+  },
+  INVALID_PET_ID: {
+    cause: 'The path has something in the place of petId that is no whole number, or one beyond 64 bits.',
+    remedy: 'Use a petId as GET /inventory lists it.',
+    retry: 'never',
+  },
+  INVALID_BODY: {
+    cause:
+      'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not an integer from 0 to 2147483647, or has a field that is not known.',
+    remedy: 'Correct the field that the message names.',
+    retry: 'never',
+  },
+  API_KEY_MISSING: {
+    cause: 'The request has no Authorization header, has several, or has one of another form than Bearer <API_KEY>.',
+    remedy: 'Add the header. A key in the query string or in another header is not looked at.',
+    retry: 'never',
+  },
+  API_KEY_INVALID: {
+    cause:
+      'No such key was ever issued, its checksum does not fit (a typo), or it was disabled, revoked, rotated with its grace over, or has expired.',
+    remedy: 'Check the key letter by letter, or ask the admin of the store for a new one.',
+    retry: 'never',
+  },
+  FORBIDDEN: {
+    cause: 'The firewall in front of the service took the request for an attack, or its address for a flood.',
+    remedy: 'Slow down, and check the request for patterns that look like an attack.',
+    retry: 'backoff',
+  },
+  PET_NOT_FOUND: {
+    cause: 'The petId is well-formed, but the store has no stock entry for it.',
+    remedy: 'Use a petId as GET /inventory lists it.',
+    retry: 'never',
+  },
+  ROUTE_NOT_FOUND: {
+    cause: 'No operation has this path; a slash at its end or a missing /v1 is enough.',
+    remedy: 'Compare the path with the operations in the README; it starts with /v1 and has no slash at its end.',
+    retry: 'never',
+  },
+  METHOD_NOT_ALLOWED: {
+    cause: 'The path exists, but not with this method. The Allow header names those that it has.',
+    remedy: 'Use one of the methods in the Allow header.',
+    retry: 'never',
+  },
+  PAYLOAD_TOO_LARGE: {
+    cause: 'The body is larger than 16 KiB, or than the gateway takes.',
+    remedy: 'Send only the fields that the operation knows.',
+    retry: 'never',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    cause: 'The body was sent with another Content-Type than application/json, or with none.',
+    remedy: 'Set the Content-Type header to application/json.',
+    retry: 'never',
+  },
+  RATE_LIMIT_EXCEEDED: {
+    cause:
+      'The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day.',
+    remedy: 'Wait as many seconds as Retry-After says, then back off exponentially.',
+    retry: 'after',
+  },
+  DAILY_QUOTA_EXCEEDED: {
+    cause:
+      'The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC.',
+    remedy: 'Wait as many seconds as Retry-After says, or move to a higher plan.',
+    retry: 'after',
+  },
+  API_KEY_SUSPENDED: {
+    cause:
+      'The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time.',
+    remedy: 'Stop all requests with this key for as many seconds as Retry-After says.',
+    retry: 'after',
+  },
+  INTERNAL_ERROR: {
+    cause: 'The service ran into a fault of its own. It is logged under the request id.',
+    remedy: 'Try again later; if it stays, report the x-amzn-RequestId header of the answer.',
+    retry: 'backoff',
+  },
+  RESPONSE_TOO_LARGE: {
+    cause: 'The list of the store is longer than one answer can be.',
+    remedy: 'Report it: the store has outgrown the list operation.',
+    retry: 'never',
+  },
+  BAD_GATEWAY: {
+    cause: 'The operation crashed or gave no proper answer. An update may or may not have happened.',
+    remedy: 'Try again with exponential backoff. Setting the same quantity twice is safe.',
+    retry: 'backoff',
+  },
+  SERVICE_UNAVAILABLE: {
+    cause:
+      'The database is out of reach or throttling. The request was not carried out, unless the answer to it got lost on the way.',
+    remedy: 'Wait as many seconds as Retry-After says, then try again with exponential backoff.',
+    retry: 'after',
+  },
+  GATEWAY_TIMEOUT: {
+    cause: 'The operation did not finish in time. An update may or may not have happened.',
+    remedy: 'Try again with exponential backoff. Setting the same quantity twice is safe.',
+    retry: 'backoff',
+  },
+};
