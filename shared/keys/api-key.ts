@@ -25,6 +25,11 @@ export function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
+/** Whether a text is a hash as {@link hashApiKey} makes it. */
+export function isKeyHash(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
 /**
  * Whether a bearer token could be a key at all, decided without the database. Ours must carry the right checksum; a
  * key made in the AWS console can be any 20 to 128 characters, except 64 hex digits: those are always a stored hash,

@@ -1,13 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
-  type UpdateCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers, isConnectionGone } from '../dynamodb.ts';
+import { exactNumbers } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
 import { SUSPENSION_MS } from './verdict.ts';
 import { isSameDay, type Minute } from './window.ts';
@@ -25,14 +19,14 @@ export interface Draw {
 interface ConditionalUpdate {
   readonly update: string;
   readonly condition: string;
-  readonly values: Record<string, number | boolean>;
+  readonly values: Record<string, string | number | boolean>;
 }
 
 const IS_GOOD =
   'enabled = :true AND suspendedUntil <= :now AND attribute_not_exists(replacedBy) ' +
   'AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
 /** A condition cannot add, so what a draw leaves room for is reckoned before, from limits that must still hold. */
-const AS_KNOWN = 'perMinute = :perMinute AND perDay = :perDay';
+const AS_KNOWN = 'keyId = :keyId AND perMinute = :perMinute AND perDay = :perDay';
 
 /** The counters of the keys: every change of them is one conditional write. The SDK client must not retry. */
 export class CounterStore {
@@ -61,7 +55,7 @@ export class CounterStore {
         `${IS_GOOD} AND currentMinute = :minute AND ${AS_KNOWN} ` +
         'AND minuteUsed <= :minuteRoom AND dayUsed <= :dayRoom',
       values: {
-        ...limitsOf(key),
+        ...known(key),
         ':minuteRoom': key.perMinute - draw.ofMinute,
         ':dayRoom': key.perDay - draw.ofDay,
         ':ofMinute': draw.ofMinute,
@@ -82,7 +76,7 @@ export class CounterStore {
         `dayUsed = ${sameDay ? 'dayUsed + :ofDay' : ':ofDay'}`,
       condition: `${IS_GOOD} AND currentMinute = :stale AND ${AS_KNOWN}${sameDay ? ' AND dayUsed <= :dayRoom' : ''}`,
       values: {
-        ...limitsOf(key),
+        ...known(key),
         ...(sameDay && { ':dayRoom': key.perDay - draw.ofDay }),
         ':ofMinute': draw.ofMinute,
         ':ofDay': draw.ofDay,
@@ -125,30 +119,22 @@ export class CounterStore {
 
   async #updateIf(keyHash: string, { update, condition, values }: ConditionalUpdate): Promise<Write> {
     try {
-      const { Attributes } = await this.#send({
-        TableName: this.#tableName,
-        Key: { keyHash },
-        UpdateExpression: update,
-        ConditionExpression: condition,
-        ExpressionAttributeValues: values,
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      });
+      const { Attributes } = await this.#client.send(
+        new UpdateCommand({
+          TableName: this.#tableName,
+          Key: { keyHash },
+          UpdateExpression: update,
+          ConditionExpression: condition,
+          ExpressionAttributeValues: values,
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       const item = error.Item ? unmarshall(error.Item, { ...exactNumbers }) : await this.#read(keyHash);
       return { done: false, key: item && parseKeyRecord(item) };
-    }
-  }
-
-  /** The one repetition there is. Should the write have arrived after all, a request counts twice: never too few. */
-  async #send(input: UpdateCommandInput): Promise<UpdateCommandOutput> {
-    try {
-      return await this.#client.send(new UpdateCommand(input));
-    } catch (error) {
-      if (!isConnectionGone(error)) throw error;
-      return this.#client.send(new UpdateCommand(input));
     }
   }
 
@@ -161,6 +147,6 @@ export class CounterStore {
   }
 }
 
-function limitsOf({ perMinute, perDay }: KeyRecord) {
-  return { ':perMinute': perMinute, ':perDay': perDay };
+function known({ keyId, perMinute, perDay }: KeyRecord) {
+  return { ':keyId': keyId, ':perMinute': perMinute, ':perDay': perDay };
 }

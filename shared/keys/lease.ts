@@ -92,7 +92,8 @@ export class Leases {
     const lease = this.#remembered.get(keyHash);
     if (!lease || now >= lease.until || minuteOf(now) > lease.key.currentMinute) return undefined;
     if (lease.refusal) {
-      lease.refused += 1;
+      // Neither does a request count as refused that is written while the key is suspended.
+      if (lease.refusal.reason !== 'suspended') lease.refused += 1;
       return lease.refusal;
     }
     if (lease.left === 0) return undefined;
@@ -123,25 +124,32 @@ export class Leases {
     const other = this.#remembered.get(keyHash);
     const together = other?.key.currentMinute === key.currentMinute ? other : undefined;
     const lease: Remembered = {
-      key,
+      // The answers to both may have overtaken each other.
+      key: {
+        ...key,
+        minuteUsed: Math.max(key.minuteUsed, together?.key.minuteUsed ?? 0),
+        dayUsed: Math.max(key.dayUsed, together?.key.dayUsed ?? 0),
+      },
       since: together?.since ?? now,
       until: Math.min(now + LEASE_MS, key.expiresAt ?? Infinity, until),
-      wanted,
+      wanted: Math.max(wanted, together?.wanted ?? 0),
       used: 1 + (together?.used ?? 0),
       left: taken - 1 + (together?.left ?? 0),
       refusal: undefined,
-      refused: 0,
+      refused: together?.refused ?? 0,
     };
     this.#remember(keyHash, lease);
     return admitted(lease);
   }
 
   /** Remembers that a leased key is refused for now. */
-  refuse(keyHash: string, refusal: Refusal, wanted: number, now: number): void {
-    if ((this.#remembered.get(keyHash)?.left ?? 0) > 0) return;
+  refuse(keyHash: string, refusal: Refusal, { wanted, now, until: end }: Omit<Terms, 'taken'>): void {
+    const other = this.#remembered.get(keyHash);
+    if (other && other.left > 0) return;
     const { key, rateLimit } = refusal;
-    const until = Math.min(now + LEASE_MS, rateLimit.resetsAt);
-    this.#remember(keyHash, { key, since: now, until, wanted, used: 0, left: 0, refusal, refused: 0 });
+    const until = Math.min(now + LEASE_MS, rateLimit.resetsAt, key.expiresAt ?? Infinity, end);
+    const refused = other?.key.currentMinute === key.currentMinute ? other.refused : 0;
+    this.#remember(keyHash, { key, since: now, until, wanted, used: 0, left: 0, refusal, refused });
   }
 
   #remember(keyHash: string, lease: Remembered): void {

@@ -1,9 +1,13 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { isConnectionGone } from '../dynamodb.ts';
 import { CounterStore, type Draw, type Write } from './counter-store.ts';
 import type { KeyRecord } from './key-record.ts';
-import { giveBack, isLeased, Leases, leaseSize, type Settlement } from './lease.ts';
+import { giveBack, isLeased, Leases, leaseSize, nothingToSettle, type Settlement } from './lease.ts';
 import { nextStep, rateLimitOf, refusal, type Step, type Verdict } from './verdict.ts';
 import { isSameDay, type Minute, minuteOf } from './window.ts';
+
+/** A key may be rotated again before the last grace has ended; records in a circle lead nowhere. */
+const MAX_SUCCESSORS = 5;
 
 /** Losing a race means that another request of the key got through, so a few rounds are always enough. */
 const MAX_ROUNDS = 8;
@@ -18,6 +22,8 @@ interface Attempt {
   home: string;
   /** Unix milliseconds at which a rotated key ends. */
   until: number;
+  /** Rotations that were followed so far. */
+  successors: number;
 }
 
 /** A write, and what an admitted request means by it: so many requests were taken. */
@@ -51,12 +57,20 @@ export class Limiter {
     const remembered = this.#leases.use(keyHash, now);
     if (remembered) return remembered;
     const settlement = this.#leases.end(keyHash, now);
-    return this.#decide({ presented: keyHash, now, settlement, home: keyHash, until: Infinity });
+    const attempt: Attempt = { presented: keyHash, now, settlement, home: keyHash, until: Infinity, successors: 0 };
+    try {
+      return await this.#decide({ ...attempt });
+    } catch (error) {
+      if (!isConnectionGone(error)) throw error;
+      // The one repetition there is. Should the write have arrived after all, the request counts twice, but nothing is
+      // given back twice: never too few.
+      return this.#decide({ ...attempt, settlement: { ...settlement, unused: 0, refused: 0 } });
+    }
   }
 
   async #decide(attempt: Attempt): Promise<Verdict> {
-    const { now, settlement } = attempt;
-    let outcome = await this.#count(attempt, Math.max(minuteOf(now), settlement.key?.currentMinute ?? 0));
+    const { now } = attempt;
+    let outcome = await this.#count(attempt);
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const { write, taken } = outcome;
       if (write.done) return this.#admitted(attempt, write.key, taken);
@@ -66,9 +80,11 @@ export class Limiter {
       if (step.kind === 'refuseSuspended') return this.#refused(attempt, key);
 
       if (step.kind === 'follow') {
+        attempt.successors += 1;
+        if (attempt.successors > MAX_SUCCESSORS) return { kind: 'denied' };
         attempt.home = step.keyHash;
         attempt.until = Math.min(attempt.until, key.expiresAt ?? Infinity);
-        outcome = await this.#count(attempt, minuteOf(now));
+        outcome = await this.#count(attempt);
       } else if (step.kind === 'count') {
         outcome = await this.#countKnown(attempt, key, step.minute);
       } else if (step.kind === 'rollOver' && step.admit) {
@@ -83,9 +99,10 @@ export class Limiter {
   }
 
   /** The first write on a key, which is known only if it is leased. */
-  async #count(attempt: Attempt, minute: Minute): Promise<Outcome> {
+  async #count(attempt: Attempt): Promise<Outcome> {
     const { home, now, settlement } = attempt;
     const known = settlement.key?.keyHash === home ? settlement.key : undefined;
+    const minute = Math.max(minuteOf(now), known?.currentMinute ?? 0);
     if (known?.currentMinute === minute) return this.#countKnown(attempt, known, minute);
     if (known) return this.#rollOver(attempt, known, minute);
     return { write: await this.#counters.count(home, now, minute), taken: 1 };
@@ -113,16 +130,18 @@ export class Limiter {
     return this.#leases.grant(presented, key, { taken, wanted: settlement.wanted, now, until });
   }
 
-  #refused({ presented, now, settlement }: Attempt, key: KeyRecord): Verdict {
+  #refused({ presented, now, settlement, until }: Attempt, key: KeyRecord): Verdict {
     const verdict = refusal(key, now);
-    if (isLeased(key)) this.#leases.refuse(presented, verdict, settlement.wanted, now);
+    if (isLeased(key)) this.#leases.refuse(presented, verdict, { wanted: settlement.wanted, now, until });
     return verdict;
   }
 }
 
 /** What one write takes from the windows for this request and those to follow, less what an earlier lease left over. */
 function drawFrom(key: KeyRecord, settlement: Settlement, minute: Minute): { taken: number; draw: Draw } {
-  const { ofMinute, ofDay } = giveBack(settlement, minute);
+  // A key that was deleted and made again has other counters, which those requests were never taken from.
+  const isAnother = settlement.key?.keyHash === key.keyHash && settlement.key.keyId !== key.keyId;
+  const { ofMinute, ofDay } = giveBack(isAnother ? nothingToSettle : settlement, minute);
   const room = Math.min(key.perMinute - key.minuteUsed + ofMinute, key.perDay - key.dayUsed + ofDay);
   const taken = isLeased(key) ? leaseSize(room, settlement.wanted) : 1;
   return { taken, draw: { ofMinute: taken - ofMinute, ofDay: taken - ofDay } };

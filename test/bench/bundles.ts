@@ -20,6 +20,11 @@ const environment = {
   KEYS_TABLE: 'keys',
   STOCK_TABLE: 'stock',
   OVERFLOW_USAGE_IDENTIFIER: 'overflow',
+  INTERIM_USAGE_IDENTIFIER: 'interim',
+  API_ID: 'api',
+  API_STAGE: 'v1',
+  METRICS_NAMESPACE: 'Bench',
+  STACK_NAME: 'bench',
 };
 
 /**

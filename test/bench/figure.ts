@@ -11,6 +11,10 @@ export function atMost(what: string, value: number, limit: number, unit = ''): F
   return { what, measured: `${format(value)}${unit}`, target: `≤ ${format(limit)}${unit}`, met: value <= limit };
 }
 
+export function atLeast(what: string, value: number, limit: number, unit = ''): Figure {
+  return { what, measured: `${format(value)}${unit}`, target: `≥ ${format(limit)}${unit}`, met: value >= limit };
+}
+
 export function exactly(what: string, value: number, expected: number, unit = ''): Figure {
   return { what, measured: `${format(value)}${unit}`, target: `${format(expected)}${unit}`, met: value === expected };
 }

@@ -3,6 +3,7 @@ import { markdownTable } from 'markdown-table';
 import { benchBundles } from './bundles.ts';
 import { benchCapacity } from './capacity.ts';
 import type { Figure } from './figure.ts';
+import { benchLeases } from './leases.ts';
 import { benchListing } from './listing.ts';
 import { benchLocalHost } from './local-host.ts';
 
@@ -10,6 +11,7 @@ import { benchLocalHost } from './local-host.ts';
 const parts: Record<string, () => Figure[] | Promise<Figure[]>> = {
   bundles: benchBundles,
   capacity: benchCapacity,
+  leases: benchLeases,
   listing: benchListing,
   host: benchLocalHost,
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { apiKeyFrom, generateApiKey, hashApiKey, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
+import { apiKeyFrom, generateApiKey, hashApiKey, isKeyHash, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ALPHABET = BASE62.split('');
@@ -116,5 +116,33 @@ describe('a plausible key', () => {
 describe('the hash of a key', () => {
   test('is its SHA-256 in 64 hex digits', () => {
     expect(hashApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  test.each([
+    ['the hash of a key', hashApiKey(KEY)],
+    ['digits only', '0'.repeat(64)],
+    ['letters only', 'f'.repeat(64)],
+  ])('is known as one: %s', (_, text) => {
+    expect(isKeyHash(text)).toBe(true);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['63 hex digits', 'a'.repeat(63)],
+    ['65 hex digits', 'a'.repeat(65)],
+    ['a hash in upper case, which no key is stored under', hashApiKey(KEY).toUpperCase()],
+    ['64 characters that are not all hex', `${'a'.repeat(63)}g`],
+    ['a hash and a line end', `${hashApiKey(KEY)}\n`],
+    ['a space and a hash', ` ${hashApiKey(KEY)}`],
+    ['two hashes', hashApiKey(KEY).repeat(2)],
+    ['a key', KEY],
+  ])('is not taken for one: %s', (_, text) => {
+    expect(isKeyHash(text)).toBe(false);
+  });
+
+  test('is never plausible as a key, in any letters', () => {
+    const hex = fc.stringMatching(/^[0-9a-fA-F]{64}$/);
+
+    fc.assert(fc.property(hex, (text) => expect(isPlausibleApiKey(text)).toBe(false)));
   });
 });
