@@ -11,6 +11,7 @@ import { Limiter } from '../shared/keys/limiter.ts';
 /** One try: the SDK repeating a write that did arrive would count a request twice. */
 const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
 const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
+const interimKey = requiredEnv('INTERIM_USAGE_IDENTIFIER');
 
 /**
  * Authenticates and counts a request (spec §5 and §8). A missing or bad key is denied, which the gateway answers with
@@ -26,7 +27,7 @@ export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<
   try {
     const verdict = await limiter.admit(hashApiKey(token), now);
     if (verdict.kind === 'denied') return deny(event.methodArn, 'API_KEY_INVALID', now);
-    const meteredAs = verdict.kind === 'admitted' ? usageIdentifier(verdict.key, token) : overflowKey;
+    const meteredAs = verdict.kind === 'admitted' ? usageIdentifier(verdict.key, token, interimKey, now) : overflowKey;
     return allow(event.methodArn, verdict.key.keyId, meteredAs, contextOf(verdict, now));
   } catch (error) {
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });

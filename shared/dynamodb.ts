@@ -51,7 +51,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /** The codes that the operating system gives; Node's own, which begin with ERR_, are faults of a program. */
-function isNetworkError(error: Error): boolean {
+export function isNetworkError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && /^E(?!RR_)[A-Z]/.test(error.code);
 }
 

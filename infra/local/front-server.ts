@@ -2,25 +2,33 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
+import type { ControlPlane } from './control-plane/control-plane.ts';
+import { isControlPlanePath } from './control-plane/control-plane-path.ts';
+import { MAX_BODY_BYTES } from './control-plane/request-body.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { GatewayAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
-import { HostError } from './host-error.ts';
 import { OUTPUTS_PATH } from './outputs-path.ts';
-import { readRequest, requestTarget } from './read-request.ts';
+import { readBody, readRequest, requestTarget } from './read-request.ts';
 
-export interface FrontServerSettings {
+/** What the host's address leads to. */
+export interface Service {
   readonly restApi: RestApi;
+  readonly controlPlane: ControlPlane;
   readonly engineEndpoint: URL;
   /** The outputs of the stack, for tools that need a table's name. */
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** The host's one address: the API below its stage, DynamoDB's API at the root, the stack's outputs. */
-export function createFrontServer(settings: FrontServerSettings): Server {
+/**
+ * The host's one address: the API below its stage; at the root DynamoDB's API, API Gateway's own, the stack's outputs.
+ *
+ * @param service requests that come before it is ready wait for it
+ */
+export function createFrontServer(service: Promise<Service>): Server {
   // Node would refuse a request without Host by itself, and without a body.
   const server = createServer({ requireHostHeader: false }, (message, response) => {
-    route(settings, message, response).catch((error: unknown) => {
+    route(service, message, response).catch((error: unknown) => {
       const hasHungUp = message.destroyed && !message.complete;
       if (hasHungUp) return;
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
@@ -34,27 +42,8 @@ export function createFrontServer(settings: FrontServerSettings): Server {
   return server;
 }
 
-/** @throws HostError where the address cannot be had */
-export async function listen(server: Server, host: string, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new HostError(describe(error, host, port))));
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  return address !== null && typeof address === 'object' ? address.port : port;
-}
-
-function describe(error: NodeJS.ErrnoException, host: string, port: number): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} is taken. Choose another with --port, or --port 0 for any.`;
-  if (error.code === 'EACCES') return `Port ${port} needs more rights. Choose one above 1023 with --port.`;
-  return `The address ${host} cannot be used: ${error.message}. Choose another with --host.`;
-}
-
-async function route(
-  { restApi, engineEndpoint, outputs }: FrontServerSettings,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function route(service: Promise<Service>, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { restApi, controlPlane, engineEndpoint, outputs } = await service;
   const [path = ''] = requestTarget(message).split('?', 1);
   if (message.headers.host === undefined && message.httpVersion === '1.1') {
     sendError(response, 'BAD_REQUEST', 'The request has no Host header.');
@@ -62,12 +51,27 @@ async function route(
     send(response, await restApi.answer(await readRequest(message, restApi.stage)));
   } else if (path === '/' && isDynamoDBCall(message)) {
     await forwardToEngine(engineEndpoint, message, response);
+  } else if (isControlPlanePath(path)) {
+    send(response, await callControlPlane(controlPlane, message));
   } else if (path === OUTPUTS_PATH && message.method === 'GET') {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
   } else {
     const baseUrl = `http://${message.headers.host ?? 'localhost'}/${restApi.stage}`;
     sendError(response, 'ROUTE_NOT_FOUND', `There is nothing at this path. The API is at ${baseUrl}.`);
   }
+}
+
+async function callControlPlane(controlPlane: ControlPlane, message: IncomingMessage): Promise<GatewayAnswer> {
+  const [path = '', ...query] = requestTarget(message).split('?');
+  const { authorization, origin, 'sec-fetch-site': fetchSite } = message.headers;
+  return controlPlane.answer({
+    method: message.method ?? 'GET',
+    path,
+    query: query.join('?'),
+    authorization,
+    isFromBrowser: origin !== undefined || fetchSite !== undefined,
+    ...(await readBody(message, MAX_BODY_BYTES)),
+  });
 }
 
 function send(response: ServerResponse, { status, headers, body }: GatewayAnswer): void {

@@ -9,7 +9,7 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 export async function readRequest(message: IncomingMessage, stage: string): Promise<GatewayRequest> {
   const receivedAt = Date.now();
   const [path = '', ...query] = requestTarget(message).split('?');
-  const { body, bodyTooLarge } = await readBody(message);
+  const { body, bodyTooLarge } = await readBody(message, MAX_BODY_BYTES);
   return {
     id: randomUUID(),
     receivedAt,
@@ -29,15 +29,19 @@ export function requestTarget({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-async function readBody(message: IncomingMessage): Promise<{ body: Buffer; bodyTooLarge: boolean }> {
+/** Reads a body to its end, and drops one that is too long. */
+export async function readBody(
+  message: IncomingMessage,
+  maxBytes: number,
+): Promise<{ body: Buffer; bodyTooLarge: boolean }> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {
     length += chunk.length;
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    if (length <= maxBytes) chunks.push(chunk);
     else chunks.length = 0;
   }
-  const bodyTooLarge = length > MAX_BODY_BYTES;
+  const bodyTooLarge = length > maxBytes;
   return { body: bodyTooLarge ? Buffer.alloc(0) : Buffer.concat(chunks), bodyTooLarge };
 }
 

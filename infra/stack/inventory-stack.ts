@@ -2,9 +2,10 @@ import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { StageSettings } from '../stages.ts';
 import { InventoryApi } from './inventory-api.ts';
+import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
 import { Tables } from './tables.ts';
-import { overflowIdentifier, UsagePlans } from './usage-plans.ts';
+import { internalIdentifier, UsagePlans } from './usage-plans.ts';
 
 /** One deployment of the service. */
 export class InventoryStack extends Stack {
@@ -14,12 +15,16 @@ export class InventoryStack extends Stack {
     const tables = new Tables(this, 'Tables', { retainData });
     const functions = new OperationFunctions(this, 'Functions', {
       tables,
-      overflowIdentifier: overflowIdentifier(this),
+      overflowIdentifier: internalIdentifier(this, 'Overflow'),
+      interimIdentifier: internalIdentifier(this, 'Interim'),
     });
     const { restApi } = new InventoryApi(this, 'Api', { name: `Pet store inventory (${name})`, functions });
     new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
+    new KeySync(this, 'KeySync', { restApi, keysTable: tables.keys });
 
     new CfnOutput(this, 'BaseUrl', { value: restApi.urlForPath('/').replace(/\/$/, '') });
+    new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
+    new CfnOutput(this, 'ApiStage', { value: restApi.deploymentStage.stageName });
     new CfnOutput(this, 'StockTableName', { value: tables.stock.tableName });
     new CfnOutput(this, 'KeysTableName', { value: tables.keys.tableName });
   }

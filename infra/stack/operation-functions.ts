@@ -9,6 +9,8 @@ export interface OperationFunctionsProps {
   readonly tables: Tables;
   /** Usage identifier that refused requests are metered as. */
   readonly overflowIdentifier: string;
+  /** Usage identifier that requests of keys just issued or moved are metered as. */
+  readonly interimIdentifier: string;
 }
 
 /** The Lambda functions: the authorizer, one per operation, the fallback. Each may do only what it needs. */
@@ -17,14 +19,22 @@ export class OperationFunctions extends Construct {
   readonly fallback: IFunction;
   readonly operations: Record<OperationId, IFunction>;
 
-  constructor(scope: Construct, id: string, { tables, overflowIdentifier }: OperationFunctionsProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { tables, overflowIdentifier, interimIdentifier }: OperationFunctionsProps,
+  ) {
     super(scope, id);
 
     this.authorizer = new ServiceFunction(this, 'Authorizer', {
       entry: 'authorizer',
       description: 'Checks the API key of a request and counts it',
       timeout: Duration.seconds(10),
-      environment: { KEYS_TABLE: tables.keys.tableName, OVERFLOW_USAGE_IDENTIFIER: overflowIdentifier },
+      environment: {
+        KEYS_TABLE: tables.keys.tableName,
+        OVERFLOW_USAGE_IDENTIFIER: overflowIdentifier,
+        INTERIM_USAGE_IDENTIFIER: interimIdentifier,
+      },
     });
     tables.keys.grant(this.authorizer, 'dynamodb:UpdateItem', 'dynamodb:GetItem');
 

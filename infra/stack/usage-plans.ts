@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { Names, Stack } from 'aws-cdk-lib';
+import { Names, Stack, Tags } from 'aws-cdk-lib';
 import { ApiKey, Period, type Stage, UsagePlan, type UsagePlanProps } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
+import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
+import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 
 /** Refused requests a second, of all keys together, that still reach a function for their exact answer. */
@@ -11,38 +13,50 @@ export interface UsagePlansProps {
   readonly stage: Stage;
 }
 
-/** One usage plan per plan of the catalogue, and the overflow plan that refused requests are metered on. */
+/** A plan that requests are metered on which cannot be, or may not be, on the customer's own. */
+type InternalPlan = 'Overflow' | 'Interim';
+
+/**
+ * One usage plan per plan of the catalogue, and two that no customer is on: Overflow meters refused requests; Interim
+ * meters those of keys that were just issued or moved, until API Gateway knows the change everywhere.
+ */
 export class UsagePlans extends Construct {
   constructor(scope: Construct, id: string, { stage }: UsagePlansProps) {
     super(scope, id);
     for (const planId of planIds) {
       const { title, limits } = plans[planId];
-      this.#addPlan(title, stage, limits === 'agreed' ? {} : guardSettings(limits));
+      this.#addPlan(title, planId, stage, limits === 'agreed' ? {} : guardSettings(limits));
     }
-    const overflow = this.#addPlan('Overflow', stage, {
+    this.#addInternalPlan('Overflow', stage, {
       throttle: { rateLimit: OVERFLOW_RATE, burstLimit: 2 * OVERFLOW_RATE },
     });
-    overflow.addApiKey(
-      new ApiKey(this, 'OverflowKey', {
-        value: overflowIdentifier(Stack.of(this)),
-        description: 'Meters refused requests. It opens nothing: no request is authenticated by it.',
+    this.#addInternalPlan('Interim', stage, {});
+  }
+
+  #addInternalPlan(title: InternalPlan, stage: Stage, settings: Pick<UsagePlanProps, 'throttle'>): void {
+    this.#addPlan(title, INTERNAL_PLAN, stage, settings).addApiKey(
+      new ApiKey(this, `${title}Key`, {
+        value: internalIdentifier(Stack.of(this), title),
+        description: `Meters requests on the ${title} plan. It opens nothing: no request is authenticated by it.`,
       }),
     );
   }
 
-  #addPlan(title: string, stage: Stage, settings: Pick<UsagePlanProps, 'throttle' | 'quota'>): UsagePlan {
+  #addPlan(title: string, tag: string, stage: Stage, settings: Pick<UsagePlanProps, 'throttle' | 'quota'>): UsagePlan {
     const name = `${Stack.of(this).stackName} ${title}`;
-    return new UsagePlan(this, title, { name, apiStages: [{ stage }], ...settings });
+    const plan = new UsagePlan(this, title, { name, apiStages: [{ stage }], ...settings });
+    Tags.of(plan).add(gatewayTags.plan, tag);
+    return plan;
   }
 }
 
 /**
- * The key value of the overflow plan: 64 hex digits, fixed per stack. Not a secret: the authorizer takes 64 hex digits
+ * The key value of an internal plan: 64 hex digits, fixed per stack. Not a secret: the authorizer takes 64 hex digits
  * for a stored hash, never for a key.
  */
-export function overflowIdentifier(stack: Stack): string {
+export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
   return createHash('sha256')
-    .update(`${Names.uniqueResourceName(stack, {})} overflow`)
+    .update(`${Names.uniqueResourceName(stack, {})} ${plan.toLowerCase()}`)
     .digest('hex');
 }
 

@@ -72,7 +72,11 @@ export function refusalCode({ outcome }: AuthorizerContext): ErrorCode | undefin
   return outcome === ADMITTED ? undefined : outcome;
 }
 
-/** What API Gateway knows the key by, so that its usage plan meters the request. */
-export function usageIdentifier(key: KeyRecord, token: string): string {
+/**
+ * What API Gateway knows the key by, so that its usage plan meters the request. A change of keys takes up to some
+ * minutes to reach all of API Gateway; until then the interim plan stands in, or a new key would be refused there.
+ */
+export function usageIdentifier(key: KeyRecord, token: string, interimKey: string, now: number): string {
+  if (now < key.interimUntil) return interimKey;
   return key.usageIdentifier === 'hash' ? key.keyHash : token;
 }

@@ -14,6 +14,8 @@ export const gatewayTags = {
   expires: 'expires',
   /** On a key that was rotated: the id of the key that replaces it. */
   replacedBy: 'replaced-by',
+  /** On a key that a rotation made: the id of the key that it replaces. */
+  replaces: 'replaces',
   /** On a key or a usage plan that is being made: since when, as an ISO 8601 time. Gone once it is complete. */
   unfinished: 'unfinished',
 } as const;

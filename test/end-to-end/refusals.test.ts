@@ -44,7 +44,7 @@ describe('429', () => {
     const { keyHash } = await key.read();
     for (let done = 0; done < requests; done++) {
       clock.moveTo(clock.now + 1_000);
-      host.host.usagePlans.meter(keyHash, clock.now);
+      host.host.usageMeter.meter(keyHash, clock.now);
     }
   }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { plans } from '../../shared/keys/plans.ts';
+import { usagePlanOf } from '../../infra/local/demo-keys.ts';
+import { anApiKey } from './gateway-records.ts';
 import { aKey } from './key-records.ts';
 import type { LocalHost } from './local-host.ts';
 
@@ -67,8 +68,11 @@ function putOnUsagePlan(
   { keyId, keyHash, plan, usageIdentifier }: KeyRecord,
   token: string,
 ): void {
-  const usagePlan = host.usagePlans.planTitled(plans[plan].title);
+  const { records } = host;
+  const usagePlan = usagePlanOf(records, plan);
   if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
   const value = usageIdentifier === 'hash' ? keyHash : token;
-  host.usagePlans.addKey({ id: keyId, value, enabled: true }, usagePlan.id);
+  for (const former of records.plansOfKey(keyId)) records.removeFromPlan(former.id, keyId);
+  records.putApiKey(anApiKey({ id: keyId, value }));
+  records.putOnPlan(usagePlan.id, keyId);
 }

@@ -1,4 +1,10 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { aKey } from './key-records.ts';
 import { createKeysTable } from './tables.ts';
@@ -29,6 +35,10 @@ export class KeysTable {
       new GetCommand({ TableName: this.name, Key: { keyHash }, ConsistentRead: true }),
     );
     return parseKeyRecord(Item);
+  }
+
+  async delete({ keyHash }: KeyRecord): Promise<void> {
+    await this.#client.send(new DeleteCommand({ TableName: this.name, Key: { keyHash } }));
   }
 
   async setLimits({ keyHash }: KeyRecord, perMinute: number, perDay: number): Promise<void> {

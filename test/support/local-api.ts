@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll } from '@jest/globals';
 import { loadRestApi, type LoadedRestApi } from '../../infra/local/gateway/load-rest-api.ts';
+import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
+import { applyTemplate } from '../../infra/local/gateway-records/template-records.ts';
 import { LogGroups } from '../../infra/local/log-sink.ts';
 import { LocalStack } from '../../infra/local/template/stack.ts';
 import { type EditableTemplate, ServiceTemplate } from './service-template.ts';
@@ -18,6 +20,7 @@ export interface FunctionSources {
 
 export interface LocalApi extends LoadedRestApi {
   readonly stack: LocalStack;
+  readonly records: GatewayRecords;
   /** The lines of the access log so far; the API takes no more requests afterwards. */
   accessLog(): Promise<unknown[]>;
 }
@@ -38,6 +41,8 @@ export class LocalApis {
 
   start(sources: FunctionSources, change: (template: EditableTemplate) => void = () => undefined): LocalApi {
     const stack = new LocalStack(this.#template.stackName, this.#template.with(change));
+    const records = GatewayRecords.inMemory();
+    applyTemplate(records, stack);
     const logFolder = path.join(this.#folder, `logs-${this.#logGroups.length}`);
     mkdirSync(logFolder);
     const logGroups = new LogGroups(logFolder);
@@ -57,7 +62,7 @@ export class LocalApis {
         .split('\n');
       return lines.map((line): unknown => JSON.parse(line));
     };
-    return { ...loadRestApi(stack, functions, logGroups), stack, accessLog };
+    return { ...loadRestApi(stack, functions, logGroups, records), stack, records, accessLog };
   }
 }
 

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import dynalite from 'dynalite';
 import { Level } from 'level';
+import { reasonOfLevelFailure } from '../level-failure.ts';
 
 /** Runs the embedded DynamoDB engine in a thread of its own, so that its work does not hold up the gateway. */
 
@@ -26,9 +27,7 @@ async function checkStore(path: string): Promise<string | undefined> {
     await store.close();
     return undefined;
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined;
-    if (!(cause instanceof Error)) return String(error);
-    return 'code' in cause && cause.code === 'LEVEL_LOCKED' ? 'another host is running on it' : cause.message;
+    return reasonOfLevelFailure(error);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
+import type { ApiStage } from '../gateway-records/usage-plan.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogGroups } from '../log-sink.ts';
@@ -5,11 +7,12 @@ import type { LocalStack } from '../template/stack.ts';
 import { GatewayResponses } from './gateway-responses.ts';
 import { type Method, RestApi } from './rest-api.ts';
 import { Router } from './router.ts';
-import { UsagePlans } from './usage-plans.ts';
+import { UsageMeter } from './usage-meter.ts';
 
 export interface LoadedRestApi {
   readonly restApi: RestApi;
-  readonly usagePlans: UsagePlans;
+  readonly usageMeter: UsageMeter;
+  readonly apiStage: ApiStage;
 }
 
 /** Builds the one REST API of the stack, with its one stage. */
@@ -17,24 +20,25 @@ export function loadRestApi(
   stack: LocalStack,
   functions: ReadonlyMap<string, LambdaFunction>,
   logGroups: LogGroups,
+  records: GatewayRecords,
 ): LoadedRestApi {
   const api = only(stack.resources('AWS::ApiGateway::RestApi'), 'REST API');
   const { properties: stage } = only(stack.resources('AWS::ApiGateway::Stage'), 'stage');
-  const usagePlans = new UsagePlans(stack);
+  const apiStage = { apiId: api.ref, stage: stage.StageName };
+  const usageMeter = new UsageMeter(records, apiStage);
   const accessLog = stage.AccessLogSetting && {
     format: stage.AccessLogSetting.Format,
     sink: logGroups.sink(stage.AccessLogSetting.DestinationArn.split(':').at(-1) ?? ''),
   };
   const restApi = new RestApi({
-    id: api.ref,
-    stage: stage.StageName,
+    ...apiStage,
     binaryMediaTypes: api.properties.BinaryMediaTypes,
     router: loadRouter(stack, functions, stack.attribute(api.logicalId, 'RootResourceId')),
     responses: new GatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse')),
-    usagePlans,
+    usageMeter,
     accessLog,
   });
-  return { restApi, usagePlans };
+  return { restApi, usageMeter, apiStage };
 }
 
 function loadRouter(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunction>, rootId: string): Router<Method> {

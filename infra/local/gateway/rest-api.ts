@@ -10,7 +10,7 @@ import type { GatewayAnswer, GatewayRequest } from './messages.ts';
 import { commonLogTime, eventBody, requestEvent, type RoutedTo } from './proxy-event.ts';
 import { answerOf } from './proxy-result.ts';
 import type { Router } from './router.ts';
-import type { UsagePlans } from './usage-plans.ts';
+import type { UsageMeter } from './usage-meter.ts';
 
 /** A method of the API, as its resource in the template sets it. */
 export interface Method {
@@ -21,12 +21,12 @@ export interface Method {
 }
 
 export interface RestApiSettings {
-  readonly id: string;
+  readonly apiId: string;
   readonly stage: string;
   readonly binaryMediaTypes: readonly string[];
   readonly router: Router<Method>;
   readonly responses: GatewayResponses;
-  readonly usagePlans: UsagePlans;
+  readonly usageMeter: UsageMeter;
   readonly accessLog: { readonly format: string; readonly sink: LogSink } | undefined;
 }
 
@@ -63,7 +63,7 @@ export class RestApi {
   }
 
   async #serve(request: GatewayRequest, variables: ContextVariables): Promise<GatewayAnswer> {
-    const { id: apiId, stage, binaryMediaTypes, router, usagePlans } = this.#settings;
+    const { apiId, stage, binaryMediaTypes, router, usageMeter } = this.#settings;
     if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
 
     const match = router.match(request.method, request.path);
@@ -83,7 +83,7 @@ export class RestApi {
     const authorizer = new RequestAuthorizer(method.authorizer);
     const authorization = await authorizer.authorize(event, this.#methodArn(request), variables);
     if (method.apiKeyRequired) {
-      const apiKeyId = usagePlans.meter(authorization.usageIdentifierKey, request.receivedAt);
+      const apiKeyId = usageMeter.meter(authorization.usageIdentifierKey, request.receivedAt);
       variables.set({ apiKeyId }, 'identity');
     }
 
@@ -97,12 +97,12 @@ export class RestApi {
   }
 
   #methodArn({ method, path }: GatewayRequest): string {
-    return arn('execute-api', `${this.#settings.id}/${this.#settings.stage}/${method}${path}`);
+    return arn('execute-api', `${this.#settings.apiId}/${this.#settings.stage}/${method}${path}`);
   }
 
   #setRequestVariables(request: GatewayRequest, variables: ContextVariables): void {
     const { id, method, path, protocol, receivedAt, sourceIp } = request;
-    const { id: apiId, stage } = this.#settings;
+    const { apiId, stage } = this.#settings;
     variables.set({
       apiId,
       stage,

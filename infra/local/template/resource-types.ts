@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { quotaPeriods } from '../gateway-records/usage-plan.ts';
+import { templateTagsSchema } from '../gateway-records/tags.ts';
 import { account, arn } from './account.ts';
 
 /** A property that changes nothing on a laptop: what it sets up is AWS's own business. */
@@ -30,13 +32,25 @@ const stageProperties = v.strictObject({
   AccessLogSetting: v.optional(v.strictObject({ DestinationArn: reference, Format: text })),
 });
 
-const quota = v.strictObject({ Limit: v.number(), Period: v.literal('DAY') });
+const quota = v.strictObject({
+  Limit: v.number(),
+  Offset: v.optional(v.number(), 0),
+  Period: v.picklist(quotaPeriods),
+});
 const throttle = v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() });
+const tags = v.optional(templateTagsSchema, []);
+const wholeNumber = (least: number, most: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
 
 export const resourceTypes = {
   'AWS::ApiGateway::Account': { properties: v.strictObject({ CloudWatchRoleArn: noEffect }) },
   'AWS::ApiGateway::ApiKey': {
-    properties: v.strictObject({ Value: text, Enabled: v.optional(v.boolean(), false), Description: noEffect }),
+    properties: v.strictObject({
+      Value: text,
+      Enabled: v.optional(v.boolean(), false),
+      Description: v.optional(text),
+      Tags: tags,
+    }),
   },
   'AWS::ApiGateway::Authorizer': {
     properties: v.strictObject({
@@ -97,6 +111,7 @@ export const resourceTypes = {
       ),
       Quota: v.optional(quota),
       Throttle: v.optional(throttle),
+      Tags: tags,
     }),
   },
   'AWS::ApiGateway::UsagePlanKey': {
@@ -116,6 +131,17 @@ export const resourceTypes = {
     ref: named,
     attributes: { Arn: arnOf('dynamodb', 'table/') },
   },
+  'AWS::Events::Rule': {
+    properties: v.strictObject({
+      Description: noEffect,
+      EventPattern: v.optional(v.record(text, v.unknown())),
+      ScheduleExpression: v.optional(text),
+      State: v.optional(v.picklist(['ENABLED', 'DISABLED']), 'ENABLED'),
+      Targets: v.optional(v.array(v.strictObject({ Arn: text, Id: text })), []),
+    }),
+    ref: named,
+    attributes: { Arn: arnOf('events', 'rule/') },
+  },
   'AWS::IAM::Policy': {
     properties: v.strictObject({ PolicyName: noEffect, PolicyDocument: noEffect, Roles: noEffect }),
   },
@@ -124,6 +150,16 @@ export const resourceTypes = {
     attributes: {
       Arn: (stack, logicalId) => `arn:${account.partition}:iam::${account.id}:role/${named(stack, logicalId)}`,
     },
+  },
+  'AWS::Lambda::EventSourceMapping': {
+    properties: v.strictObject({
+      EventSourceArn: text,
+      FunctionName: text,
+      BatchSize: v.optional(wholeNumber(1, 10_000), 10),
+      MaximumBatchingWindowInSeconds: v.optional(wholeNumber(0, 300), 0),
+      ScalingConfig: v.optional(v.strictObject({ MaximumConcurrency: wholeNumber(2, 1_000) })),
+      Enabled: v.optional(v.boolean(), true),
+    }),
   },
   'AWS::Lambda::Function': {
     properties: v.strictObject({
@@ -148,6 +184,23 @@ export const resourceTypes = {
     properties: v.strictObject({ RetentionInDays: noEffect }),
     ref: named,
     attributes: { Arn: arnOf('logs', 'log-group:') },
+  },
+  'AWS::SQS::Queue': {
+    properties: v.strictObject({
+      KmsDataKeyReusePeriodSeconds: noEffect,
+      KmsMasterKeyId: noEffect,
+      MessageRetentionPeriod: v.optional(wholeNumber(60, 1_209_600), 345_600),
+      RedriveAllowPolicy: noEffect,
+      RedrivePolicy: v.optional(v.strictObject({ deadLetterTargetArn: text, maxReceiveCount: wholeNumber(1, 1_000) })),
+      SqsManagedSseEnabled: noEffect,
+      VisibilityTimeout: v.optional(wholeNumber(0, 43_200), 30),
+    }),
+    ref: (stack, logicalId) =>
+      `https://sqs.${account.region}.${account.urlSuffix}/${account.id}/${named(stack, logicalId)}`,
+    attributes: { Arn: arnOf('sqs', ''), QueueName: named },
+  },
+  'AWS::SQS::QueuePolicy': {
+    properties: v.strictObject({ PolicyDocument: noEffect, Queues: noEffect }),
   },
 } as const satisfies Record<string, ResourceType>;
 

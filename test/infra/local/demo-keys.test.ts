@@ -1,12 +1,15 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { demoKey, issueDemoKeys, limitsOfDemoKey } from '../../../infra/local/demo-keys.ts';
-import { UsagePlans } from '../../../infra/local/gateway/usage-plans.ts';
+import { demoKey, issueDemoKeys, limitsOfDemoKey, usagePlanOf } from '../../../infra/local/demo-keys.ts';
+import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
+import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
+import { applyTemplate } from '../../../infra/local/gateway-records/template-records.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { LocalStack } from '../../../infra/local/template/stack.ts';
 import { hashApiKey, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
 import { aKey } from '../../support/key-records.ts';
 import { KeysTable } from '../../support/keys-table.ts';
 
@@ -42,28 +45,70 @@ describe('a demo key', () => {
   });
 });
 
-/** The usage plans of a template with these titles. */
-function usagePlans(...titles: readonly string[]): UsagePlans {
-  const resources = titles.map((title) => [
-    title,
-    { Type: 'AWS::ApiGateway::UsagePlan', Properties: { UsagePlanName: `staging ${title}`, ApiStages: [] } },
-  ]);
-  return new UsagePlans(new LocalStack('test', { Resources: Object.fromEntries(resources) }));
+interface PlanInTemplate {
+  readonly name: string;
+  /** Value of the tag `plan`. */
+  readonly tag?: string;
 }
 
-const allPlans = () => usagePlans('Free', 'Pro', 'Business', 'Enterprise');
+/** The records of a template with these usage plans. */
+function recordsWith(...named: readonly PlanInTemplate[]): GatewayRecords {
+  const resources = named.map(({ name, tag }, index) => [
+    `Plan${index}`,
+    {
+      Type: 'AWS::ApiGateway::UsagePlan',
+      Properties: {
+        UsagePlanName: name,
+        ApiStages: [{ ApiId: apiStage.apiId, Stage: apiStage.stage }],
+        ...(tag !== undefined && { Tags: [{ Key: 'plan', Value: tag }] }),
+      },
+    },
+  ]);
+  const records = GatewayRecords.inMemory();
+  applyTemplate(records, new LocalStack('test', { Resources: Object.fromEntries(resources) }));
+  return records;
+}
+
+const titled = (...titles: readonly string[]) => recordsWith(...titles.map((title) => ({ name: `staging ${title}` })));
+const allPlans = () => titled('Free', 'Pro', 'Business', 'Enterprise');
 const recordOf = (plan: PlanId) => aKey({ keyHash: hashApiKey(demoKey(plan)) });
+
+describe('the usage plan of a plan', () => {
+  test('is the one of the template whose name ends with its title', () => {
+    const records = titled('Inventory Free', 'Inventory Carefree', 'Pro');
+
+    expect(usagePlanOf(records, 'free')).toMatchObject({ name: 'staging Inventory Free' });
+    expect(usagePlanOf(records, 'business')).toBeUndefined();
+  });
+
+  test('is the one with its tag, whatever the names', () => {
+    const records = recordsWith({ name: 'staging Pro', tag: 'free' }, { name: 'staging Free', tag: 'pro' });
+
+    expect(usagePlanOf(records, 'free')).toMatchObject({ name: 'staging Pro' });
+  });
+
+  test('is none that an admin made', () => {
+    const records = allPlans();
+    records.putUsagePlan(aUsagePlan({ id: 'acme', tags: { plan: 'enterprise' } }));
+
+    expect(usagePlanOf(records, 'enterprise')).toMatchObject({ name: 'staging Enterprise' });
+  });
+});
 
 describe('issuing the demo keys', () => {
   const database = new EmbeddedDatabase();
   let table: KeysTable;
+  let records: GatewayRecords;
 
   beforeEach(async () => {
     table = await KeysTable.create(database.client);
+    records = allPlans();
   });
 
+  const issue = () => issueDemoKeys(database.client, table.name, records);
+
   test('gives a key per plan', async () => {
-    expect(await issueDemoKeys(database.client, table.name, allPlans())).toEqual({
+    expect(await issue()).toEqual({
       free: demoKey('free'),
       pro: demoKey('pro'),
       business: demoKey('business'),
@@ -72,7 +117,7 @@ describe('issuing the demo keys', () => {
   });
 
   test.each(planIds)('puts the key of the plan %s into the table: its hash, unused, with its limits', async (plan) => {
-    await issueDemoKeys(database.client, table.name, allPlans());
+    await issue();
 
     expect(await table.read(recordOf(plan))).toEqual({
       keyHash: hashApiKey(demoKey(plan)),
@@ -91,38 +136,87 @@ describe('issuing the demo keys', () => {
   });
 
   test.each(planIds)('puts the key of the plan %s on the usage plan of that name', async (plan) => {
-    const gateway = allPlans();
-    await issueDemoKeys(database.client, table.name, gateway);
+    await issue();
 
-    expect(gateway.meter(hashApiKey(demoKey(plan)), NOW)).toBe(`demo-${plan}`);
+    expect(new UsageMeter(records, apiStage).meter(hashApiKey(demoKey(plan)), NOW)).toBe(`demo-${plan}`);
+    expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ name: `staging ${plans[plan].title}` }]);
+  });
+
+  test('says what was agreed with the Enterprise customer, in tags', async () => {
+    await issue();
+
+    expect(records.apiKey('demo-free')?.tags).toEqual({});
+    expect(records.apiKey('demo-enterprise')?.tags).toEqual({ 'per-minute': '60000', 'per-day': '10000000' });
   });
 
   test('again leaves what was counted', async () => {
-    await issueDemoKeys(database.client, table.name, allPlans());
+    await issue();
     const limiter = new Limiter(database.client, table.name);
     for (let request = 0; request < 3; request++) await limiter.admit(recordOf('free').keyHash, NOW);
-    await issueDemoKeys(database.client, table.name, allPlans());
+    await issue();
 
     expect(await table.read(recordOf('free'))).toMatchObject({ minuteUsed: 3, dayUsed: 3 });
   });
 
-  test('again leaves what an admin changed', async () => {
-    await issueDemoKeys(database.client, table.name, allPlans());
+  test('again leaves what an admin changed in the table', async () => {
+    await issue();
     await table.setEnabled(recordOf('pro'), false);
     await table.setLimits(recordOf('pro'), 5, 6);
-    await issueDemoKeys(database.client, table.name, allPlans());
+    await issue();
 
     expect(await table.read(recordOf('pro'))).toMatchObject({ enabled: false, perMinute: 5, perDay: 6 });
   });
 
-  test('needs a usage plan for each plan of the catalogue', async () => {
-    const issuing = issueDemoKeys(database.client, table.name, usagePlans('Free', 'Pro', 'Enterprise'));
+  test('again leaves what an admin changed in the gateway', async () => {
+    await issue();
+    records.putApiKey({ ...anApiKey({ id: 'demo-pro' }), enabled: false });
+    records.removeFromPlan('Plan1', 'demo-pro');
+    await issue();
 
-    await expect(issuing).rejects.toThrow(new HostError('The template has no usage plan Business'));
+    expect(records.apiKey('demo-pro')).toMatchObject({ enabled: false });
+    expect(records.plansOfKey('demo-pro')).toEqual([]);
+  });
+
+  test('again does not bring back a key that an admin deleted', async () => {
+    await issue();
+    records.deleteApiKey('demo-pro');
+    await table.delete(recordOf('pro'));
+    await issue();
+
+    expect(records.apiKey('demo-pro')).toBeUndefined();
+    await expect(table.read(recordOf('pro'))).rejects.toThrow('Invalid type');
+  });
+
+  test('fills a table that has lost all keys with those that the gateway still has', async () => {
+    await issue();
+    records.deleteApiKey('demo-pro');
+    records.putApiKey({ ...anApiKey({ id: 'demo-business' }), enabled: false });
+    table = await KeysTable.create(database.client);
+    await issue();
+
+    expect(await table.read(recordOf('free'))).toMatchObject({ enabled: true });
+    expect(await table.read(recordOf('business'))).toMatchObject({ enabled: false });
+    await expect(table.read(recordOf('pro'))).rejects.toThrow('Invalid type');
+  });
+
+  test('fills a gateway that has lost its records, and leaves the table', async () => {
+    await issue();
+    await table.setLimits(recordOf('free'), 5, 6);
+    records = allPlans();
+    await issue();
+
+    expect(new UsageMeter(records, apiStage).meter(hashApiKey(demoKey('free')), NOW)).toBe('demo-free');
+    expect(await table.read(recordOf('free'))).toMatchObject({ perMinute: 5, perDay: 6 });
+  });
+
+  test('needs a usage plan for each plan of the catalogue', async () => {
+    records = titled('Free', 'Pro', 'Enterprise');
+
+    await expect(issue()).rejects.toThrow(new HostError('The template has no usage plan Business'));
   });
 
   test('does not hide why it cannot', async () => {
-    await expect(issueDemoKeys(database.client, 'no-such-table', allPlans())).rejects.toMatchObject({
+    await expect(issueDemoKeys(database.client, 'no-such-table', records)).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
     });
   });

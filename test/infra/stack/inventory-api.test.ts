@@ -139,7 +139,7 @@ describe('the permissions to invoke a function', () => {
     v.object({ Action: v.string(), Principal: v.string(), FunctionName: attribute, SourceArn: v.unknown() }),
   );
 
-  test('go to every function', () => {
+  test('go to every function of the API, and to no other', () => {
     const invocable = new Set(permissions.map(({ properties }) => withoutHash(properties.FunctionName)));
 
     expect([...invocable].toSorted()).toEqual([

@@ -9,6 +9,7 @@ const app = createApp(Object.values(stages), { outdir: temporaryFolder() });
 const synthesized = synthesizedBy(app);
 const again = synthesizeStages(temporaryFolder());
 const resourceTypesSchema = v.object({ Resources: v.record(v.string(), v.object({ Type: v.string() })) });
+const outputsSchema = v.object({ Outputs: v.record(v.string(), v.unknown()) });
 const stageNames = ['staging', 'production'] as const;
 
 /** What the app acknowledges of the checks of cdk-nag: rule, construct path and reason. */
@@ -21,6 +22,7 @@ const acknowledgements = app.node.findAll().flatMap(({ node }) =>
 
 describe.each(stageNames)('the stack of %s', (name) => {
   const { template } = synthesized[name];
+  const { Outputs: outputs } = v.parse(outputsSchema, template.toJSON());
 
   test('is synthesized the same every time, so that a deployment shows only what was changed', () => {
     expect(again[name].template.toJSON()).toEqual(template.toJSON());
@@ -30,16 +32,23 @@ describe.each(stageNames)('the stack of %s', (name) => {
     expect(template.toJSON()).toHaveProperty('Description', `Pet store inventory service (${name})`);
   });
 
-  test('puts out the base address and the names of the tables', () => {
-    const { Outputs } = v.parse(v.object({ Outputs: v.record(v.string(), v.unknown()) }), template.toJSON());
-
-    expect(Outputs).toMatchObject({
+  test('puts out the base address, the stage of the API, and the names of the tables', () => {
+    expect(outputs).toMatchObject({
+      ApiId: { Value: { Ref: expect.stringMatching(/^ApiRestApi[0-9A-F]{8}$/) } },
+      ApiStage: { Value: { Ref: expect.stringMatching(/^ApiRestApiDeploymentStagev1/) } },
       StockTableName: { Value: { Ref: expect.stringMatching(/^TablesStock/) } },
       KeysTableName: { Value: { Ref: expect.stringMatching(/^TablesKeys/) } },
     });
-    expect(JSON.stringify(Outputs.BaseUrl)).toMatch(
+    expect(JSON.stringify(outputs.BaseUrl)).toMatch(
       /"https:\/\/".*"\.execute-api\.".*"\/",\{"Ref":"ApiRestApi[^"]+"\}\]\]/,
     );
+  });
+
+  test('puts out nothing else, but for the address that the CDK gives every API', () => {
+    const own = ['ApiId', 'ApiStage', 'BaseUrl', 'KeysTableName', 'StockTableName'];
+    const ofCdk = expect.stringMatching(/^ApiRestApiEndpoint/);
+
+    expect(Object.keys(outputs).toSorted()).toEqual([own[0], ofCdk, ...own.slice(1)]);
   });
 });
 
@@ -64,14 +73,18 @@ describe('an acknowledged finding of cdk-nag', () => {
 
   test.each(stageNames)('of %s is one of these, and no other', (name) => {
     const expected = [
-      ['APIG2', 'RestApi'],
-      ['APIG3', 'RestApi/DeploymentStage.v1'],
+      ['APIG2', 'Api/RestApi'],
+      ['APIG3', 'Api/RestApi/DeploymentStage.v1'],
       [
         'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-        'RestApi/CloudWatchRole',
+        'Api/RestApi/CloudWatchRole',
       ],
-      ...routes.map((route) => ['COG4', `RestApi/Default/${route}`]),
-    ].map(([rule, path]) => `AwsSolutions::AwsSolutions-${rule} at ${name}/Inventory/Api/${path}`);
+      [
+        'IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/usageplans/*/keys]',
+        'KeySync/FunctionRole/DefaultPolicy',
+      ],
+      ...routes.map((route) => ['COG4', `Api/RestApi/Default/${route}`]),
+    ].map(([rule, path]) => `AwsSolutions::AwsSolutions-${rule} at ${name}/Inventory/${path}`);
 
     expect(
       acknowledgements

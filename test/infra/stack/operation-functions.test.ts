@@ -20,6 +20,9 @@ const functions = resourcesOf(
   }),
 ).map(({ id, properties }) => ({ name: withoutHash(id), properties }));
 
+/** Those that a client waits for. */
+const ofRequests = functions.filter((one) => one.name !== 'KeySyncFunction');
+
 const functionNamed = (wanted: string) => functions.find((candidate) => candidate.name === wanted)?.properties;
 
 const oneOrMany = v.union([
@@ -30,10 +33,37 @@ const oneOrMany = v.union([
   ),
 ]);
 
+/** `{ "Fn::Join": […] }` as text such as `arn:<AWS::Partition>:apigateway:<AWS::Region>::/apikeys`. */
+const joined = v.pipe(
+  v.strictObject({
+    'Fn::Join': v.tuple([
+      v.literal(''),
+      v.array(
+        v.union([
+          v.string(),
+          v.pipe(
+            ref,
+            v.transform((parameter) => `<${parameter}>`),
+          ),
+        ]),
+      ),
+    ]),
+  }),
+  v.transform((value) => value['Fn::Join'][1].join('')),
+);
+
+const oneResource = v.union([attributeOf, joined, v.string()]);
+
 const statement = v.strictObject({
   Effect: v.string(),
   Action: oneOrMany,
-  Resource: v.union([attributeOf, v.unknown()]),
+  Resource: v.union([
+    v.array(oneResource),
+    v.pipe(
+      oneResource,
+      v.transform((one) => [one]),
+    ),
+  ]),
 });
 
 const policies = resourcesOf(
@@ -48,26 +78,28 @@ const roles = resourcesOf(
   v.looseObject({ AssumeRolePolicyDocument: v.object({ Statement: v.array(v.unknown()) }) }),
 );
 
+const GATEWAY = 'arn:<AWS::Partition>:apigateway:<AWS::Region>::';
+const ANY_PLANS_KEYS = '/usageplans/*/keys';
+
 /** Everything that a role may do, as `action on resource`. */
 function grantsOf(role: string): string[] {
   return policies
     .filter(({ Roles }) => Roles.includes(role))
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     .flatMap(({ Effect, Action, Resource }) =>
-      Action.map(
-        (action) => `${Effect} ${action} on ${typeof Resource === 'string' ? Resource : JSON.stringify(Resource)}`,
-      ),
+      Action.flatMap((action) => Resource.map((resource) => `${Effect} ${action} on ${resource}`)),
     )
     .toSorted();
 }
 
 describe('the functions', () => {
-  test('are the authorizer, one per operation, and the fallback', () => {
+  test('are the authorizer, one per operation, the fallback, and the sync of keys', () => {
     expect(functions.map((one) => one.name).toSorted()).toEqual([
       'FunctionsAuthorizer',
       'FunctionsFallback',
       'FunctionsListInventory',
       'FunctionsUpdateInventory',
+      'KeySyncFunction',
     ]);
   });
 
@@ -84,7 +116,7 @@ describe('the functions', () => {
     expect(properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
   });
 
-  test.each(functions)('$name gives up before the gateway does, so that the answer is its own', ({ properties }) => {
+  test.each(ofRequests)('$name gives up before the gateway does, so that the answer is its own', ({ properties }) => {
     expect(properties.Timeout).toBeLessThan(29);
   });
 
@@ -103,11 +135,25 @@ describe('the functions', () => {
   test.each([
     [
       'FunctionsAuthorizer',
-      { KEYS_TABLE: 'TablesKeys', OVERFLOW_USAGE_IDENTIFIER: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      {
+        KEYS_TABLE: 'TablesKeys',
+        OVERFLOW_USAGE_IDENTIFIER: expect.stringMatching(/^[0-9a-f]{64}$/),
+        INTERIM_USAGE_IDENTIFIER: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
     ],
     ['FunctionsListInventory', { STOCK_TABLE: 'TablesStock' }],
     ['FunctionsUpdateInventory', { STOCK_TABLE: 'TablesStock' }],
     ['FunctionsFallback', undefined],
+    [
+      'KeySyncFunction',
+      {
+        KEYS_TABLE: 'TablesKeys',
+        API_ID: 'ApiRestApi',
+        API_STAGE: 'ApiRestApiDeploymentStagev1',
+        METRICS_NAMESPACE: 'PetStoreInventory',
+        STACK_NAME: 'staging-Inventory',
+      },
+    ],
   ])('%s is told exactly %j', (one, variables) => {
     expect(functionNamed(one)?.Environment?.Variables).toEqual(variables);
   });
@@ -119,6 +165,18 @@ describe('the role', () => {
     ['FunctionsListInventory', ['dynamodb:Query on TablesStock.Arn']],
     ['FunctionsUpdateInventory', ['dynamodb:UpdateItem on TablesStock.Arn']],
     ['FunctionsFallback', []],
+    [
+      'KeySyncFunction',
+      [
+        ...['Scan', 'PutItem', 'UpdateItem', 'DeleteItem'].map((call) => `dynamodb:${call} on TablesKeys.Arn`),
+        ...['/apikeys', '/usageplans', ANY_PLANS_KEYS].map((path) => `apigateway:GET on ${GATEWAY}${path}`),
+        'sqs:ChangeMessageVisibility on KeySyncQueue.Arn',
+        'sqs:DeleteMessage on KeySyncQueue.Arn',
+        'sqs:GetQueueAttributes on KeySyncQueue.Arn',
+        'sqs:GetQueueUrl on KeySyncQueue.Arn',
+        'sqs:ReceiveMessage on KeySyncQueue.Arn',
+      ],
+    ],
   ])('of %s may log, and %j: nothing else', (one, grants) => {
     const logging = ['logs:CreateLogStream', 'logs:PutLogEvents'].map((action) => `${action} on ${one}Logs.Arn`);
 
@@ -135,14 +193,70 @@ describe('the role', () => {
     expect(Object.keys(role ?? {})).toEqual(['AssumeRolePolicyDocument']);
   });
 
-  test('of anything has no wildcard, neither in an action nor in a resource', () => {
-    expect(policies).toHaveLength(functions.length);
-    expect(JSON.stringify(policies)).not.toContain('*');
+  test('of anything has no wildcard, but for the ids of usage plans, which admins make', () => {
+    const grants = functions.flatMap((one) => grantsOf(`${one.name}Role`));
+
+    expect(policies.flatMap(({ Roles }) => Roles).toSorted()).toEqual(
+      functions.map((one) => `${one.name}Role`).toSorted(),
+    );
+    expect(grants.filter((grant) => grant.includes('*'))).toEqual([
+      `Allow apigateway:GET on ${GATEWAY}${ANY_PLANS_KEYS}`,
+    ]);
+  });
+
+  test('of anything changes nothing in API Gateway', () => {
+    const grants = functions.flatMap((one) => grantsOf(`${one.name}Role`));
+    const onGateway = grants.filter((grant) => grant.includes('apigateway'));
+
+    expect(onGateway).toHaveLength(3);
+    for (const grant of onGateway) expect(grant).toMatch(/^Allow apigateway:GET on /);
+  });
+
+  test.each(['AWS::IAM::Role', 'AWS::IAM::Policy'])('is the same on production, by every %s', (type) => {
+    expect(production.template.findResources(type)).toEqual(staging.template.findResources(type));
   });
 
   test('is one per function, and one for the gateway to log with', () => {
     expect(roles.map(({ id }) => withoutHash(id)).toSorted()).toEqual(
       ['ApiRestApiCloudWatchRole', ...functions.map((one) => `${one.name}Role`)].toSorted(),
     );
+  });
+});
+
+describe.each([
+  ['staging', staging],
+  ['production', production],
+])('on %s, a function can be called', (_, stage) => {
+  test.each(['AWS::Lambda::Url', 'AWS::Lambda::Alias', 'AWS::Lambda::Version', 'AWS::Lambda::LayerVersionPermission'])(
+    'by no %s',
+    (type) => {
+      expect(stage.template.findResources(type)).toEqual({});
+    },
+  );
+
+  test('by the API, where a request needs it, and by nobody else', () => {
+    const permissions = resourcesOf(
+      stage,
+      'AWS::Lambda::Permission',
+      v.object({ Action: v.string(), Principal: v.string(), FunctionName: attributeOf }),
+    ).map(({ properties }) => properties);
+    const called = new Set(permissions.map(({ FunctionName }) => FunctionName));
+
+    expect([...called].toSorted()).toEqual(ofRequests.map((one) => `${one.name}.Arn`).toSorted());
+    for (const permission of permissions) {
+      expect(permission).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'apigateway.amazonaws.com' });
+    }
+  });
+
+  test('by one queue: that of the sync', () => {
+    const mappings = resourcesOf(
+      stage,
+      'AWS::Lambda::EventSourceMapping',
+      v.object({ EventSourceArn: attributeOf, FunctionName: name }),
+    );
+
+    expect(mappings.map(({ properties }) => properties)).toEqual([
+      { EventSourceArn: 'KeySyncQueue.Arn', FunctionName: 'KeySyncFunction' },
+    ]);
   });
 });

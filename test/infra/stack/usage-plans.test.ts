@@ -1,16 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
+import { isKeyHash, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
 import { outerGuard, plans } from '../../../shared/keys/plans.ts';
 import { ref, resourcesOf, type SynthesizedStage, synthesizeStages, withoutHash } from '../../support/synthesized.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const synthesized = synthesizeStages(temporaryFolder());
 const stages = ['staging', 'production'] as const;
+const internalPlans = ['Overflow', 'Interim'] as const;
 
 const planSchema = v.object({
   UsagePlanName: v.string(),
   ApiStages: v.array(v.object({ ApiId: ref, Stage: ref })),
+  Tags: v.array(v.strictObject({ Key: v.string(), Value: v.string() })),
   Throttle: v.optional(v.unknown()),
   Quota: v.optional(v.unknown()),
 });
@@ -21,25 +23,35 @@ function planTitled(stage: SynthesizedStage, title: string) {
   return usagePlansOf(stage).find(({ properties }) => properties.UsagePlanName.endsWith(` ${title}`));
 }
 
-const apiKeySchema = v.object({ Value: v.string(), Enabled: v.boolean() });
+const apiKeySchema = v.looseObject({ Value: v.string(), Enabled: v.boolean() });
 const apiKeysOf = (stage: SynthesizedStage) => resourcesOf(stage, 'AWS::ApiGateway::ApiKey', apiKeySchema);
 
-function overflowIdentifierOfAuthorizer(stage: SynthesizedStage): string | undefined {
-  const variables = v.looseObject({ OVERFLOW_USAGE_IDENTIFIER: v.optional(v.string()) });
+const planKeySchema = v.object({ KeyId: ref, KeyType: v.string(), UsagePlanId: ref });
+const planKeysOf = (stage: SynthesizedStage) =>
+  resourcesOf(stage, 'AWS::ApiGateway::UsagePlanKey', planKeySchema).map(({ properties }) => properties);
+
+/** The one key of an internal plan. */
+function keyOfPlan(stage: SynthesizedStage, title: string) {
+  const planKey = planKeysOf(stage).find(({ UsagePlanId }) => UsagePlanId === planTitled(stage, title)?.id);
+  return apiKeysOf(stage).find(({ id }) => id === planKey?.KeyId)?.properties;
+}
+
+/** What the authorizer hands to the gateway as the usage identifier of a request. */
+function identifierOfAuthorizer(stage: SynthesizedStage, variable: string): unknown {
   const functions = resourcesOf(
     stage,
     'AWS::Lambda::Function',
-    v.object({ Environment: v.optional(v.object({ Variables: variables })) }),
+    v.object({ Environment: v.optional(v.object({ Variables: v.record(v.string(), v.unknown()) })) }),
   );
   const authorizer = functions.find(({ id }) => withoutHash(id) === 'FunctionsAuthorizer');
-  return authorizer?.properties.Environment?.Variables.OVERFLOW_USAGE_IDENTIFIER;
+  return authorizer?.properties.Environment?.Variables[variable];
 }
 
 describe.each(stages)('the usage plans of %s', (name) => {
   const stage = synthesized[name];
 
-  test('are one per plan of the catalogue, and one for refused requests', () => {
-    const titles = [...Object.values(plans).map(({ title }) => title), 'Overflow'];
+  test('are one per plan of the catalogue, one for refused requests, and one for keys not known everywhere', () => {
+    const titles = [...Object.values(plans).map(({ title }) => title), ...internalPlans];
 
     expect(usagePlansOf(stage).map(({ properties }) => properties.UsagePlanName)).toEqual(
       titles.map((title) => `${name}-Inventory ${title}`),
@@ -53,6 +65,17 @@ describe.each(stages)('the usage plans of %s', (name) => {
     for (const { properties } of usagePlansOf(stage)) {
       expect(properties.ApiStages).toEqual([{ ApiId: restApi?.id, Stage: apiStage?.id }]);
     }
+  });
+
+  test.each([
+    ['Free', 'free'],
+    ['Pro', 'pro'],
+    ['Business', 'business'],
+    ['Enterprise', 'enterprise'],
+    ['Overflow', 'internal'],
+    ['Interim', 'internal'],
+  ])('%s is tagged plan = %s, which the sync knows it by', (title, tag) => {
+    expect(planTitled(stage, title)?.properties.Tags).toEqual([{ Key: 'plan', Value: tag }]);
   });
 
   test.each([
@@ -89,41 +112,48 @@ describe.each(stages)('the usage plans of %s', (name) => {
     expect(overflow).toMatchObject({ Throttle: { RateLimit: 100, BurstLimit: 200 } });
     expect(overflow).not.toHaveProperty('Quota');
   });
+
+  test('Interim has no throttle and no quota: it never refuses what the exact limits admit', () => {
+    const interim = planTitled(stage, 'Interim')?.properties;
+
+    expect(interim).toBeDefined();
+    expect(interim).not.toHaveProperty('Throttle');
+    expect(interim).not.toHaveProperty('Quota');
+  });
 });
 
 describe.each(stages)('the API keys of %s', (name) => {
   const stage = synthesized[name];
 
-  test('are none of a customer: only the key of the overflow plan', () => {
-    const [overflowKey, ...others] = apiKeysOf(stage);
-    const planKeys = resourcesOf(
-      stage,
-      'AWS::ApiGateway::UsagePlanKey',
-      v.object({ KeyId: ref, KeyType: v.string(), UsagePlanId: ref }),
-    );
+  test('are none of a customer: only those of the internal plans, one each', () => {
+    const planIds = internalPlans.map((title) => planTitled(stage, title)?.id);
 
-    expect(others).toEqual([]);
-    expect(planKeys.map(({ properties }) => properties)).toEqual([
-      { KeyId: overflowKey?.id, KeyType: 'API_KEY', UsagePlanId: planTitled(stage, 'Overflow')?.id },
-    ]);
+    expect(planKeysOf(stage).map(({ UsagePlanId }) => UsagePlanId)).toEqual(planIds);
+    expect(apiKeysOf(stage).map(({ id }) => id)).toEqual(planKeysOf(stage).map(({ KeyId }) => KeyId));
   });
 
-  test('meter a refused request: the overflow key is enabled, and the one that the authorizer names', () => {
-    const [overflowKey] = apiKeysOf(stage);
-
-    expect(overflowKey?.properties).toEqual({ Enabled: true, Value: overflowIdentifierOfAuthorizer(stage) });
+  test.each([
+    ['Overflow', 'OVERFLOW_USAGE_IDENTIFIER'],
+    ['Interim', 'INTERIM_USAGE_IDENTIFIER'],
+  ])('meter requests on %s: the key is enabled, and the one that the authorizer names', (title, variable) => {
+    expect(planKeysOf(stage).map(({ KeyType }) => KeyType)).toEqual(['API_KEY', 'API_KEY']);
+    expect(keyOfPlan(stage, title)).toMatchObject({ Enabled: true, Value: identifierOfAuthorizer(stage, variable) });
   });
 
-  test('open nothing: the value of the overflow key is never taken for a key', () => {
-    const value = apiKeysOf(stage)[0]?.properties.Value ?? '';
+  test.each(internalPlans)('open nothing: the value of the %s key is never taken for a key', (title) => {
+    const value = keyOfPlan(stage, title)?.Value ?? '';
 
-    expect(value).toMatch(/^[0-9a-f]{64}$/);
+    expect(isKeyHash(value)).toBe(true);
     expect(isPlausibleApiKey(value)).toBe(false);
+  });
+
+  test('are of no customer plan by their tags either', () => {
+    for (const { properties } of apiKeysOf(stage)) expect(properties).not.toHaveProperty('Tags');
   });
 });
 
-test('The overflow key of one stage is not that of another', () => {
-  const values = stages.map((name) => apiKeysOf(synthesized[name])[0]?.properties.Value);
+test('No internal key is that of another plan or another stage', () => {
+  const values = stages.flatMap((name) => internalPlans.map((title) => keyOfPlan(synthesized[name], title)?.Value));
 
-  expect(new Set(values).size).toBe(stages.length);
+  expect(new Set(values).size).toBe(stages.length * internalPlans.length);
 });

@@ -99,13 +99,25 @@ describe('what a function makes of it', () => {
 });
 
 describe('what API Gateway knows a key by', () => {
-  test('its hash, where we issued it', () => {
-    expect(usageIdentifier(aKey({ keyHash: 'ab', usageIdentifier: 'hash' }), 'psk_x')).toBe('ab');
+  const INTERIM = 'ff'.repeat(32);
+  const ours = aKey({ keyHash: 'ab', usageIdentifier: 'hash' });
+  const ofConsole = aKey({ keyHash: 'cd', usageIdentifier: 'token' });
+
+  test.each([
+    ['its hash, where we issued it', ours, 'psk_x', 'ab'],
+    ['the token, where it was made in the AWS console', ofConsole, 'a-key-from-the-console', 'a-key-from-the-console'],
+  ])('%s', (_, known, token, identifier) => {
+    expect(usageIdentifier(known, token, INTERIM, NOW)).toBe(identifier);
   });
 
-  test('the token, where it was made in the AWS console', () => {
-    expect(usageIdentifier(aKey({ usageIdentifier: 'token' }), 'a-key-from-the-console')).toBe(
-      'a-key-from-the-console',
-    );
+  test.each([
+    ['one we issued', ours, 'psk_x', 'ab'],
+    ['one made in the AWS console', ofConsole, 'a-key-from-the-console', 'a-key-from-the-console'],
+  ])('%s: the interim key, until all of API Gateway knows it', (_, known, token, identifier) => {
+    const justMoved = { ...known, interimUntil: NOW };
+
+    expect(usageIdentifier(justMoved, token, INTERIM, NOW - 1)).toBe(INTERIM);
+    expect(usageIdentifier(justMoved, token, INTERIM, NOW)).toBe(identifier);
+    expect(usageIdentifier(justMoved, token, INTERIM, NOW + 1)).toBe(identifier);
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { usagePlanOf } from '../../../../infra/local/demo-keys.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
+import { anApiKey } from '../../../support/gateway-records.ts';
 import { aGatewayRequest } from '../../../support/gateway-request.ts';
 import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
 import { answering } from '../../../support/test-functions.ts';
@@ -45,8 +47,8 @@ const ofNobody = { 'X-RateLimit-Limit': '0', 'X-RateLimit-Remaining': '0', 'X-Ra
 
 function start(...settings: Parameters<LocalApis['start']>): LocalApi {
   const api = apis.start(...settings);
-  const plan = api.usagePlans.planTitled('Free');
-  api.usagePlans.addKey({ id: 'id-of-k1', value: USAGE_IDENTIFIER, enabled: true }, plan?.id ?? '');
+  api.records.putApiKey(anApiKey({ id: 'id-of-k1', value: USAGE_IDENTIFIER }));
+  api.records.putOnPlan(usagePlanOf(api.records, 'free')?.id ?? '', 'id-of-k1');
   return api;
 }
 
@@ -181,8 +183,8 @@ describe('an error of the gateway', () => {
 
   test('is THROTTLED beyond the burst of the usage plan, with the limit headers and Retry-After', async () => {
     const api = start({ authorizer: admitting });
-    const outOfBurst = api.usagePlans.planTitled('Free')?.throttle?.burstLimit ?? 0;
-    for (let request = 0; request < outOfBurst; request++) api.usagePlans.meter(USAGE_IDENTIFIER, Date.now());
+    const outOfBurst = usagePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
+    for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(USAGE_IDENTIFIER, Date.now());
 
     expect(await answer(api)).toMatchObject({
       status: 429,

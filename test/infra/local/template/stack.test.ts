@@ -152,7 +152,7 @@ const unsupportedValues: readonly Break[] = [
   { what: 'a TOKEN authorizer', type: 'ApiGateway::Authorizer', property: 'Type', value: 'TOKEN' },
   { what: 'keys from the header', type: 'ApiGateway::RestApi', property: 'ApiKeySourceType', value: 'HEADER' },
   { what: 'a method for anyone', type: 'ApiGateway::Method', property: 'AuthorizationType', value: 'NONE' },
-  { what: 'a weekly quota', type: 'ApiGateway::UsagePlan', property: 'Quota', value: { Limit: 1, Period: 'WEEK' } },
+  { what: 'a yearly quota', type: 'ApiGateway::UsagePlan', property: 'Quota', value: { Limit: 1, Period: 'YEAR' } },
   { what: 'a throttle of text', type: 'ApiGateway::UsagePlan', property: 'Throttle', value: { RateLimit: '1' } },
   { what: 'a status that is none', type: 'ApiGateway::GatewayResponse', property: 'StatusCode', value: '4xx' },
   {
@@ -204,8 +204,8 @@ describe('anything else that the local host does not know', () => {
   const cases: readonly [string, (template: EditableTemplate) => unknown, RegExp][] = [
     [
       'a resource type',
-      ({ Resources }) => (Resources.Queue = { Type: 'AWS::SQS::Queue', Properties: {} }),
-      /^Resource Queue: .* type AWS::SQS::Queue$/,
+      ({ Resources }) => (Resources.Topic = { Type: 'AWS::SNS::Topic', Properties: {} }),
+      /^Resource Topic: .* type AWS::SNS::Topic$/,
     ],
     [
       'a resource type named like an object’s own',

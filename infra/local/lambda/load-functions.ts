@@ -1,0 +1,36 @@
+import { HostError } from '../host-error.ts';
+import type { LogGroups } from '../log-sink.ts';
+import type { SynthesizedStack } from '../synthesize.ts';
+import type { LocalStack } from '../template/stack.ts';
+import { LambdaFunction } from './lambda-function.ts';
+
+/**
+ * The functions of the stack by their ARN.
+ *
+ * @param endpoints variables by which every function finds the services of this host
+ * @throws HostError where the code of one is not there
+ */
+export function loadFunctions(
+  stack: LocalStack,
+  { assetFolders }: SynthesizedStack,
+  endpoints: Readonly<Record<string, string>>,
+  logGroups: LogGroups,
+): Map<string, LambdaFunction> {
+  return new Map(
+    stack.resources('AWS::Lambda::Function').map(({ logicalId, ref, properties }) => {
+      const codeFolder = assetFolders.get(properties.Code.S3Key);
+      if (codeFolder === undefined) throw new HostError(`Resource ${logicalId}: its code was not bundled`);
+      const settings = {
+        codeFolder,
+        handler: properties.Handler,
+        functionName: ref,
+        functionArn: stack.attribute(logicalId, 'Arn'),
+        memoryMegabytes: properties.MemorySize,
+        timeoutSeconds: properties.Timeout,
+        logGroupName: properties.LoggingConfig.LogGroup,
+        variables: { ...properties.Environment.Variables, ...endpoints },
+      };
+      return [settings.functionArn, new LambdaFunction(settings, logGroups.sink(settings.logGroupName))];
+    }),
+  );
+}

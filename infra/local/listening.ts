@@ -1,0 +1,47 @@
+import type { Server } from 'node:http';
+import { HostError } from './host-error.ts';
+
+/** @throws HostError where the address cannot be had */
+export async function listen(server: Server, host: string, port: number): Promise<ListeningAddress> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new HostError(describe(error, host, port))));
+    server.listen(port, host, resolve);
+  });
+  const bound = server.address();
+  return bound !== null && typeof bound === 'object' ? bound : { address: host, port };
+}
+
+/** Where a server listens: an IP address, and the port it got. */
+export interface ListeningAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+function describe(error: NodeJS.ErrnoException, host: string, port: number): string {
+  if (error.code === 'EADDRINUSE') return `Port ${port} is taken. Choose another with --port, or --port 0 for any.`;
+  if (error.code === 'EACCES') return `Port ${port} needs more rights. Choose one above 1023 with --port.`;
+  return `The address ${host} cannot be used: ${error.message}. Choose another with --host.`;
+}
+
+/** The name by which a URL on this machine reaches a server; it may listen on all addresses. */
+export function ownHost({ address }: ListeningAddress): string {
+  if (address === '0.0.0.0') return '127.0.0.1';
+  if (address === '::') return '[::1]';
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+/** The host in a URL for people. */
+export function urlHost(host: string): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Lets answers that are under way finish, but not for long. */
+export async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), 300);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,56 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { exactNumbers } from '../../shared/dynamodb.ts';
+import type { PlanId } from '../../shared/keys/plans.ts';
+import { issueDemoKeys } from './demo-keys.ts';
+import type { Engine } from './dynamodb/engine.ts';
+import { createTables } from './dynamodb/tables.ts';
+import type { GatewayRecords } from './gateway-records/gateway-records.ts';
+import { HostError } from './host-error.ts';
+import { loadSampleStock } from './sample-data.ts';
+import { account, localCredentials } from './template/account.ts';
+import type { LocalStack } from './template/stack.ts';
+
+/**
+ * Creates what a host starts with and does not have yet: tables, sample stock, demo keys.
+ *
+ * @returns a demo key per plan
+ * @throws HostError where the engine cannot be used
+ */
+export async function prepareData(
+  stack: LocalStack,
+  { endpoint }: Engine,
+  records: GatewayRecords,
+  sampleData: boolean,
+): Promise<Record<PlanId, string>> {
+  const client = new DynamoDBClient({
+    endpoint: endpoint.href,
+    region: account.region,
+    credentials: localCredentials,
+    maxAttempts: 2,
+  });
+  const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
+  try {
+    await createTables(client, stack.resources('AWS::DynamoDB::Table'));
+    if (sampleData) await loadSampleStock(documents, outputOf(stack, 'StockTableName'));
+    return await issueDemoKeys(documents, outputOf(stack, 'KeysTableName'), records);
+  } catch (error) {
+    if (error instanceof HostError) throw error;
+    throw new HostError(
+      `The DynamoDB engine at ${endpoint.origin} cannot be used: ${reasonOf(error)}. Start it, or leave out --dynamodb.`,
+    );
+  } finally {
+    client.destroy();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(String).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+function outputOf(stack: LocalStack, name: string): string {
+  const value = stack.outputs[name];
+  if (value === undefined) throw new HostError(`The template has no output ${name}`);
+  return value;
+}

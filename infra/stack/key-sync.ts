@@ -1,0 +1,112 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import { ServiceFunction } from './service-function.ts';
+
+export interface KeySyncProps {
+  readonly restApi: RestApi;
+  readonly keysTable: Table;
+}
+
+/** Where the metrics of all stages are; each has its stack as a dimension of its own. */
+const METRICS_NAMESPACE = 'PetStoreInventory';
+
+/** A store with 10,000 keys on 300 usage plans takes some 330 calls, at 5 a second. */
+const TIMEOUT = Duration.minutes(5);
+
+/** Every call that changes keys or usage plans, whoever makes it. */
+const CHANGES = [
+  'CreateApiKey',
+  'ImportApiKeys',
+  'UpdateApiKey',
+  'DeleteApiKey',
+  'CreateUsagePlan',
+  'UpdateUsagePlan',
+  'DeleteUsagePlan',
+  'CreateUsagePlanKey',
+  'DeleteUsagePlanKey',
+  'TagResource',
+  'UntagResource',
+];
+
+/**
+ * Mirrors API Gateway's keys and usage plans into the keys table: every five minutes, and soon after a change where the
+ * account has a CloudTrail trail. The events go through a queue, so that many changes at once lead to one sync.
+ */
+export class KeySync extends Construct {
+  constructor(scope: Construct, id: string, { restApi, keysTable }: KeySyncProps) {
+    super(scope, id);
+    const queue = this.#queue();
+    const sync = new ServiceFunction(this, 'Function', {
+      entry: 'sync-keys',
+      description: "Mirrors API Gateway's keys and usage plans into the keys table",
+      timeout: TIMEOUT,
+      environment: {
+        KEYS_TABLE: keysTable.tableName,
+        API_ID: restApi.restApiId,
+        API_STAGE: restApi.deploymentStage.stageName,
+        METRICS_NAMESPACE,
+        STACK_NAME: Stack.of(this).stackName,
+      },
+    });
+    sync.addEventSource(
+      // Two at once is the fewest that SQS allows; the sync is safe beside itself.
+      new SqsEventSource(queue, { batchSize: 1_000, maxBatchingWindow: Duration.seconds(1), maxConcurrency: 2 }),
+    );
+    keysTable.grant(sync, 'dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem');
+    this.#allowReading(sync);
+
+    new Rule(this, 'Schedule', {
+      description: 'Syncs the keys whatever was missed',
+      schedule: Schedule.rate(Duration.minutes(5)),
+      targets: [new SqsQueue(queue)],
+    });
+    new Rule(this, 'Changes', {
+      description: 'Syncs the keys after a change of keys or usage plans, from the console for one',
+      eventPattern: {
+        source: ['aws.apigateway'],
+        detailType: ['AWS API Call via CloudTrail'],
+        detail: { eventSource: ['apigateway.amazonaws.com'], eventName: CHANGES },
+      },
+      targets: [new SqsQueue(queue)],
+    });
+  }
+
+  #queue(): Queue {
+    const failed = new Queue(this, 'FailedSyncs', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    return new Queue(this, 'Queue', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      // At least six times the function's timeout and the window, as Lambda asks for.
+      visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes() + 1),
+      deadLetterQueue: { queue: failed, maxReceiveCount: 3 },
+    });
+  }
+
+  #allowReading(sync: ServiceFunction): void {
+    const { region, partition } = Stack.of(this);
+    const resources = ['/apikeys', '/usageplans', '/usageplans/*/keys'];
+    const policy = new PolicyStatement({
+      actions: ['apigateway:GET'],
+      resources: resources.map((path) => `arn:${partition}:apigateway:${region}::${path}`),
+    });
+    sync.addToRolePolicy(policy);
+    if (!sync.role) throw new Error('The function has no role');
+    acknowledge(
+      sync.role.node.findChild('DefaultPolicy'),
+      'IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/usageplans/*/keys]',
+      'Admins make usage plans at any time, for Enterprise customers, so their ids cannot be named here. Reading only.',
+    );
+  }
+}

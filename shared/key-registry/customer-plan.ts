@@ -1,0 +1,85 @@
+import { type APIGatewayClient, paginateGetUsagePlans, type UsagePlan } from '@aws-sdk/client-api-gateway';
+import { type Limits, outerGuard, type PlanId, planIds, plans } from '../keys/plans.ts';
+import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
+import { gatewayTags } from './gateway-tags.ts';
+
+/** Value of the tag `plan` on usage plans that no customer is on. */
+export const INTERNAL_PLAN = 'internal';
+
+/** A usage plan of the stage that customers are on. */
+export interface CustomerPlan {
+  readonly usagePlanId: string;
+  readonly name: string;
+  readonly plan: PlanId;
+  /** Undefined where each key on it has its own. */
+  readonly limits: Limits | undefined;
+  /** Since when it is being made; undefined once it is complete. */
+  readonly unfinished: string | undefined;
+}
+
+export interface CustomerPlans {
+  readonly plans: readonly CustomerPlan[];
+  /** What is wrong with usage plans of the stage, in words for an admin. */
+  readonly problems: readonly string[];
+}
+
+type Tags = Readonly<Record<string, string>> | undefined;
+
+/** All usage plans of the stage that customers are on: those of the catalogue and those of single Enterprise customers. */
+export async function customerPlans(client: APIGatewayClient, stage: ApiStage): Promise<CustomerPlans> {
+  const found: CustomerPlan[] = [];
+  const problems: string[] = [];
+  for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, {})) {
+    for (const usagePlan of items.filter((item) => isOfStage(item, stage))) {
+      const { plan, problem } = readUsagePlan(usagePlan);
+      if (plan) found.push(plan);
+      if (problem !== undefined) problems.push(`The usage plan ${usagePlan.name ?? usagePlan.id ?? ''} ${problem}.`);
+    }
+  }
+  return { plans: found, problems };
+}
+
+function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiStage): boolean {
+  return apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
+}
+
+function readUsagePlan(usagePlan: UsagePlan): { plan?: CustomerPlan; problem?: string } {
+  const { id: usagePlanId = '', name = '', tags = {} } = usagePlan;
+  const tag = tags[gatewayTags.plan];
+  if (tag === INTERNAL_PLAN) return {};
+
+  const agreed = agreedLimits(tags);
+  const plan = tag === undefined && agreed.limits ? 'enterprise' : planIds.find((id) => id === tag);
+  if (!plan) return { problem: `is on no plan: tag it with ${gatewayTags.plan}, one of ${planIds.join(', ')}` };
+  const catalogued = plans[plan].limits;
+  const limits = catalogued === 'agreed' ? agreed.limits : catalogued;
+  const unfinished = tags[gatewayTags.unfinished];
+  const problem = (catalogued === 'agreed' ? agreed.problem : undefined) ?? guardProblem(usagePlan, limits);
+  return {
+    plan: { usagePlanId, name, plan, limits, unfinished },
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** The limits in the tags of a usage plan or a key, where there are any; and what is wrong with them. */
+export function agreedLimits(tags: Tags): { limits?: Limits; problem?: string } {
+  const texts = [tags?.[gatewayTags.perMinute], tags?.[gatewayTags.perDay]];
+  if (texts.every((text) => text === undefined)) return {};
+  const [perMinute, perDay] = texts.map((text) => (/^[1-9]\d{0,11}$/.test(text ?? '') ? Number(text) : undefined));
+  if (perMinute !== undefined && perDay !== undefined) return { limits: { perMinute, perDay } };
+  return { problem: `needs both tags ${gatewayTags.perMinute} and ${gatewayTags.perDay}, as numbers from 1` };
+}
+
+/** The usage plan must never refuse what the exact limits admit. */
+function guardProblem({ throttle, quota, apiStages = [] }: UsagePlan, limits: Limits | undefined): string | undefined {
+  if (!limits) return undefined;
+  const throttlesMethods = apiStages.some(({ throttle: ofMethods = {} }) => Object.keys(ofMethods).length > 0);
+  if (throttlesMethods) return 'throttles single methods, which may refuse what its limits allow';
+  const needed = outerGuard(limits);
+  const tooSlow =
+    throttle && ((throttle.rateLimit ?? 0) < needed.rateLimit || (throttle.burstLimit ?? 0) < needed.burstLimit);
+  const tooFew = quota && (quota.period !== 'DAY' || (quota.limit ?? 0) < needed.quotaPerDay);
+  if (!tooSlow && !tooFew) return undefined;
+  const { rateLimit, burstLimit, quotaPerDay } = needed;
+  return `allows less than its limits: it needs a rate of ${rateLimit}, a burst of ${burstLimit}, a quota of ${quotaPerDay} a DAY`;
+}

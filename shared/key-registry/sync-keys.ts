@@ -1,0 +1,129 @@
+import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { type KeyIdentity, type KeyRecord, unusedCounters } from '../keys/key-record.ts';
+import type { ApiStage } from './gateway-client.ts';
+import { type PlannedKey, readGatewayState } from './gateway-state.ts';
+import { identityNames, type KeyTable } from './key-table.ts';
+
+/** What a sync did, in ids of keys. */
+export interface SyncReport {
+  readonly added: string[];
+  readonly changed: string[];
+  /** They are on no plan, or something is wrong with them; their counters are kept. */
+  readonly disabled: string[];
+  /** They are gone from API Gateway. */
+  readonly removed: string[];
+  /** Changed by somebody else meanwhile, and left to the next sync. */
+  readonly conflicts: string[];
+  readonly unchanged: string[];
+  /** What an admin should put right, in words. */
+  readonly problems: string[];
+}
+
+/** Writes to the table that are under way at once. */
+const CONCURRENCY = 10;
+
+/**
+ * Makes the keys table say what API Gateway says: keys made, moved, disabled or deleted there, plans edited. Counters
+ * stay. Running it again changes nothing.
+ *
+ * @throws what the SDK throws; what was written by then is right, and the next run does the rest
+ */
+export async function syncKeys(gateway: APIGatewayClient, table: KeyTable, stage: ApiStage): Promise<SyncReport> {
+  const first = await syncOnce(gateway, table, stage);
+  if (first.conflicts.length === 0) return first;
+  // Somebody changed a key while API Gateway was being read: look again.
+  const second = await syncOnce(gateway, table, stage);
+  const both = (name: 'added' | 'changed' | 'disabled' | 'removed'): string[] => [...first[name], ...second[name]];
+  return {
+    ...second,
+    added: both('added'),
+    changed: both('changed'),
+    disabled: both('disabled'),
+    removed: both('removed'),
+  };
+}
+
+async function syncOnce(gateway: APIGatewayClient, table: KeyTable, stage: ApiStage): Promise<SyncReport> {
+  // First the table, then API Gateway: what changes in the table from here on has another revision than is known here.
+  const records = new Map<string, KeyRecord>();
+  for await (const page of table.pages()) for (const record of page) records.set(record.keyHash, record);
+  const { planned, underWay, existing, problems } = await readGatewayState(gateway, stage);
+
+  const mirror = new Mirror(table, problems);
+  const plannedHashes = new Set(planned.map(({ keyHash }) => keyHash));
+  const work = planned.map((key) => () => mirror.update(records.get(key.keyHash), key));
+  for (const record of records.values()) {
+    const { keyHash } = record;
+    if (plannedHashes.has(keyHash) || underWay.has(keyHash)) continue;
+    work.push(() => (existing.has(keyHash) ? mirror.disable(record) : mirror.remove(record)));
+  }
+  await inParallel(work);
+  return mirror.report;
+}
+
+/** Brings one record after the other up to date, and reports what it did. */
+class Mirror {
+  readonly report: SyncReport;
+  readonly #table: KeyTable;
+
+  constructor(table: KeyTable, problems: readonly string[]) {
+    this.#table = table;
+    this.report = {
+      added: [],
+      changed: [],
+      disabled: [],
+      removed: [],
+      conflicts: [],
+      unchanged: [],
+      problems: [...problems],
+    };
+  }
+
+  async update(record: KeyRecord | undefined, key: PlannedKey): Promise<void> {
+    const { keyId, registered } = key;
+    if (key.isUnderWay) {
+      // Whoever is at work on it says the rest, but nobody's work may keep a key open that was closed.
+      if (record && !key.enabled) await this.disable(record);
+      return;
+    }
+    if ('problem' in registered) {
+      this.report.problems.push(`The key ${keyId} ${registered.problem}.`);
+      if (record) await this.disable(record);
+      return;
+    }
+    const { keyHash, ...change } = registered.identity;
+    if (!record) {
+      const added = await this.#table.add({ keyHash, ...change, ...unusedCounters, interimUntil: 0 });
+      this.#note('added', added, keyId);
+    } else if (isSame(record, registered.identity)) {
+      this.report.unchanged.push(keyId);
+    } else {
+      this.#note('changed', await this.#table.revise(record, change), keyId);
+    }
+  }
+
+  async disable(record: KeyRecord): Promise<void> {
+    if (record.enabled) this.#note('disabled', await this.#table.revise(record, { enabled: false }), record.keyId);
+    else this.report.unchanged.push(record.keyId);
+  }
+
+  async remove(record: KeyRecord): Promise<void> {
+    this.#note('removed', await this.#table.remove(record), record.keyId);
+  }
+
+  #note(what: 'added' | 'changed' | 'disabled' | 'removed', done: boolean, keyId: string): void {
+    this.report[done ? what : 'conflicts'].push(keyId);
+  }
+}
+
+function isSame(record: KeyRecord, identity: KeyIdentity): boolean {
+  return identityNames.every((name) => record[name] === identity[name]);
+}
+
+async function inParallel(work: readonly (() => Promise<void>)[]): Promise<void> {
+  const queue = work.values();
+  const run = async (): Promise<void> => {
+    for (const task of queue) await task();
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, run));
+}

@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { ControlPlaneCalls } from '../../../support/control-plane-calls.ts';
+import { anApiKey, aUsagePlan } from '../../../support/gateway-records.ts';
+
+const plane = new ControlPlaneCalls();
+plane.records.putApiKey(anApiKey());
+plane.records.putUsagePlan(aUsagePlan({ apiStages: [] }));
+
+describe('an answer', () => {
+  test('is JSON with a request id of its own', async () => {
+    const [first, second] = [await plane.call('GET', '/apikeys'), await plane.call('GET', '/apikeys')];
+
+    expect(first).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
+    expect(first.headers['x-amzn-requestid']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second.headers['x-amzn-requestid']).not.toBe(first.headers['x-amzn-requestid']);
+  });
+
+  test('to a refused call has its error in a header and its message in the body', async () => {
+    expect(await plane.call('GET', '/apikeys/none')).toMatchObject({
+      status: 404,
+      headers: { 'x-amzn-errortype': 'NotFoundException', 'x-amzn-requestid': expect.any(String) },
+      body: { message: 'Invalid API Key identifier specified' },
+    });
+  });
+});
+
+describe('a call that is refused', () => {
+  test.each([
+    ['without Authorization', { authorization: undefined }],
+    ['with a bearer token', { authorization: 'Bearer psk_x' }],
+    ['with a password', { authorization: 'Basic bG9jYWw6bG9jYWw=' }],
+  ])('403: one %s', async (_, differences) => {
+    expect(await plane.call('GET', '/apikeys', undefined, differences)).toMatchObject({
+      status: 403,
+      error: 'MissingAuthenticationTokenException',
+      message: 'Missing Authentication Token',
+    });
+  });
+
+  test('403: one that a browser sends, signed or not', async () => {
+    expect(await plane.call('GET', '/apikeys', undefined, { isFromBrowser: true })).toMatchObject({
+      status: 403,
+      error: 'AccessDeniedException',
+    });
+  });
+
+  test('403: the preflight of a web page, without any CORS header', async () => {
+    const { status, headers } = await plane.call('OPTIONS', '/apikeys', undefined, { authorization: undefined });
+
+    expect(status).toBe(403);
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  test.each([
+    ['GET', '/restapis'],
+    ['POST', '/domainnames'],
+    ['PUT', '/apikeys/k1'],
+    ['GET', '/apikeys/k1/more'],
+    ['POST', '/apikeys?mode=import&format=csv'],
+    ['PATCH', '/usageplans/plan/keys/k1/usage'],
+    ['GET', '/usageplans/plan/nothing'],
+    ['GET', '/tags'],
+  ])('404: the operation %s %s, naming those that there are', async (method, path) => {
+    expect(await plane.call(method, path)).toMatchObject({
+      status: 404,
+      error: 'UnknownOperationException',
+      message: expect.stringMatching(/CreateApiKey, .*UntagResource$/),
+    });
+  });
+
+  test.each([
+    ['that is no JSON', Buffer.from('{"name":'), /Unable to parse/],
+    ['that is no object', Buffer.from('[]'), /must be a JSON object/],
+    ['that is a text', Buffer.from('"name"'), /must be a JSON object/],
+    ['with a member that is not known', Buffer.from('{"nam":"acme"}'), /does not know the member nam /],
+    ['with a member of another type', Buffer.from('{"name":5}'), /^name: .*Expected string/],
+  ])('400: a body %s', async (_, body, message) => {
+    expect(await plane.call('POST', '/apikeys', undefined, { body })).toMatchObject({
+      status: 400,
+      error: 'BadRequestException',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('400: a body that is too long', async () => {
+    expect(await plane.call('POST', '/apikeys', {}, { bodyTooLarge: true })).toMatchObject({
+      status: 400,
+      message: 'The request body is longer than 65536 bytes',
+    });
+  });
+
+  test('400: a query parameter that is not known', async () => {
+    expect(await plane.call('GET', '/apikeys?customer=1')).toMatchObject({
+      status: 400,
+      message: 'This host does not know the query parameter customer',
+    });
+  });
+});
+
+/** The events of one call. */
+async function eventsOf(...call: Parameters<ControlPlaneCalls['call']>): Promise<unknown[]> {
+  plane.events.length = 0;
+  await plane.call(...call);
+  return plane.events;
+}
+
+describe('the event of a change', () => {
+  const api = '/usageplans/plan';
+  test.each<[string, string, string, unknown, object]>([
+    ['CreateApiKey', 'POST', '/apikeys', { name: 'acme' }, { createApiKeyInput: { name: 'acme' } }],
+    [
+      'UpdateApiKey',
+      'PATCH',
+      '/apikeys/k1',
+      { patchOperations: [{ op: 'replace', path: '/name', value: 'acme' }] },
+      { apiKey: 'k1', updateApiKeyInput: { patchOperations: [{ op: 'replace', path: '/name', value: 'acme' }] } },
+    ],
+    ['CreateUsagePlan', 'POST', '/usageplans', { name: 'acme' }, { createUsagePlanInput: { name: 'acme' } }],
+    ['UpdateUsagePlan', 'PATCH', api, {}, { usageplanId: 'plan' }],
+    [
+      'CreateUsagePlanKey',
+      'POST',
+      `${api}/keys`,
+      { keyId: 'k1', keyType: 'API_KEY' },
+      { usageplanId: 'plan', createUsagePlanKeyInput: { keyId: 'k1' } },
+    ],
+    ['DeleteUsagePlanKey', 'DELETE', `${api}/keys/k1`, undefined, { usageplanId: 'plan', keyId: 'k1' }],
+    [
+      'TagResource',
+      'PUT',
+      '/tags/arn:aws:apigateway:us-east-1::/apikeys/k1',
+      { tags: { a: 'b' } },
+      { resourceArn: 'arn:aws:apigateway:us-east-1::/apikeys/k1', tagResourceInput: { tags: { a: 'b' } } },
+    ],
+    [
+      'UntagResource',
+      'DELETE',
+      '/tags/arn:aws:apigateway:us-east-1::/apikeys/k1?tagKeys=a',
+      undefined,
+      { tagKeys: ['a'] },
+    ],
+    ['DeleteUsagePlan', 'DELETE', api, undefined, { usageplanId: 'plan' }],
+    ['DeleteApiKey', 'DELETE', '/apikeys/k1', undefined, { apiKey: 'k1' }],
+  ])('%s is as CloudTrail sends it', async (eventName, method, path, body, requestParameters) => {
+    expect(await eventsOf(method, path, body)).toMatchObject([
+      {
+        source: 'aws.apigateway',
+        'detail-type': 'AWS API Call via CloudTrail',
+        region: 'us-east-1',
+        detail: {
+          eventVersion: expect.any(String),
+          eventSource: 'apigateway.amazonaws.com',
+          eventName,
+          eventTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+          awsRegion: 'us-east-1',
+          readOnly: false,
+          requestParameters,
+        },
+      },
+    ]);
+  });
+
+  test('never has the value of a key', async () => {
+    const events = await eventsOf('POST', '/apikeys', { name: 'acme', value: 'a-value-that-is-secret' });
+
+    expect(events).toHaveLength(1);
+    expect(JSON.stringify(events)).not.toContain('secret');
+  });
+
+  test.each([
+    ['that only reads', 'GET', '/apikeys', undefined],
+    ['that is refused', 'DELETE', '/apikeys/none', undefined],
+    ['with a bad body', 'POST', '/apikeys', { nam: 'acme' }],
+  ])('is not there for a call %s', async (_, method, path, body) => {
+    expect(await eventsOf(method, path, body)).toEqual([]);
+  });
+});

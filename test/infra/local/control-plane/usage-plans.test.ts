@@ -1,0 +1,231 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ControlPlaneCalls } from '../../../support/control-plane-calls.ts';
+import { anApiKey, apiStage, aUsagePlan } from '../../../support/gateway-records.ts';
+
+let plane: ControlPlaneCalls;
+
+beforeEach(() => {
+  plane = new ControlPlaneCalls();
+});
+
+const stageOf = (differences: object) => ({ apiStages: [{ ...apiStage, ...differences }] });
+const throttle = { rateLimit: 2.5, burstLimit: 5 };
+const quota = { limit: 100, offset: 0, period: 'DAY' };
+
+describe('CreateUsagePlan', () => {
+  test('answers with the plan', async () => {
+    const body = { name: 'acme', description: 'for tests', apiStages: [apiStage], throttle, quota, tags: { a: 'b' } };
+    const answer = await plane.call('POST', '/usageplans', body);
+
+    expect(answer).toMatchObject({ status: 201, body: { ...body, id: expect.stringMatching(/^[0-9a-z]{10}$/) } });
+  });
+
+  test('needs no more than a name', async () => {
+    const id = await plane.create('/usageplans', { name: 'acme' });
+
+    expect((await plane.call('GET', `/usageplans/${id}`)).body).toEqual({ id, name: 'acme', apiStages: [] });
+  });
+
+  test.each([
+    [
+      'a quota without an offset',
+      { quota: { limit: 1, period: 'DAY' } },
+      { quota: { limit: 1, offset: 0, period: 'DAY' } },
+    ],
+    ['a week from its last day', { quota: { limit: 1, offset: 6, period: 'WEEK' } }, {}],
+    ['a month from its 28th', { quota: { limit: 1, offset: 27, period: 'MONTH' } }, {}],
+    ['a stage without throttles', { apiStages: [{ ...apiStage, throttle: {} }] }, { apiStages: [apiStage] }],
+  ])('takes %s', async (_, settings, expected) => {
+    const answer = await plane.call('POST', '/usageplans', { name: 'acme', ...settings });
+
+    expect(answer).toMatchObject({ status: 201, body: expected });
+  });
+
+  test.each([
+    ['no name', { name: undefined }, 400, /name/],
+    ['an empty name', { name: '' }, 400, /name/],
+    ['a throttle without a burst', { throttle: { rateLimit: 1 } }, 400, /burstLimit/],
+    ['a throttle without a rate', { throttle: { burstLimit: 1 } }, 400, /rateLimit/],
+    ['a rate below 0', { throttle: { rateLimit: -1, burstLimit: 1 } }, 400, /throttle.rateLimit/],
+    ['half a token', { throttle: { rateLimit: 1, burstLimit: 1.5 } }, 400, /throttle.burstLimit/],
+    ['a quota without a period', { quota: { limit: 1 } }, 400, /quota/],
+    ['a quota without a limit', { quota: { period: 'DAY' } }, 400, /quota/],
+    ['a quota of a year', { quota: { limit: 1, period: 'YEAR' } }, 400, /quota.period/],
+    ['a day with an offset', { quota: { limit: 1, offset: 1, period: 'DAY' } }, 400, /offset must be from 0 to 0/],
+    ['a week with an offset of 7', { quota: { limit: 1, offset: 7, period: 'WEEK' } }, 400, /from 0 to 6/],
+    ['a month with an offset of 28', { quota: { limit: 1, offset: 28, period: 'MONTH' } }, 400, /from 0 to 27/],
+    ['a product code', { productCode: 'p' }, 400, /does not know the member productCode/],
+    ['a member of a stage', stageOf({ region: 'x' }), 400, /apiStages.0.region/],
+    ['a throttle of a method', stageOf({ throttle: { '/inventory/GET': throttle } }), 400, /apiStages.0.throttle/],
+    ['a bad tag', { tags: { 'aws:a': 'b' } }, 400, /aws:/],
+    [
+      'an API that is not there',
+      stageOf({ apiId: 'x' }),
+      404,
+      /^Invalid API Stage {api: x, stage: v1} specified for usageplan \w+$/,
+    ],
+    ['a stage that is not there', stageOf({ stage: 'v2' }), 404, /^Invalid API Stage {api: api, stage: v2}/],
+    ['a stage twice', { apiStages: [apiStage, apiStage] }, 409, /already associated/],
+  ])('refuses %s', async (_, settings, status, message) => {
+    expect(await plane.call('POST', '/usageplans', { name: 'acme', ...settings })).toMatchObject({
+      status,
+      message: expect.stringMatching(message),
+    });
+    expect(await plane.ids('/usageplans')).toEqual([]);
+  });
+
+  test('refuses more than 300 plans', async () => {
+    for (let count = 0; count < 300; count++) plane.records.putUsagePlan(aUsagePlan({ id: `p${count}` }));
+
+    expect(await plane.call('POST', '/usageplans', { name: 'acme' })).toMatchObject({
+      status: 429,
+      error: 'LimitExceededException',
+    });
+  });
+});
+
+describe('GetUsagePlans', () => {
+  beforeEach(() => {
+    for (const id of ['a', 'b', 'c']) plane.records.putUsagePlan(aUsagePlan({ id }));
+    plane.records.putApiKey(anApiKey());
+    plane.records.putOnPlan('b', 'k1');
+  });
+
+  test.each([
+    ['all plans', '', ['a', 'b', 'c']],
+    ['those of a key', '?keyId=k1', ['b']],
+    ['none for a key that is not there', '?keyId=none', []],
+  ])('lists %s', async (_, query, ids) => {
+    expect(await plane.ids(`/usageplans${query}`)).toEqual(ids);
+  });
+
+  test('lists in pages', async () => {
+    expect(await plane.pages('/usageplans?limit=2')).toEqual([['a', 'b'], ['c']]);
+  });
+});
+
+test('GetUsagePlan refuses a plan that is not there', async () => {
+  expect(await plane.call('GET', '/usageplans/none')).toMatchObject({ status: 404, error: 'NotFoundException' });
+});
+
+describe('UpdateUsagePlan', () => {
+  const path = '/usageplans/plan';
+
+  beforeEach(() =>
+    plane.records.putUsagePlan(
+      aUsagePlan({ throttle, quota: { limit: 100, offset: 0, period: 'DAY' }, tags: { a: 'b' } }),
+    ),
+  );
+
+  test.each<[string[], object]>([
+    [['replace /name acme inc.'], { name: 'acme inc.' }],
+    [['replace /description for tests'], { description: 'for tests' }],
+    [['add /productCode p1'], { productCode: 'p1' }],
+    [['replace /productCode p1'], { productCode: 'p1' }],
+    [['replace /throttle/rateLimit 0.5'], { throttle: { rateLimit: 0.5, burstLimit: 5 } }],
+    [['add /throttle/burstLimit 7'], { throttle: { rateLimit: 2.5, burstLimit: 7 } }],
+    [['replace /quota/limit 7'], { quota: { limit: 7, offset: 0, period: 'DAY' } }],
+    [['replace /quota/period WEEK', 'replace /quota/offset 1'], { quota: { limit: 100, offset: 1, period: 'WEEK' } }],
+    // In between the offset is none of the period; only the end counts.
+    [['replace /quota/offset 1', 'replace /quota/period WEEK'], { quota: { limit: 100, offset: 1, period: 'WEEK' } }],
+    [['remove /apiStages api:v1'], { apiStages: [] }],
+    [['remove /apiStages api:v1', 'add /apiStages api:v1'], { apiStages: [apiStage] }],
+  ])('does %j', async (operations, changed) => {
+    expect(await plane.patch(path, ...operations)).toMatchObject({ status: 200, body: changed });
+    expect((await plane.call('GET', path)).body).toMatchObject({ id: 'plan', tags: { a: 'b' }, ...changed });
+  });
+
+  test.each(['throttle', 'quota'])('removes the %s', async (part) => {
+    expect((await plane.patch(path, `remove /${part}`)).body).not.toHaveProperty(part);
+    expect((await plane.call('GET', path)).body).not.toHaveProperty(part);
+  });
+
+  test('adds a throttle and a quota where there is none', async () => {
+    await plane.patch(path, 'remove /throttle', 'remove /quota');
+    const added = [
+      'add /throttle/rateLimit 1',
+      'add /throttle/burstLimit 2',
+      'add /quota/limit 3',
+      'add /quota/period DAY',
+    ];
+
+    expect((await plane.patch(path, ...added)).body).toMatchObject({
+      throttle: { rateLimit: 1, burstLimit: 2 },
+      quota: { limit: 3, offset: 0, period: 'DAY' },
+    });
+  });
+
+  test.each([
+    [
+      'replace /id x',
+      400,
+      /^Invalid patch path '\/id' specified for op 'replace'\. Must be one of: \[\/description, \/name, /,
+    ],
+    ['replace /apiStages api:v1', 400, /Invalid patch path/],
+    ['replace /throttle {}', 400, /Invalid patch path/],
+    ['replace /apiStages/api:v1/throttle/inventory/GET/rateLimit 1', 400, /throttles of methods/],
+    ['replace /throttle/rateLimit fast', 400, /throttle\/rateLimit must be a number, not 'fast'/],
+    ['replace /throttle/burstLimit 1.5', 400, /burstLimit/],
+    ['replace /quota/limit -1', 400, /must be a number/],
+    ['replace /quota/limit 99999999999', 400, /quota.limit/],
+    ['replace /quota/period YEAR', 400, /quota.period/],
+    ['replace /quota/offset 3', 400, /offset must be from 0 to 0 in the DAY period/],
+    ['replace /name', 400, /must have a value/],
+    ['add /apiStages api:v1', 409, /already associated/],
+    ['add /apiStages api:v2', 404, /^Invalid API Stage {api: api, stage: v2} specified for usageplan plan$/],
+    ['add /apiStages api', 404, /^API Stage not found: api$/],
+    ['remove /apiStages api:v2', 404, /^API Stage not found: api:v2$/],
+  ])('refuses %s, and does none of the others', async (operation, status, message) => {
+    const refused = await plane.patch(path, 'replace /name other', operation);
+
+    expect(refused).toMatchObject({ status, message: expect.stringMatching(message) });
+    expect((await plane.call('GET', path)).body).toMatchObject({ name: 'staging Free', throttle, quota });
+  });
+
+  test('refuses half a quota', async () => {
+    expect(await plane.patch(path, 'remove /quota', 'add /quota/limit 5')).toMatchObject({ status: 400 });
+  });
+
+  test('refuses a stage on which a key of the plan is already', async () => {
+    plane.records.putUsagePlan(aUsagePlan({ id: 'other', apiStages: [] }));
+    plane.records.putApiKey(anApiKey());
+    plane.records.putOnPlan('plan', 'k1');
+    plane.records.putOnPlan('other', 'k1');
+
+    expect(await plane.patch('/usageplans/other', 'add /apiStages api:v1')).toMatchObject({
+      status: 409,
+      error: 'ConflictException',
+      message: expect.stringMatching(/same API stage: api:v1$/),
+    });
+  });
+
+  test('refuses a plan that is not there', async () => {
+    expect(await plane.patch('/usageplans/none', 'replace /name x')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('DeleteUsagePlan', () => {
+  test('removes the plan, what its keys have used, and none of its keys', async () => {
+    plane.records.putUsagePlan(aUsagePlan({ apiStages: [] }));
+    plane.records.putApiKey(anApiKey());
+    plane.records.putOnPlan('plan', 'k1');
+    plane.records.countRequest('plan', 'k1', 20_000);
+
+    expect(await plane.call('DELETE', '/usageplans/plan')).toMatchObject({ status: 202, body: undefined });
+    expect(await plane.call('GET', '/usageplans/plan')).toMatchObject({ status: 404 });
+    expect(await plane.ids('/apikeys')).toEqual(['k1']);
+    expect(await plane.ids('/usageplans?keyId=k1')).toEqual([]);
+    expect(plane.records.usage('plan', 'k1').on(20_000)).toBe(0);
+  });
+
+  test('refuses a plan that is of a stage', async () => {
+    plane.records.putUsagePlan(aUsagePlan());
+
+    expect(await plane.call('DELETE', '/usageplans/plan')).toMatchObject({
+      status: 400,
+      error: 'BadRequestException',
+      message: 'Cannot delete Usage Plan plan because there are API Stages associated with it, including api:v1',
+    });
+    expect(await plane.ids('/usageplans')).toEqual(['plan']);
+  });
+});

@@ -1,0 +1,170 @@
+import { cpSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Level } from 'level';
+import { HostError } from '../../../../infra/local/host-error.ts';
+import { GatewayRecords } from '../../../../infra/local/gateway-records/gateway-records.ts';
+import { anApiKey, aUsagePlan } from '../../../support/gateway-records.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const DAY = 20_778;
+
+const parent = temporaryFolder();
+let folders = 0;
+
+describe('records in a data folder', () => {
+  let folder: string;
+  let records: GatewayRecords;
+
+  beforeEach(async () => {
+    folder = path.join(parent, String(folders++));
+    records = await GatewayRecords.open(folder);
+  });
+
+  afterEach(() => records.close());
+
+  async function reopen(): Promise<void> {
+    await records.close();
+    records = await GatewayRecords.open(folder);
+  }
+
+  const key = anApiKey({ name: 'acme', description: 'for tests', customerId: 'c1', tags: { constructor: 'x', a: '' } });
+  const plan = aUsagePlan({
+    description: 'for tests',
+    throttle: { rateLimit: 0.5, burstLimit: 2 },
+    quota: { limit: 3, offset: 1, period: 'WEEK' },
+    productCode: 'p1',
+    tags: { plan: 'free' },
+  });
+
+  test('are all there again', async () => {
+    records.putApiKey(key);
+    records.putUsagePlan(plan);
+    records.putOnPlan('plan', 'k1');
+    records.countRequest('plan', 'k1', DAY);
+    records.countRequest('plan', 'k1', DAY);
+    records.setNote('a/b', 'noted');
+    await reopen();
+
+    expect(records.apiKeys).toEqual([key]);
+    expect(records.apiKeyWithValue(key.value)).toEqual(key);
+    expect(records.usagePlans).toEqual([plan]);
+    expect(records.keysOnPlan('plan')).toEqual([key]);
+    expect(records.plansOfKey('k1')).toEqual([plan]);
+    expect(records.usage('plan', 'k1').on(DAY)).toBe(2);
+    expect(records.usage('plan', 'k1').latestDay).toBe(DAY);
+    expect(records.note('a/b')).toBe('noted');
+  });
+
+  test('stay gone once they are deleted', async () => {
+    records.putApiKey(key);
+    records.putUsagePlan(plan);
+    records.putOnPlan('plan', 'k1');
+    records.countRequest('plan', 'k1', DAY);
+    records.setNote('a', 'noted');
+    await reopen();
+    records.deleteApiKey('k1');
+    records.deleteUsagePlan('plan');
+    records.setNote('a', undefined);
+    await reopen();
+
+    expect(records.apiKeys).toEqual([]);
+    expect(records.apiKeyWithValue(key.value)).toBeUndefined();
+    expect(records.usagePlans).toEqual([]);
+    expect(records.isOnPlan('plan', 'k1')).toBe(false);
+    expect(records.usage('plan', 'k1').on(DAY)).toBe(0);
+    expect(records.note('a')).toBeUndefined();
+  });
+
+  test('keep the last of many changes', async () => {
+    for (let count = 0; count < 100; count++) records.putApiKey({ ...key, name: `name ${count}` });
+    await Promise.all(Array.from({ length: 10 }, (_, index) => save(`last ${index}`)));
+    await reopen();
+
+    expect(records.apiKey('k1')).toMatchObject({ name: 'last 9' });
+  });
+
+  async function save(name: string): Promise<void> {
+    records.putApiKey({ ...key, name });
+    await records.saved();
+  }
+
+  test('cannot be used by two hosts at once', async () => {
+    await expect(GatewayRecords.open(folder)).rejects.toMatchObject({
+      name: 'HostError',
+      message: expect.stringMatching(/^The data folder .* cannot be used: another host is running on it\. Choose/),
+    });
+  });
+
+  /** Opens a copy of the folder as it is now: what a host finds whose forerunner was killed. */
+  async function openCopy(): Promise<GatewayRecords> {
+    const copy = path.join(parent, String(folders++));
+    cpSync(folder, copy, { recursive: true, filter: (file) => path.basename(file) !== 'LOCK' });
+    return GatewayRecords.open(copy);
+  }
+
+  test('are there again after a host that was killed, once they are saved', async () => {
+    records.putApiKey(key);
+    records.putUsagePlan(plan);
+    records.putOnPlan('plan', 'k1');
+    await records.saved();
+    const copy = await openCopy();
+
+    expect(copy.apiKeys).toEqual([key]);
+    expect(copy.keysOnPlan('plan')).toEqual([key]);
+    await copy.close();
+  });
+
+  test('have the requests of a second ago, without anybody asking', async () => {
+    records.countRequest('plan', 'k1', DAY);
+    const deadline = performance.now() + 10_000;
+    let counted = 0;
+    while (counted === 0 && performance.now() < deadline) {
+      await sleep(100);
+      const copy = await openCopy();
+      counted = copy.usage('plan', 'k1').on(DAY);
+      await copy.close();
+    }
+
+    expect(counted).toBe(1);
+  });
+});
+
+test('records of another version are refused in one line', async () => {
+  const folder = path.join(parent, 'foreign');
+  const level = new Level<string, unknown>(path.join(folder, 'gateway'), { valueEncoding: 'json' });
+  await level.put('apiKey/k1', { id: 'k1' });
+  await level.close();
+
+  await expect(GatewayRecords.open(folder)).rejects.toMatchObject({
+    name: 'HostError',
+    message: expect.stringMatching(/^The data folder .* records are of another version[^\n]+$/),
+  });
+});
+
+test('a data folder that is a file is refused', async () => {
+  const file = path.join(parent, 'file');
+  writeFileSync(file, '');
+
+  await expect(GatewayRecords.open(file)).rejects.toThrow(HostError);
+});
+
+describe('an id', () => {
+  test('is ten small letters and digits, another each time', () => {
+    const records = GatewayRecords.inMemory();
+    const ids = Array.from({ length: 1_000 }, () => records.newId());
+
+    expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-z]{10}$/)));
+    expect(new Set(ids).size).toBe(1_000);
+  });
+});
+
+test('a key that gets another value is not found by the former', () => {
+  const records = GatewayRecords.inMemory();
+  records.putApiKey(anApiKey({ value: 'former' }));
+  records.putApiKey(anApiKey({ value: 'latter' }));
+
+  expect(records.apiKeyWithValue('former')).toBeUndefined();
+  expect(records.apiKeyWithValue('latter')).toMatchObject({ id: 'k1' });
+});

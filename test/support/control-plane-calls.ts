@@ -1,0 +1,94 @@
+import * as v from 'valibot';
+import { ControlPlane, type ControlPlaneRequest } from '../../infra/local/control-plane/control-plane.ts';
+import { EventBus } from '../../infra/local/events/event-bus.ts';
+import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
+import { apiStage } from './gateway-records.ts';
+
+export interface ControlPlaneAnswer {
+  readonly status: number;
+  /** Header names in small letters. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Type of the error; undefined on success. */
+  readonly error: string | undefined;
+  readonly message: string | undefined;
+  /** Parsed; undefined where there is none. */
+  readonly body: unknown;
+}
+
+const messageSchema = v.object({ message: v.string() });
+const itemsSchema = v.object({ item: v.array(v.looseObject({ id: v.string() })), position: v.optional(v.string()) });
+const idSchema = v.object({ id: v.string() });
+
+/** What a signed call carries. */
+export const signature =
+  'AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/apigateway/aws4_request, SignedHeaders=host, Signature=0';
+
+/** A control plane over records in memory, as its callers see it. */
+export class ControlPlaneCalls {
+  readonly records = GatewayRecords.inMemory();
+  /** The events that it has published, without what EventBridge adds. */
+  readonly events: unknown[] = [];
+  readonly #controlPlane: ControlPlane;
+
+  constructor() {
+    const collect = { deliver: (event: string) => void this.events.push(JSON.parse(event)) };
+    const rule = { arn: 'rule', pattern: { source: ['aws.apigateway'] }, periodMs: undefined, targets: [collect] };
+    this.#controlPlane = new ControlPlane({ records: this.records, apiStage }, new EventBus([rule]));
+  }
+
+  /** @param path with its query */
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    differences: Partial<ControlPlaneRequest> = {},
+  ): Promise<ControlPlaneAnswer> {
+    const [pathname = '', query = ''] = path.split('?');
+    const answer = await this.#controlPlane.answer({
+      method,
+      path: pathname,
+      query,
+      authorization: signature,
+      isFromBrowser: false,
+      body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+      bodyTooLarge: false,
+      ...differences,
+    });
+    const headers = Object.fromEntries(answer.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    const parsed: unknown = answer.body.length === 0 ? undefined : JSON.parse(answer.body.toString());
+    const error = headers['x-amzn-errortype'];
+    const message = error === undefined ? undefined : v.parse(messageSchema, parsed).message;
+    return { status: answer.status, headers, error, message, body: parsed };
+  }
+
+  /** Creates something. @returns its id */
+  async create(path: string, body: unknown): Promise<string> {
+    return v.parse(idSchema, (await this.call('POST', path, body)).body).id;
+  }
+
+  /** The ids in a list, from as many pages as it has. */
+  async pages(path: string): Promise<string[][]> {
+    const pages: string[][] = [];
+    for (let position: string | undefined = ''; position !== undefined;) {
+      const separator = path.includes('?') ? '&' : '?';
+      const answer = await this.call('GET', position === '' ? path : `${path}${separator}position=${position}`);
+      const list = v.parse(itemsSchema, answer.body);
+      pages.push(list.item.map(({ id }) => id));
+      ({ position } = list);
+    }
+    return pages;
+  }
+
+  async ids(path: string): Promise<string[]> {
+    return (await this.pages(path)).flat();
+  }
+
+  /** Changes a resource by patch operations such as `replace /name acme`. */
+  patch(path: string, ...operations: readonly string[]): Promise<ControlPlaneAnswer> {
+    const patchOperations = operations.map((operation) => {
+      const [op, at, ...value] = operation.split(' ');
+      return { op, path: at, value: value.length === 0 ? undefined : value.join(' ') };
+    });
+    return this.call('PATCH', path, { patchOperations });
+  }
+}

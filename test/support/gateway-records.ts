@@ -1,0 +1,25 @@
+import type { ApiKey } from '../../infra/local/gateway-records/api-key.ts';
+import type { UsagePlan } from '../../infra/local/gateway-records/usage-plan.ts';
+
+/** The stage that the plans of {@link aUsagePlan} are for. */
+export const apiStage = { apiId: 'api', stage: 'v1' };
+
+/** An API key of the gateway, enabled, except for what the test says. */
+export function anApiKey(differences: Partial<ApiKey> = {}): ApiKey {
+  const createdAt = Date.UTC(2026, 10, 21);
+  const { id = 'k1' } = differences;
+  return {
+    id,
+    value: `the-value-of-key-${id}`,
+    enabled: true,
+    createdAt,
+    updatedAt: createdAt,
+    tags: {},
+    ...differences,
+  };
+}
+
+/** A usage plan of the one stage without any limit, except for what the test says. */
+export function aUsagePlan(differences: Partial<UsagePlan> = {}): UsagePlan {
+  return { id: 'plan', name: 'staging Free', apiStages: [apiStage], tags: {}, ...differences };
+}
