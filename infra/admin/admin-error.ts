@@ -1,3 +1,5 @@
+import { isNetworkError } from '../../shared/dynamodb.ts';
+
 /** A reason why a command cannot do its work, in words that say what to do. Shown without a stack trace. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
@@ -7,4 +9,12 @@ export class AdminError extends Error {
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   return error instanceof Error ? error.message || error.name : String(error);
+}
+
+/** In one line why AWS, or the way to it, failed; undefined for any other failure. */
+export function awsReason(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const isAws = '$metadata' in error || 'tryNextLink' in error || error.name === 'TimeoutError';
+  if (!isNetworkError(error) && !isAws) return undefined;
+  return `AWS could not be used: ${reasonOf(error).replaceAll(/\s+/g, ' ').replace(/\.$/, '')} (${error.name})`;
 }

@@ -1,10 +1,16 @@
 import { Command, CommanderError } from 'commander';
-import { AdminError } from './admin-error.ts';
-import { inventoryCommand } from './inventory-import.ts';
+import { AdminError, awsReason } from './admin-error.ts';
+import { inventoryCommand } from './inventory/command.ts';
+import { keysCommand } from './keys/commands.ts';
+import { plansCommand } from './plans-command.ts';
+import { usageCommand } from './usage/command.ts';
 
 /** `npm run admin -- …`: what the admin of a store does. */
 const program = new Command('npm run admin --')
   .description('Administers the pet store inventory service, on this machine or on AWS.')
+  .addCommand(keysCommand())
+  .addCommand(usageCommand())
+  .addCommand(plansCommand())
   .addCommand(inventoryCommand());
 
 for (const command of withSubcommands(program)) {
@@ -29,6 +35,8 @@ function describe(error: unknown): string {
     return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see npm run admin -- --help)`;
   }
   if (error instanceof AdminError) return error.message;
+  const reason = awsReason(error);
+  if (reason !== undefined) return `${reason}. It is safe to run the same command again: it takes up what was cut off.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

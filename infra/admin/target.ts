@@ -1,47 +1,62 @@
-import { DescribeTableCommand, DynamoDBClient, type KeySchemaElement } from '@aws-sdk/client-dynamodb';
+import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/dynamodb.ts';
+import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
+import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { OUTPUTS_PATH } from '../local/outputs-path.ts';
 import { account, localCredentials } from '../local/template/account.ts';
+import { stackNameOf, type StageName } from '../stages.ts';
 import { AdminError, reasonOf } from './admin-error.ts';
+import { reportWaiting } from './waiting.ts';
 
 export interface TargetOptions {
   /** Address of a local host. */
   readonly url: string;
-  /** Name of a stock table on AWS; wins over `url`. */
-  readonly table?: string;
+  /** A deployment on AWS; wins over `url`. */
+  readonly stage?: StageName;
 }
 
-/** The store that a command works on. */
+/** The service that a command works on. */
 export interface Target {
-  readonly client: DynamoDBDocumentClient;
+  readonly gateway: APIGatewayClient;
+  readonly documents: DynamoDBDocumentClient;
+  readonly apiStage: ApiStage;
+  readonly keyTable: KeyTable;
   readonly stockTable: string;
+  /** Base address of the API, without a slash at its end. */
+  readonly baseUrl: string;
   /** For messages: where that is. */
   readonly place: string;
 }
 
-const outputsSchema = v.object({ StockTableName: v.string() });
+const outputsSchema = v.object({
+  ApiId: v.string(),
+  ApiStage: v.string(),
+  BaseUrl: v.string(),
+  KeysTableName: v.string(),
+  StockTableName: v.string(),
+});
 
-/** Finds the store: the local host at an address, or a table on AWS. @throws AdminError where it cannot be reached */
-export async function findTarget({ url, table }: TargetOptions): Promise<Target> {
-  const target = table === undefined ? await localTarget(url) : awsTarget(table);
-  await checkStockTable(target);
-  return target;
+type Outputs = v.InferOutput<typeof outputsSchema>;
+type Connection = ConstructorParameters<typeof DynamoDBClient>[0] &
+  ConstructorParameters<typeof CloudFormationClient>[0];
+
+/** Finds the service: the local host at an address, or a stage on AWS. @throws AdminError where it cannot be reached */
+export function findTarget({ url, stage }: TargetOptions): Promise<Target> {
+  return stage === undefined ? localTarget(url) : awsTarget(stage);
 }
 
 async function localTarget(url: string): Promise<Target> {
-  if (!URL.canParse(url))
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new AdminError(`--url ${url} is no address. It must be one such as http://localhost:3000.`);
   const { origin } = new URL(url);
   const outputs = v.safeParse(outputsSchema, await fetchJson(`${origin}${OUTPUTS_PATH}`));
   if (!outputs.success) throw new AdminError(`What answers at ${origin} is no local host of this service.`);
-  const client = new DynamoDBClient({
-    endpoint: origin,
-    region: account.region,
-    credentials: localCredentials,
-  });
-  return { client: documents(client), stockTable: outputs.output.StockTableName, place: origin };
+  const connection = { endpoint: origin, region: account.region, credentials: localCredentials };
+  return targetOf({ ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` }, connection, origin);
 }
 
 async function fetchJson(url: string): Promise<unknown> {
@@ -51,37 +66,37 @@ async function fetchJson(url: string): Promise<unknown> {
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     const { origin } = new URL(url);
-    throw new AdminError(`No local host answers at ${origin}. Start one with npm start, or name another with --url.`);
-  }
-}
-
-function awsTarget(table: string): Target {
-  return { client: documents(new DynamoDBClient({})), stockTable: table, place: `the table ${table}` };
-}
-
-function documents(client: DynamoDBClient): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
-}
-
-async function checkStockTable({ client, stockTable, place }: Target): Promise<void> {
-  const keys = await keySchemaOf(client, stockTable, place);
-  const names = keys.map(({ AttributeName }) => AttributeName).join(', ');
-  if (names !== 'storeId, petId') {
-    throw new AdminError(`The table ${stockTable} is no stock table: its key is ${names}, not storeId, petId.`);
-  }
-}
-
-async function keySchemaOf(
-  client: DynamoDBDocumentClient,
-  TableName: string,
-  place: string,
-): Promise<KeySchemaElement[]> {
-  try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-    return Table?.KeySchema ?? [];
-  } catch (error) {
     throw new AdminError(
-      `Cannot use ${place}: ${reasonOf(error)}. Check its name, AWS_REGION and the AWS credentials, or use --url.`,
+      `No local host answers at ${origin}. Start one with npm start, name another with --url, or use --stage for AWS.`,
     );
   }
+}
+
+async function awsTarget(stage: StageName): Promise<Target> {
+  const stackName = stackNameOf(stage);
+  const cloudFormation = new CloudFormationClient({});
+  try {
+    const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackName }));
+    const outputs = Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey ?? '', OutputValue]) ?? [];
+    return targetOf(v.parse(outputsSchema, Object.fromEntries(outputs)), {}, `the stage ${stage}`);
+  } catch (error) {
+    const hint = `Check the AWS credentials, AWS_REGION, and that the stack ${stackName} is deployed there`;
+    throw new AdminError(`Cannot reach the stage ${stage}: ${reasonOf(error)}. ${hint}; or leave out --stage.`);
+  } finally {
+    cloudFormation.destroy();
+  }
+}
+
+function targetOf(outputs: Outputs, connection: Connection, place: string): Target {
+  const dynamodb = new DynamoDBClient({ maxAttempts: 5, ...connection });
+  const documents = DynamoDBDocumentClient.from(dynamodb, { unmarshallOptions: { ...exactNumbers } });
+  return {
+    gateway: gatewayClient(connection, reportWaiting),
+    documents,
+    apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
+    keyTable: new KeyTable(documents, outputs.KeysTableName),
+    stockTable: outputs.StockTableName,
+    baseUrl: outputs.BaseUrl,
+    place,
+  };
 }

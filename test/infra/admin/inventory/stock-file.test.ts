@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { readStockFile } from '../../../infra/admin/stock-file.ts';
+import { readStockFile } from '../../../../infra/admin/inventory/stock-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stock-file-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,9 +3,14 @@ import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
-import { type InventoryItem, MAX_QUANTITY, petStatusSchema, quantitySchema } from '../../shared/contract/inventory.ts';
-import { isInt64 } from '../../shared/contract/int64.ts';
-import { AdminError, reasonOf } from './admin-error.ts';
+import {
+  type InventoryItem,
+  MAX_QUANTITY,
+  petStatusSchema,
+  quantitySchema,
+} from '../../../shared/contract/inventory.ts';
+import { isInt64 } from '../../../shared/contract/int64.ts';
+import { AdminError, reasonOf } from '../admin-error.ts';
 
 /** A row of a stock file: the entry, or what is wrong with it. */
 export type StockRow =

@@ -1,32 +1,33 @@
-import { Presets, SingleBar } from 'cli-progress';
-import { Command } from 'commander';
-import type { InventoryItem } from '../../shared/contract/inventory.ts';
-import { writeStock } from '../write-stock.ts';
-import { AdminError, reasonOf } from './admin-error.ts';
+import type { InventoryItem } from '../../../shared/contract/inventory.ts';
+import { writeStock } from '../../write-stock.ts';
+import { AdminError, reasonOf } from '../admin-error.ts';
 import { readStockFile } from './stock-file.ts';
-import { findTarget, type Target, type TargetOptions } from './target.ts';
+import { number } from '../output.ts';
+import type { Target } from '../target.ts';
+import { progressBar } from './progress-bar.ts';
 
 /** Faults that are listed one by one; a file with more is likely of another format altogether. */
 const MAX_LISTED_FAULTS = 20;
 
-/** `inventory import FILE`. */
-export function inventoryCommand(): Command {
-  const inventory = new Command('inventory').description('stock levels');
-  inventory
-    .command('import')
-    .description('loads stock levels from a file; an entry replaces the one that its pet has')
-    .argument('<file>', '.csv or .jsonl file with petId, quantity and status')
-    .option('--url <url>', 'address of a running local host', 'http://localhost:3000')
-    .option('--table <name>', 'stock table on AWS, with the usual AWS credentials, instead of a local host')
-    .action((file: string, options: TargetOptions) => importInventory(file, options));
-  return inventory;
+/** Entries that went from one place to another. */
+export interface Transfer {
+  readonly count: number;
+  /** For messages: the store. */
+  readonly place: string;
 }
 
-async function importInventory(file: string, options: TargetOptions): Promise<void> {
+/**
+ * Loads a stock file into the store.
+ *
+ * @param target found only once the file is known to be good
+ * @returns the number of entries written, and where they went
+ * @throws AdminError listing the faults of the file, or saying how far it got
+ */
+export async function importInventory(file: string, target: () => Promise<Target>): Promise<Transfer> {
   const count = await checkFile(file);
-  const target = await findTarget(options);
-  await write(file, count, target);
-  process.stdout.write(`Imported ${number(count)} stock entries from ${file} into ${target.place}.\n`);
+  const store = await target();
+  await write(file, count, store);
+  return { count, place: store.place };
 }
 
 /** Reads the whole file once before anything is written. @returns the number of rows @throws AdminError listing faults */
@@ -56,15 +57,12 @@ function describeFaults(faults: readonly string[]): string {
   return [...listed, ...rest, `${rows}. Nothing was written.`].join('\n');
 }
 
-async function write(file: string, count: number, { client, stockTable }: Target): Promise<void> {
-  const bar = new SingleBar(
-    { format: 'Writing {bar} {percentage}% | {value} of {total} | {eta_formatted} left', stream: process.stderr },
-    Presets.shades_classic,
-  );
+async function write(file: string, count: number, { documents, stockTable }: Target): Promise<void> {
+  const bar = progressBar('Writing');
   let written = 0;
   bar.start(count, 0);
   try {
-    await writeStock(client, stockTable, entriesOf(file), (added) => {
+    await writeStock(documents, stockTable, entriesOf(file), (added) => {
       written += added;
       bar.update(written);
     });
@@ -84,5 +82,3 @@ async function* entriesOf(file: string): AsyncGenerator<InventoryItem> {
     yield row.entry;
   }
 }
-
-const number = (value: number): string => value.toLocaleString('en');

@@ -1,0 +1,81 @@
+import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { type InventoryItem, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
+import { StockStore } from '../../../shared/stock-store.ts';
+import { AdminError, reasonOf } from '../admin-error.ts';
+import { number } from '../output.ts';
+import type { Target } from '../target.ts';
+import type { Transfer } from './import.ts';
+import { progressBar } from './progress-bar.ts';
+
+interface Format {
+  readonly head: string;
+  readonly row: (entry: InventoryItem) => string;
+}
+
+/** The formats that the import reads, by the ending of the file's name. */
+const formats: Readonly<Record<string, Format>> = {
+  '.csv': {
+    head: 'petId,quantity,status\n',
+    row: ({ petId, quantity, status }) => `${petId},${quantity},${status}\n`,
+  },
+  '.jsonl': { head: '', row: (entry) => `${inventoryItemToJson(entry)}\n` },
+};
+
+/**
+ * Writes all stock entries to a file, in ascending petId. The file appears, or is replaced, only when it is complete.
+ *
+ * @param file path ending in `.csv` or `.jsonl`
+ * @returns the number of entries, and where they came from
+ * @throws AdminError where the file cannot be written or the store cannot be read
+ */
+export async function exportInventory(file: string, target: () => Promise<Target>): Promise<Transfer> {
+  const format = formats[extname(file).toLowerCase()];
+  if (!format) throw new AdminError(`Cannot export to ${file}: its name must end in .csv or .jsonl.`);
+  const source = await target();
+  const part = `${file}.part`;
+  const removePart = (): void => rmSync(part, { force: true });
+  process.once('exit', removePart).once('SIGINT', stop);
+  const progress = { written: 0 };
+  try {
+    await pipeline(Readable.from(textOf(source, format, progress)), createWriteStream(part));
+    renameSync(part, file);
+    return { count: progress.written, place: source.place };
+  } catch (error) {
+    const done = `The export stopped after ${number(progress.written)} entries`;
+    throw new AdminError(`${done}: ${reasonOf(error)}. ${file} is as it was; run the same command again.`);
+  } finally {
+    removePart();
+    process.off('exit', removePart).off('SIGINT', stop);
+  }
+}
+
+async function* textOf(target: Target, { head, row }: Format, progress: { written: number }): AsyncGenerator<string> {
+  const bar = progressBar('Reading');
+  bar.start(Math.max(1, await roughCount(target)), 0);
+  try {
+    yield head;
+    for await (const page of new StockStore(target.documents, target.stockTable).pages()) {
+      progress.written += page.length;
+      bar.setTotal(Math.max(bar.getTotal(), progress.written));
+      bar.update(progress.written);
+      yield page.map(row).join('');
+    }
+  } finally {
+    bar.stop();
+  }
+}
+
+/** What a shell expects of a program that was interrupted; `exit` listeners still run. */
+function stop(): never {
+  process.exit(130);
+}
+
+/** DynamoDB counts the items of a table every six hours: good enough for a bar. */
+async function roughCount({ documents, stockTable }: Target): Promise<number> {
+  const { Table } = await documents.send(new DescribeTableCommand({ TableName: stockTable }));
+  return Table?.ItemCount ?? 0;
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { isLeased, LEASE_MS } from '../../../shared/keys/lease.ts';
+import { AdminError } from '../admin-error.ts';
+import type { Target } from '../target.ts';
+
+const MAX_TRIES = 10;
+/** For clocks that differ, and requests that are on their way. */
+const MARGIN_MS = 500;
+
+/**
+ * How long API Gateway may take to know a change of keys everywhere, in milliseconds. Meanwhile the requests of the key
+ * are metered on the interim plan.
+ */
+export const INTERIM_MS = 5 * 60_000;
+
+/**
+ * Changes a key in the keys table, whoever else is changing it.
+ *
+ * @param change from the key as it is
+ * @returns the key as it was before
+ */
+export async function changeRecord(
+  { keyTable }: Target,
+  keyHash: string,
+  change: (key: KeyRecord) => KeyChange,
+): Promise<KeyRecord> {
+  for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+    const record = await keyTable.get(keyHash);
+    if (!record) throw new AdminError('The key was revoked meanwhile. Nothing else was changed.');
+    if (await keyTable.revise(record, change(record))) return record;
+    await sleep(Math.random() * 50 * attempt);
+  }
+  throw new AdminError('The key is being changed by somebody else all the time. Run the command again.');
+}
+
+/** Waits until no execution environment acts any more on what it remembers of the key as it was. */
+export async function outlastLeases(before: KeyRecord): Promise<void> {
+  if (isLeased(before)) await sleep(LEASE_MS + MARGIN_MS);
+}

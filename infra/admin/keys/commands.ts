@@ -1,0 +1,160 @@
+import { Command } from 'commander';
+import type { PlanId } from '../../../shared/keys/plans.ts';
+import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import {
+  agreedLimits,
+  type CommonOptions,
+  limitOptions,
+  parseDuration,
+  parseFutureTime,
+  parseName,
+  planOption,
+  withCommonOptions,
+} from '../options.ts';
+import { number, print, styled, time } from '../output.ts';
+import { findTarget } from '../target.ts';
+import { confirmRevocation } from './confirm-revocation.ts';
+import { createKey } from './create-key.ts';
+import { findKey } from './find-key.ts';
+import { keyView } from './key-view.ts';
+import { listKeys } from './list-keys.ts';
+import { moveKey } from './move-key.ts';
+import { findDoomedKey, revokeKey } from './revoke-key.ts';
+import { rotateKey } from './rotate-key.ts';
+import { resumeKey, suspendKey } from './suspend-key.ts';
+import { describeKey, describeNewKey, describeSync, keyTable } from './texts.ts';
+
+type Options<Own = object> = CommonOptions & Own;
+interface LimitOptions {
+  readonly perMinute?: number;
+  readonly perDay?: number;
+}
+
+/** `keys …`. */
+export function keysCommand(): Command {
+  const keys = new Command('keys').description('API keys: who may call, on which plan');
+  addCreate(keys);
+  addListAndShow(keys);
+  addMoveAndRotate(keys);
+  addSuspendAndResume(keys);
+  addRevoke(keys);
+  addSync(keys);
+  return keys;
+}
+
+function addCreate(keys: Command): void {
+  const create = keys
+    .command('create')
+    .description('issues a key and shows it, this once')
+    .requiredOption('--name <name>', 'whose key it is; several may have the same', parseName)
+    .addOption(planOption().makeOptionMandatory())
+    .option('--expires <date>', 'when it stops working: 2030-12-31, 2030-12-31T18:00Z or 90d', parseFutureTime);
+  withCommonOptions(limitOptions(create)).action(
+    async (options: Options<LimitOptions & { name: string; plan: PlanId; expires?: number }>) => {
+      const { name, plan, expires: expiresAt } = options;
+      const limits = agreedLimits(plan, options);
+      const target = await findTarget(options);
+      const created = await createKey(target, { name, plan, limits, expiresAt });
+      print(options, { ...created, baseUrl: target.baseUrl }, () => describeNewKey(created, target.baseUrl));
+    },
+  );
+}
+
+function addListAndShow(keys: Command): void {
+  withCommonOptions(keys.command('list'))
+    .description('shows all keys')
+    .addOption(planOption())
+    .action(async (options: Options<{ plan?: PlanId }>) => {
+      const views = await listKeys(await findTarget(options), options.plan);
+      print(options, views, () => keyTable(views));
+    });
+  withCommonOptions(keys.command('show'))
+    .description('shows one key')
+    .argument('<id>', 'id of the key')
+    .action(async (id: string, options: Options) => {
+      const view = keyView((await findKey(await findTarget(options), id)).record, Date.now());
+      print(options, view, () => describeKey(view));
+    });
+}
+
+function addMoveAndRotate(keys: Command): void {
+  const move = keys
+    .command('move')
+    .description('puts a key on another plan; its counters stay')
+    .argument('<id>', 'id of the key')
+    .addOption(planOption().makeOptionMandatory());
+  withCommonOptions(limitOptions(move)).action(
+    async (id: string, options: Options<LimitOptions & { plan: PlanId }>) => {
+      const limits = agreedLimits(options.plan, options);
+      const view = keyView(await moveKey(await findTarget(options), id, options.plan, limits), Date.now());
+      const text = `${view.name} is on ${view.plan} now: ${number(view.perMinute)} a minute, ${number(view.perDay)} a day.`;
+      print(options, view, () => text);
+    },
+  );
+  withCommonOptions(keys.command('rotate'))
+    .description('makes a new key in place of an old one, which works until the grace ends')
+    .argument('<id>', 'id of the old key')
+    .option(
+      '--grace <time>',
+      'how long the old key works on, such as 24h, 7d or 0s',
+      parseDuration,
+      parseDuration('24h'),
+    )
+    .action(async (id: string, options: Options<{ grace: number }>) => {
+      const target = await findTarget(options);
+      const rotation = await rotateKey(target, id, options.grace);
+      print(
+        options,
+        { ...rotation, baseUrl: target.baseUrl },
+        () =>
+          `${describeNewKey(rotation, target.baseUrl)}\n\nThe old key ${id} works until ${time(rotation.graceEnds)}. Both count as one.`,
+      );
+    });
+}
+
+function addSuspendAndResume(keys: Command): void {
+  withCommonOptions(keys.command('suspend'))
+    .description('refuses a key for a while, or until it is resumed')
+    .argument('<id>', 'id of the key')
+    .option('--for <time>', 'how long, such as 1h', parseDuration)
+    .action(async (id: string, options: Options<{ for?: number }>) => {
+      const view = keyView(await suspendKey(await findTarget(options), id, options.for), Date.now());
+      const until = view.suspendedUntil === null ? 'until it is resumed' : `until ${time(view.suspendedUntil)}`;
+      print(options, view, () => `${view.name} is suspended ${until}. To end that: npm run admin -- keys resume ${id}`);
+    });
+  withCommonOptions(keys.command('resume'))
+    .description('lets a suspended key in again')
+    .argument('<id>', 'id of the key')
+    .action(async (id: string, options: Options) => {
+      const view = keyView(await resumeKey(await findTarget(options), id), Date.now());
+      print(options, view, () => `${view.name} is ${view.state}.`);
+    });
+}
+
+function addRevoke(keys: Command): void {
+  withCommonOptions(keys.command('revoke'))
+    .description('ends a key for good, from the very next request')
+    .argument('<id>', 'id of the key')
+    .option('--yes', 'do not ask', false)
+    .action(async (id: string, options: Options<{ yes: boolean }>) => {
+      const target = await findTarget(options);
+      const doomed = await findDoomedKey(target, id);
+      const { name, plan } = doomed.record;
+      const also = doomed.predecessors.map(({ keyId }) => keyId);
+      if (!options.yes) await confirmRevocation(doomed, target.place);
+      await revokeKey(target, doomed);
+      print(options, { id, name, plan, state: 'revoked', also }, () =>
+        styled('green', [id, ...also].map((one) => `${name} (${one}) is revoked.`).join('\n')),
+      );
+    });
+}
+
+function addSync(keys: Command): void {
+  withCommonOptions(keys.command('sync'))
+    .description('takes over what was changed in the AWS console or with the AWS CLI, now')
+    .action(async (options: Options) => {
+      const { gateway, keyTable: table, apiStage } = await findTarget(options);
+      const report = await syncKeys(gateway, table, apiStage);
+      print(options, report, () => describeSync(report));
+    });
+}

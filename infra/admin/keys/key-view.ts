@@ -1,0 +1,50 @@
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
+
+export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'rotated';
+
+/** A key as the commands show it; times are ISO 8601. Never the key itself, nor anything it could be rebuilt from. */
+export interface KeyView {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: KeyRecord['plan'];
+  readonly perMinute: number;
+  readonly perDay: number;
+  readonly state: KeyState;
+  readonly created: string;
+  /** To the minute; null: never. */
+  readonly lastUsed: string | null;
+  readonly usedThisMinute: number;
+  readonly usedToday: number;
+  readonly expires: string | null;
+  readonly suspendedUntil: string | null;
+}
+
+/** @param now Unix milliseconds */
+export function keyView(key: KeyRecord, now: number): KeyView {
+  const minute = minuteOf(now);
+  const isSuspended = key.suspendedUntil > now;
+  return {
+    id: key.keyId,
+    name: key.name,
+    plan: key.plan,
+    perMinute: key.perMinute,
+    perDay: key.perDay,
+    state: stateOf(key, now),
+    created: timeText(key.createdAt),
+    lastUsed: key.currentMinute === 0 ? null : timeText(key.currentMinute * 60_000),
+    usedThisMinute: key.currentMinute === minute ? key.minuteUsed : 0,
+    usedToday: isSameDay(key.currentMinute, minute) ? key.dayUsed : 0,
+    expires: key.expiresAt === undefined ? null : timeText(key.expiresAt),
+    suspendedUntil: isSuspended ? timeText(key.suspendedUntil) : null,
+  };
+}
+
+function stateOf(key: KeyRecord, now: number): KeyState {
+  if (!key.enabled) return 'disabled';
+  if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
+  if (key.replacedBy !== undefined) return 'rotated';
+  return key.suspendedUntil > now ? 'suspended' : 'active';
+}
+
+const timeText = (epochMs: number): string => new Date(epochMs).toISOString();

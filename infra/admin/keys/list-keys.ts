@@ -1,0 +1,13 @@
+import type { PlanId } from '../../../shared/keys/plans.ts';
+import type { Target } from '../target.ts';
+import { type KeyView, keyView } from './key-view.ts';
+
+/** All keys, or those of one plan, by name. */
+export async function listKeys({ keyTable }: Target, plan?: PlanId): Promise<KeyView[]> {
+  const now = Date.now();
+  const views: KeyView[] = [];
+  for await (const page of keyTable.pages()) views.push(...page.map((record) => keyView(record, now)));
+  return views
+    .filter((view) => plan === undefined || view.plan === plan)
+    .toSorted((a, b) => a.name.localeCompare(b.name) || a.created.localeCompare(b.created));
+}
