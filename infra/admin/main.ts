@@ -20,6 +20,12 @@ for (const command of withSubcommands(program)) {
     .exitOverride();
 }
 
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // `… | head` has read enough.
+  if (code !== 'EPIPE') process.stderr.write(`Cannot print the result: ${message}\n`);
+  process.exit(1);
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -21,7 +21,11 @@ const MAX_PER_DAY = 2_147_483_647;
 export function withCommonOptions(command: Command): Command {
   return command
     .addOption(new Option('--url <url>', 'address of a running local host').default(LOCAL_HOST))
-    .addOption(new Option('--stage <stage>', 'a stage on AWS, with the usual AWS credentials').choices(stageNames))
+    .addOption(
+      new Option('--stage <stage>', 'a stage on AWS, with the usual AWS credentials')
+        .choices(stageNames)
+        .conflicts('url'),
+    )
     .option('--json', 'print one JSON value, for scripts', false);
 }
 

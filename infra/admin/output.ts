@@ -26,14 +26,33 @@ export function table(
 ): string {
   if (!process.stdout.isTTY) return [head, ...rows].map((row) => row.join('\t')).join('\n');
   const drawn = new Table({
-    head: head.map((title) => styled('bold', title)),
+    head: head.map((title) => styled(['bold', 'underline'], title)),
     colAligns: head.map((_, column) => (numeric.includes(column) ? 'right' : 'left')),
-    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
-    style: { head: [], border: ['gray'] },
+    chars: noLines,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
   });
   for (const row of rows) drawn.push([...row]);
   return drawn.toString();
 }
+
+/** Columns stand apart by spaces alone: eight of them fit a terminal. */
+const noLines = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '',
+};
 
 /** `1,000`. */
 export const number = (value: number): string => value.toLocaleString('en');

@@ -119,8 +119,12 @@ function addSuspendAndResume(keys: Command): void {
     .option('--for <time>', 'how long, such as 1h', parseDuration)
     .action(async (id: string, options: Options<{ for?: number }>) => {
       const view = keyView(await suspendKey(await findTarget(options), id, options.for), Date.now());
-      const until = view.suspendedUntil === null ? 'until it is resumed' : `until ${time(view.suspendedUntil)}`;
-      print(options, view, () => `${view.name} is suspended ${until}. To end that: npm run admin -- keys resume ${id}`);
+      const until = view.state === 'disabled' ? 'it is resumed' : time(view.suspendedUntil ?? new Date().toISOString());
+      print(
+        options,
+        view,
+        () => `${view.name} is suspended until ${until}. To end that: npm run admin -- keys resume ${id}`,
+      );
     });
   withCommonOptions(keys.command('resume'))
     .description('lets a suspended key in again')

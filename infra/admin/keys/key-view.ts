@@ -24,6 +24,7 @@ export interface KeyView {
 export function keyView(key: KeyRecord, now: number): KeyView {
   const minute = minuteOf(now);
   const isSuspended = key.suspendedUntil > now;
+  const isRotated = key.replacedBy !== undefined;
   return {
     id: key.keyId,
     name: key.name,
@@ -33,8 +34,9 @@ export function keyView(key: KeyRecord, now: number): KeyView {
     state: stateOf(key, now),
     created: timeText(key.createdAt),
     lastUsed: key.currentMinute === 0 ? null : timeText(key.currentMinute * 60_000),
-    usedThisMinute: key.currentMinute === minute ? key.minuteUsed : 0,
-    usedToday: isSameDay(key.currentMinute, minute) ? key.dayUsed : 0,
+    // The counters of a rotated key went over to the one that replaced it.
+    usedThisMinute: key.currentMinute === minute && !isRotated ? key.minuteUsed : 0,
+    usedToday: isSameDay(key.currentMinute, minute) && !isRotated ? key.dayUsed : 0,
     expires: key.expiresAt === undefined ? null : timeText(key.expiresAt),
     suspendedUntil: isSuspended ? timeText(key.suspendedUntil) : null,
   };

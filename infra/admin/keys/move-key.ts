@@ -39,7 +39,7 @@ export async function moveKey(
   // Once more, should a sync have read the old plan in between.
   await changeRecord(target, record.keyHash, change);
   await outlastLeases(record);
-  return { ...record, plan, ...limits };
+  return { ...record, ...change(record) };
 }
 
 async function moveInGateway(target: Target, found: FoundKey, plan: PlanId, limits: Limits): Promise<void> {

@@ -5,7 +5,7 @@ import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, INTERIM_MS } from './change-record.ts';
+import { changeRecord, INTERIM_MS, outlastLeases } from './change-record.ts';
 import { createUnfinished, discard, type NewKey } from './create-key.ts';
 import { findKey, type FoundKey } from './find-key.ts';
 import { finish, tag } from './tagging.ts';
@@ -51,6 +51,8 @@ export async function rotateKey(target: Target, id: string, graceMs: number): Pr
   await tag(target, 'apikeys', id, { [gatewayTags.expires]: graceEnds });
   await finish(target, 'apikeys', successor.keyId);
   for (const leftover of leftovers) await discard(target, leftover);
+  // The grace may be over by now, and the old key must be refused then.
+  await outlastLeases(counting);
 
   const { keyId, name, plan, perMinute, perDay, expiresAt } = successor;
   const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString();

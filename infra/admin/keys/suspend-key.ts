@@ -1,5 +1,6 @@
 import { UpdateApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeRecord, outlastLeases } from './change-record.ts';
 import { findKey } from './find-key.ts';
@@ -7,6 +8,9 @@ import { findKey } from './find-key.ts';
 /** Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too). */
 export async function suspendKey(target: Target, id: string, forMs: number | undefined): Promise<KeyRecord> {
   const { record } = await findKey(target, id);
+  // It counts on the other one, and is suspended with it.
+  if (forMs !== undefined && record.replacedBy !== undefined)
+    throw new AdminError(`The key ${id} was rotated. Suspend the key that replaced it, or this one without --for.`);
   const change =
     forMs === undefined ? { enabled: false } : { suspendedUntil: Date.now() + forMs, suspendedByAdmin: true };
   await changeRecord(target, record.keyHash, () => change);

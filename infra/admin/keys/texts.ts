@@ -23,8 +23,7 @@ export function describeNewKey({ id, key, name, plan, perMinute, perDay, expires
 
   The key is shown this once and stored nowhere. Try it:
 
-    curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory
-`;
+    curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
 }
 
 export function describeKey(view: KeyView): string {
@@ -51,7 +50,7 @@ export function keyTable(views: readonly KeyView[]): string {
       view.id,
       view.name,
       view.plan,
-      state(view),
+      state(view).replace(' UTC', ''),
       view.created.slice(0, 10),
       view.lastUsed === null ? 'never' : time(view.lastUsed).replace(' UTC', ''),
       `${number(view.usedThisMinute)} / ${number(view.perMinute)}`,
