@@ -27,19 +27,23 @@ export class UsagePlans extends Construct {
       const { title, limits } = plans[planId];
       this.#addPlan(title, planId, stage, limits === 'agreed' ? {} : guardSettings(limits));
     }
-    this.#addInternalPlan('Overflow', stage, {
+    const overflow = this.#addInternalPlan('Overflow', stage, {
       throttle: { rateLimit: OVERFLOW_RATE, burstLimit: 2 * OVERFLOW_RATE },
     });
-    this.#addInternalPlan('Interim', stage, {});
+    const interim = this.#addInternalPlan('Interim', stage, {});
+    // API Gateway puts one key on a plan at a time, and refuses a second call meanwhile.
+    interim.node.addDependency(overflow);
   }
 
-  #addInternalPlan(title: InternalPlan, stage: Stage, settings: Pick<UsagePlanProps, 'throttle'>): void {
-    this.#addPlan(title, INTERNAL_PLAN, stage, settings).addApiKey(
+  #addInternalPlan(title: InternalPlan, stage: Stage, settings: Pick<UsagePlanProps, 'throttle'>): UsagePlan {
+    const plan = this.#addPlan(title, INTERNAL_PLAN, stage, settings);
+    plan.addApiKey(
       new ApiKey(this, `${title}Key`, {
         value: internalIdentifier(Stack.of(this), title),
         description: `Meters requests on the ${title} plan. It opens nothing: no request is authenticated by it.`,
       }),
     );
+    return plan;
   }
 
   #addPlan(title: string, tag: string, stage: Stage, settings: Pick<UsagePlanProps, 'throttle' | 'quota'>): UsagePlan {

@@ -39,7 +39,8 @@ export async function customerPlans(client: APIGatewayClient, stage: ApiStage): 
   return { plans: found, problems };
 }
 
-function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiStage): boolean {
+/** Whether the stage is on a usage plan. */
+export function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiStage): boolean {
   return apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
 }
 

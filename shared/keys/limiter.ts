@@ -139,9 +139,9 @@ export class Limiter {
 
 /** What one write takes from the windows for this request and those to follow, less what an earlier lease left over. */
 function drawFrom(key: KeyRecord, settlement: Settlement, minute: Minute): { taken: number; draw: Draw } {
-  // A key that was deleted and made again has other counters, which those requests were never taken from.
-  const isAnother = settlement.key?.keyHash === key.keyHash && settlement.key.keyId !== key.keyId;
-  const { ofMinute, ofDay } = giveBack(isAnother ? nothingToSettle : settlement, minute);
+  // Only to the counters that they were taken from: not to those of a key made again, nor of another that counts for it.
+  const isSame = settlement.key?.keyHash === key.keyHash && settlement.key.keyId === key.keyId;
+  const { ofMinute, ofDay } = giveBack(isSame ? settlement : nothingToSettle, minute);
   const room = Math.min(key.perMinute - key.minuteUsed + ofMinute, key.perDay - key.dayUsed + ofDay);
   const taken = isLeased(key) ? leaseSize(room, settlement.wanted) : 1;
   return { taken, draw: { ofMinute: taken - ofMinute, ofDay: taken - ofDay } };

@@ -239,6 +239,16 @@ describeOnEachEngine('A rotated key', () => {
       expect(await table.read(successor)).toMatchObject({ minuteUsed: 21, dayUsed: 21 });
     });
 
+    test('gives nothing back to a key that never had its counters', async () => {
+      const old = await table.issue(leased);
+      await outcomes(20, old);
+      const other = await table.issue({ currentMinute: MINUTE });
+      await table.issue({ ...(await table.read(old)), replacedBy: other.keyHash });
+      await outcomes(1, old, NOW + 25_000);
+
+      expect(await table.read(other)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
+    });
+
     test.each([
       ['the same minute', NOW + 25_000],
       ['the next minute', NOW + 60_000],
