@@ -28,7 +28,7 @@ export function plansCommand(): Command {
 async function listPlans({ keyTable }: Target): Promise<PlanView[]> {
   const counts = new Map<PlanId, number>();
   for await (const page of keyTable.pages()) {
-    for (const { plan } of page) counts.set(plan, (counts.get(plan) ?? 0) + 1);
+    for (const { plan, revoked } of page) if (!revoked) counts.set(plan, (counts.get(plan) ?? 0) + 1);
   }
   return planIds.map((plan) => {
     const { title, limits } = plans[plan];

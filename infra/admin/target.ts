@@ -15,7 +15,7 @@ import { reportWaiting } from './waiting.ts';
 export interface TargetOptions {
   /** Address of a local host. */
   readonly url: string;
-  /** A deployment on AWS; wins over `url`. */
+  /** A deployment on AWS, instead of the one at `url`. */
   readonly stage?: StageName;
 }
 
@@ -80,8 +80,12 @@ async function awsTarget(stage: StageName): Promise<Target> {
     const outputs = Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey ?? '', OutputValue]) ?? [];
     return targetOf(v.parse(outputsSchema, Object.fromEntries(outputs)), {}, `the stage ${stage}`);
   } catch (error) {
+    const endpoint = process.env.AWS_ENDPOINT_URL;
+    const elsewhere = endpoint === undefined ? '' : ` AWS_ENDPOINT_URL is set to ${endpoint}: unset it.`;
     const hint = `Check the AWS credentials, AWS_REGION, and that the stack ${stackName} is deployed there`;
-    throw new AdminError(`Cannot reach the stage ${stage}: ${reasonOf(error)}. ${hint}; or leave out --stage.`);
+    throw new AdminError(
+      `Cannot reach the stage ${stage}: ${reasonOf(error)}. ${hint}; or leave out --stage.${elsewhere}`,
+    );
   } finally {
     cloudFormation.destroy();
   }

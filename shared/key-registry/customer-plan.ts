@@ -13,8 +13,8 @@ export interface CustomerPlan {
   readonly plan: PlanId;
   /** Undefined where each key on it has its own. */
   readonly limits: Limits | undefined;
-  /** Since when it is being made; undefined once it is complete. */
-  readonly unfinished: string | undefined;
+  /** The admin command made it for one customer. */
+  readonly isOwn: boolean;
 }
 
 export interface CustomerPlans {
@@ -44,6 +44,11 @@ export function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiSt
   return apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
 }
 
+/** Whether a usage plan is one of the stage that customers are on. */
+export function isCustomerPlan(usagePlan: UsagePlan, stage: ApiStage): boolean {
+  return isOfStage(usagePlan, stage) && readUsagePlan(usagePlan).plan !== undefined;
+}
+
 function readUsagePlan(usagePlan: UsagePlan): { plan?: CustomerPlan; problem?: string } {
   const { id: usagePlanId = '', name = '', tags = {} } = usagePlan;
   const tag = tags[gatewayTags.plan];
@@ -54,10 +59,10 @@ function readUsagePlan(usagePlan: UsagePlan): { plan?: CustomerPlan; problem?: s
   if (!plan) return { problem: `is on no plan: tag it with ${gatewayTags.plan}, one of ${planIds.join(', ')}` };
   const catalogued = plans[plan].limits;
   const limits = catalogued === 'agreed' ? agreed.limits : catalogued;
-  const unfinished = tags[gatewayTags.unfinished];
+  const isOwn = tags[gatewayTags.ownPlanOf] !== undefined;
   const problem = (catalogued === 'agreed' ? agreed.problem : undefined) ?? guardProblem(usagePlan, limits);
   return {
-    plan: { usagePlanId, name, plan, limits, unfinished },
+    plan: { usagePlanId, name, plan, limits, isOwn },
     ...(problem !== undefined && { problem }),
   };
 }

@@ -7,8 +7,8 @@ export interface ApiStage {
   readonly stage: string;
 }
 
-/** What AWS grants an account is 10 control-plane calls a second; half of it is left to others. */
-const PACE = { limit: 10, interval: 2_000 };
+/** AWS grants an account 10 control-plane calls a second. At this pace two syncs at once leave some to an admin. */
+const PACE = { limit: 10, interval: 2_500, strict: true };
 
 /** The most that one page of a list may have. */
 export const PAGE_SIZE = 500;

@@ -16,6 +16,21 @@ export const gatewayTags = {
   replacedBy: 'replaced-by',
   /** On a key that a rotation made: the id of the key that it replaces. */
   replaces: 'replaces',
+  /** On a key that is between two usage plans: since when, as an ISO 8601 time. */
+  moving: 'moving',
+  /** On the usage plan that the admin command made for one customer: API and stage. It goes when its last key goes. */
+  ownPlanOf: 'own-plan-of',
+  /** On such a usage plan: its keys are leaving it. */
+  obsolete: 'obsolete',
   /** On a key or a usage plan that is being made: since when, as an ISO 8601 time. Gone once it is complete. */
   unfinished: 'unfinished',
 } as const;
+
+/** How long after its start a command of an admin is taken for under way, in milliseconds; later it was cut off. */
+const UNDER_WAY_MS = 10 * 60_000;
+
+/** Whether a time in a tag is so long ago that whoever set it is no longer at work. @param now Unix milliseconds */
+export function isStale(since: string, now: number): boolean {
+  const time = Date.parse(since);
+  return Number.isNaN(time) || now - time > UNDER_WAY_MS;
+}

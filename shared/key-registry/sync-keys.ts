@@ -1,7 +1,7 @@
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { type KeyIdentity, type KeyRecord, unusedCounters } from '../keys/key-record.ts';
 import type { ApiStage } from './gateway-client.ts';
-import { type PlannedKey, readGatewayState } from './gateway-state.ts';
+import { isGone, isOnNoPlan, type PlannedKey, readGatewayState } from './gateway-state.ts';
 import { identityNames, type KeyTable } from './key-table.ts';
 
 /** What a sync did, in ids of keys. */
@@ -47,7 +47,7 @@ async function syncOnce(gateway: APIGatewayClient, table: KeyTable, stage: ApiSt
   // First the table, then API Gateway: what changes in the table from here on has another revision than is known here.
   const records = new Map<string, KeyRecord>();
   for await (const page of table.pages()) for (const record of page) records.set(record.keyHash, record);
-  const { planned, underWay, existing, problems } = await readGatewayState(gateway, stage);
+  const { planned, underWay, existing, hasAllPlans, problems } = await readGatewayState(gateway, stage);
 
   const mirror = new Mirror(table, problems);
   const plannedHashes = new Set(planned.map(({ keyHash }) => keyHash));
@@ -55,7 +55,12 @@ async function syncOnce(gateway: APIGatewayClient, table: KeyTable, stage: ApiSt
   for (const record of records.values()) {
     const { keyHash } = record;
     if (plannedHashes.has(keyHash) || underWay.has(keyHash)) continue;
-    work.push(() => (existing.has(keyHash) ? mirror.disable(record) : mirror.remove(record)));
+    const isThere = existing.has(keyHash);
+    if (isThere && !hasAllPlans) continue;
+    work.push(async () => {
+      if (!isThere) await mirror.remove(record, await isGone(gateway, record.keyId));
+      else if (!isFresh(record) || (await isOnNoPlan(gateway, stage, record.keyId))) await mirror.disable(record);
+    });
   }
   await inParallel(work);
   return mirror.report;
@@ -93,12 +98,12 @@ class Mirror {
     }
     const { keyHash, ...change } = registered.identity;
     if (!record) {
-      const added = await this.#table.add({ keyHash, ...change, ...unusedCounters, interimUntil: 0 });
+      const added = await this.#table.add({ keyHash, ...change, ...unusedCounters, interimUntil: 0, revoked: false });
       this.#note('added', added, keyId);
-    } else if (isSame(record, registered.identity)) {
+    } else if (isSame(record, registered.identity) || (record.revoked && record.keyId === keyId)) {
       this.report.unchanged.push(keyId);
     } else {
-      this.#note('changed', await this.#table.revise(record, change), keyId);
+      this.#note('changed', await this.#table.revise(record, { ...change, revoked: false }), keyId);
     }
   }
 
@@ -107,8 +112,9 @@ class Mirror {
     else this.report.unchanged.push(record.keyId);
   }
 
-  async remove(record: KeyRecord): Promise<void> {
-    this.#note('removed', await this.#table.remove(record), record.keyId);
+  /** @param confirmed whether API Gateway says so when asked for this key; otherwise the next sync looks again */
+  async remove(record: KeyRecord, confirmed: boolean): Promise<void> {
+    this.#note('removed', confirmed && (await this.#table.remove(record)), record.keyId);
   }
 
   #note(what: 'added' | 'changed' | 'disabled' | 'removed', done: boolean, keyId: string): void {
@@ -116,14 +122,27 @@ class Mirror {
   }
 }
 
+/** Just issued or moved by the admin command: lists may lag behind, and closing it now would refuse its customer. */
+function isFresh({ enabled, interimUntil }: KeyRecord): boolean {
+  return enabled && interimUntil > Date.now();
+}
+
 function isSame(record: KeyRecord, identity: KeyIdentity): boolean {
   return identityNames.every((name) => record[name] === identity[name]);
 }
 
+/** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
 async function inParallel(work: readonly (() => Promise<void>)[]): Promise<void> {
-  const queue = work.values();
+  const queue = [...work];
   const run = async (): Promise<void> => {
-    for (const task of queue) await task();
+    try {
+      for (let task = queue.shift(); task; task = queue.shift()) await task();
+    } catch (error) {
+      queue.length = 0;
+      throw error;
+    }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, run));
+  const runs = Array.from({ length: CONCURRENCY }, run);
+  await Promise.allSettled(runs);
+  await Promise.all(runs);
 }

@@ -21,6 +21,8 @@ const keyRecordSchema = v.object({
   expiresAt: v.optional(number),
   /** Hash of the key that this one was rotated to, which counts for both. */
   replacedBy: v.optional(v.string()),
+  /** Deleted for good. The record stays for a while, so that nobody who saw the key before adds it again. */
+  revoked: v.optional(v.boolean(), false),
   /** What API Gateway knows the key by: the hash of a key we issued, the plain token of one made in the console. */
   usageIdentifier: v.picklist(['hash', 'token']),
   /** Unix milliseconds until which API Gateway may not know the key, or its plan, everywhere. */
@@ -55,7 +57,7 @@ export const unusedCounters = {
 export type KeyCounters = Pick<KeyRecord, keyof typeof unusedCounters>;
 
 /** What is decided when a key is issued or changed; the counters start at zero. */
-export type KeyIdentity = Omit<KeyRecord, keyof KeyCounters | 'revision' | 'interimUntil'>;
+export type KeyIdentity = Omit<KeyRecord, keyof KeyCounters | 'revision' | 'interimUntil' | 'revoked'>;
 
 /** Reads an item of the keys table. Throws where it is not one: a broken record must never admit a request. */
 export function parseKeyRecord(item: unknown): KeyRecord {

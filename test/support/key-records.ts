@@ -15,6 +15,7 @@ export function aKey(differences: Partial<KeyRecord> = {}): KeyRecord {
     usageIdentifier: 'hash',
     interimUntil: 0,
     revision: 0,
+    revoked: false,
     ...unusedCounters,
     ...differences,
   };

@@ -20,23 +20,38 @@ export const INTERIM_MS = 5 * 60_000;
  *
  * @param change from the key as it is
  * @returns the key as it was before
+ * @throws AdminError where it is gone
  */
 export async function changeRecord(
-  { keyTable }: Target,
+  target: Target,
   keyHash: string,
   change: (key: KeyRecord) => KeyChange,
 ): Promise<KeyRecord> {
+  const before = await changeRecordIfThere(target, keyHash, change);
+  if (!before) throw new AdminError('The key was revoked meanwhile.');
+  return before;
+}
+
+/** As {@link changeRecord}. @returns undefined where the key is gone */
+export async function changeRecordIfThere(
+  { keyTable }: Target,
+  keyHash: string,
+  change: (key: KeyRecord) => KeyChange,
+): Promise<KeyRecord | undefined> {
   for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const record = await keyTable.get(keyHash);
-    if (!record) throw new AdminError('The key was revoked meanwhile. Nothing else was changed.');
-    if (await keyTable.revise(record, change(record))) return record;
+    if (!record || (await keyTable.revise(record, change(record)))) return record;
     await sleep(Math.random() * 50 * attempt);
   }
   throw new AdminError('The key is being changed by somebody else all the time. Run the command again.');
 }
 
 /** Waits until no execution environment acts any more on what it remembers of the key as it was. */
-export async function outlastLeases(before: KeyRecord): Promise<void> {
+export async function outlastLeases({ keyTable }: Target, before: KeyRecord): Promise<void> {
+  let counting: KeyRecord | undefined = before;
   // A rotated key counts on the one that replaced it, which may have got other limits since.
-  if (isLeased(before) || before.replacedBy !== undefined) await sleep(LEASE_MS + MARGIN_MS);
+  for (let round = 0; round < MAX_TRIES && counting?.replacedBy !== undefined; round++) {
+    counting = await keyTable.get(counting.replacedBy);
+  }
+  if (counting && isLeased(counting)) await sleep(LEASE_MS + MARGIN_MS);
 }

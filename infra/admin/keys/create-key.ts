@@ -7,14 +7,15 @@ import {
 } from '@aws-sdk/client-api-gateway';
 import { type CustomerPlan, customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
-import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
+import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
 import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
 import { unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { INTERIM_MS } from './change-record.ts';
-import { cataloguePlan, createOwnPlan, deleteEmptyOwnPlans } from './own-plan.ts';
+import { usagePlanOf } from './find-key.ts';
+import { cataloguePlan, clearOwnPlans, createOwnPlan, markObsolete } from './own-plan.ts';
 import { putOnPlan } from './plan-membership.ts';
 import { finish } from './tagging.ts';
 
@@ -39,8 +40,8 @@ export interface NewKey {
 }
 
 /**
- * Issues a key. Until its last step it is marked as unfinished, and nobody knows it; the next try with the same name
- * clears away what a try that was cut off has left.
+ * Issues a key. Until its last step it is marked as unfinished, and nobody knows it. What a try that was cut off has
+ * left is cleared away by a later one with the same name, once it is surely not under way any more.
  */
 export async function createKey(target: Target, order: KeyOrder): Promise<NewKey> {
   const { name, plan, expiresAt } = order;
@@ -48,7 +49,7 @@ export async function createKey(target: Target, order: KeyOrder): Promise<NewKey
   const limits = catalogued === 'agreed' ? order.limits : catalogued;
   if (!limits) throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
   const { plans: usagePlans } = await customerPlans(target.gateway, target.apiStage);
-  await clearUnfinished(target, usagePlans, name);
+  await clearLeftovers(target, usagePlans, name);
 
   const isAgreed = catalogued === 'agreed';
   const usagePlanId = isAgreed
@@ -69,6 +70,7 @@ export async function createKey(target: Target, order: KeyOrder): Promise<NewKey
     usageIdentifier: 'hash',
     ...unusedCounters,
     interimUntil: Date.now() + INTERIM_MS,
+    revoked: false,
   });
   if (isAgreed) await finish(target, 'usageplans', usagePlanId);
   await finish(target, 'apikeys', id);
@@ -114,18 +116,22 @@ export async function discard({ gateway, keyTable }: Target, { id, value }: ApiK
   if (value) await keyTable.delete(value);
 }
 
-async function clearUnfinished(target: Target, usagePlans: readonly CustomerPlan[], name: string): Promise<void> {
+/** Clears away what commands that were cut off some time ago have left of a key of this name. */
+async function clearLeftovers(target: Target, usagePlans: readonly CustomerPlan[], name: string): Promise<void> {
   const pages = paginateGetApiKeys(
     { client: target.gateway, pageSize: PAGE_SIZE },
     { nameQuery: name, includeValues: true },
   );
   for await (const { items = [] } of pages) {
     for (const key of items) {
-      const { tags = {} } = key;
-      // One that others are handed over to is for `keys rotate` to finish.
-      const isLeftover = key.name === name && tags[gatewayTags.unfinished] !== undefined;
-      if (isLeftover && tags[gatewayTags.replaces] === undefined) await discard(target, key);
+      const { [gatewayTags.unfinished]: unfinished, [gatewayTags.replaces]: replaces } = key.tags ?? {};
+      // One that others may have been handed over to is for `keys rotate` to take up.
+      const isLeftover = key.name === name && unfinished !== undefined && replaces === undefined;
+      if (!isLeftover || !isStale(unfinished, Date.now())) continue;
+      const usagePlan = await usagePlanOf(target, key.id ?? '', usagePlans);
+      if (usagePlan) await markObsolete(target, usagePlan);
+      await discard(target, key);
     }
   }
-  await deleteEmptyOwnPlans(target, usagePlans, name);
+  await clearOwnPlans(target);
 }

@@ -1,6 +1,7 @@
 import { type ApiKey, GetApiKeyCommand, NotFoundException, paginateGetUsagePlans } from '@aws-sdk/client-api-gateway';
 import { type CustomerPlan, customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
+import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { readApiKey, valueOf } from '../../../shared/key-registry/registered-key.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
@@ -51,7 +52,8 @@ export function unknownKey(id: string): AdminError {
   return new AdminError(`There is no key ${id}. List the ids with: npm run admin -- keys list`);
 }
 
-async function usagePlanOf(
+/** The customers' usage plan that a key is on. */
+export async function usagePlanOf(
   { gateway: client }: Target,
   keyId: string,
   usagePlans: readonly CustomerPlan[],
@@ -67,9 +69,11 @@ async function usagePlanOf(
 async function register(target: Target, apiKey: ApiKey, usagePlan: CustomerPlan | undefined): Promise<KeyRecord> {
   const id = apiKey.id ?? '';
   if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan of this service.`);
-  const registered = readApiKey(apiKey, usagePlan, () => undefined);
+  const successorId = apiKey.tags?.[gatewayTags.replacedBy];
+  const successor = successorId === undefined ? undefined : await getApiKey(target, successorId);
+  const registered = readApiKey(apiKey, usagePlan, () => successor?.value && valueOf(successor.value).keyHash);
   if ('problem' in registered) throw new AdminError(`The key ${id} ${registered.problem}.`);
-  await target.keyTable.add({ ...registered.identity, ...unusedCounters, interimUntil: 0 });
+  await target.keyTable.add({ ...registered.identity, ...unusedCounters, interimUntil: 0, revoked: false });
   const record = await target.keyTable.get(registered.identity.keyHash);
   if (!record) throw new AdminError(`The key ${id} was removed meanwhile.`);
   return record;

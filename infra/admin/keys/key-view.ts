@@ -38,7 +38,7 @@ export function keyView(key: KeyRecord, now: number): KeyView {
     usedThisMinute: key.currentMinute === minute && !isRotated ? key.minuteUsed : 0,
     usedToday: isSameDay(key.currentMinute, minute) && !isRotated ? key.dayUsed : 0,
     expires: key.expiresAt === undefined ? null : timeText(key.expiresAt),
-    suspendedUntil: isSuspended ? timeText(key.suspendedUntil) : null,
+    suspendedUntil: isSuspended && key.enabled ? timeText(key.suspendedUntil) : null,
   };
 }
 

@@ -6,7 +6,9 @@ import { type KeyView, keyView } from './key-view.ts';
 export async function listKeys({ keyTable }: Target, plan?: PlanId): Promise<KeyView[]> {
   const now = Date.now();
   const views: KeyView[] = [];
-  for await (const page of keyTable.pages()) views.push(...page.map((record) => keyView(record, now)));
+  for await (const page of keyTable.pages()) {
+    for (const record of page) if (!record.revoked) views.push(keyView(record, now));
+  }
   return views
     .filter((view) => plan === undefined || view.plan === plan)
     .toSorted((a, b) => a.name.localeCompare(b.name) || a.created.localeCompare(b.created));

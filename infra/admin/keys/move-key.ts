@@ -1,12 +1,14 @@
+import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeRecord, INTERIM_MS, outlastLeases } from './change-record.ts';
 import { findKey, type FoundKey } from './find-key.ts';
-import { cataloguePlan, changeOwnPlan, createOwnPlan, deleteEmptyOwnPlans, isOwnPlan } from './own-plan.ts';
+import { cataloguePlan, changeOwnPlan, clearOwnPlans, createOwnPlan, markObsolete } from './own-plan.ts';
 import { putOnPlan, takeOffPlan } from './plan-membership.ts';
-import { finish } from './tagging.ts';
+import { predecessorsOf } from './predecessors.ts';
+import { finish, tag, untag } from './tagging.ts';
 
 /**
  * Puts a key on another plan, or gives an Enterprise key other limits. The keys table comes first, so the new limits
@@ -29,6 +31,7 @@ export async function moveKey(
   const change = (key: KeyRecord) => ({
     plan,
     ...limits,
+    enabled: found.apiKey.enabled ?? false,
     interimUntil: Date.now() + INTERIM_MS,
     // Refusals under the old limits do not count against the key any more.
     ...(!key.suspendedByAdmin && { suspendedUntil: 0 }),
@@ -36,26 +39,35 @@ export async function moveKey(
   });
   await changeRecord(target, record.keyHash, change);
   await moveInGateway(target, found, plan, limits);
-  // Once more, should a sync have read the old plan in between.
+  // Once more, should a sync have read the old plan before.
   await changeRecord(target, record.keyHash, change);
-  await outlastLeases(record);
+  await outlastLeases(target, record);
   return { ...record, ...change(record) };
 }
 
 async function moveInGateway(target: Target, found: FoundKey, plan: PlanId, limits: Limits): Promise<void> {
-  const { id, apiKey, usagePlan: from, usagePlans } = found;
-  const name = apiKey.name ?? id;
+  const { id, apiKey, record, usagePlan: from, usagePlans } = found;
   const isAgreed = plans[plan].limits === 'agreed';
-  if (isAgreed && from && isOwnPlan(from)) {
+  if (isAgreed && from?.isOwn) {
     await changeOwnPlan(target, from.usagePlanId, limits);
     await finish(target, 'usageplans', from.usagePlanId);
-    return;
+  } else {
+    const to = isAgreed
+      ? await createOwnPlan(target, usagePlans, apiKey.name ?? id, limits)
+      : cataloguePlan(usagePlans, plan).usagePlanId;
+    // The own plan goes, so those that count on this key have to leave it too.
+    const others = from?.isOwn ? await predecessorsOf(target, record) : [];
+    if (from) await markObsolete(target, from);
+    for (const { keyId } of [...others, record]) await changePlan(target, keyId, from?.usagePlanId, to);
+    if (isAgreed) await finish(target, 'usageplans', to);
   }
-  const to = isAgreed
-    ? await createOwnPlan(target, usagePlans, name, limits)
-    : cataloguePlan(usagePlans, plan).usagePlanId;
-  if (from && from.usagePlanId !== to) await takeOffPlan(target, id, from.usagePlanId);
-  await putOnPlan(target, id, to);
-  if (isAgreed) await finish(target, 'usageplans', to);
-  await deleteEmptyOwnPlans(target, usagePlans, name);
+  await clearOwnPlans(target);
+}
+
+/** Between the two plans the key is on none. The tag keeps a sync from taking it for one that was taken off. */
+async function changePlan(target: Target, keyId: string, from: string | undefined, to: string): Promise<void> {
+  await tag(target, 'apikeys', keyId, { [gatewayTags.moving]: new Date().toISOString() });
+  if (from !== undefined && from !== to) await takeOffPlan(target, keyId, from);
+  await putOnPlan(target, keyId, to);
+  await untag(target, 'apikeys', keyId, [gatewayTags.moving]);
 }

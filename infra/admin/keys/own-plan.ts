@@ -7,8 +7,8 @@ import {
   type UsagePlan,
 } from '@aws-sdk/client-api-gateway';
 import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
-import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
-import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
+import { type ApiStage, PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
+import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
 import { type Limits, outerGuard, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
@@ -16,15 +16,15 @@ import { tag } from './tagging.ts';
 
 /** The usage plan of the catalogue that all keys of a plan are on, or that Enterprise customers' own are named after. */
 export function cataloguePlan(usagePlans: readonly CustomerPlan[], planId: PlanId): CustomerPlan {
-  const own = plans[planId].limits === 'agreed';
-  const found = usagePlans.find(({ plan, limits }) => plan === planId && (limits === undefined) === own);
+  const isAgreed = plans[planId].limits === 'agreed';
+  const found = usagePlans.find(({ plan, limits }) => plan === planId && (limits === undefined) === isAgreed);
   if (found) return found;
   throw new AdminError(
     `API Gateway has no usage plan for ${plans[planId].title}. Deploy the stack again: it makes one.`,
   );
 }
 
-/** Makes the usage plan of one Enterprise customer, marked as unfinished. */
+/** Makes the usage plan of one Enterprise customer, marked as unfinished. @returns its id */
 export async function createOwnPlan(
   { gateway, apiStage }: Target,
   usagePlans: readonly CustomerPlan[],
@@ -34,22 +34,19 @@ export async function createOwnPlan(
   const { rateLimit, burstLimit, quotaPerDay } = outerGuard(limits);
   const { id = '' } = await gateway.send(
     new CreateUsagePlanCommand({
-      name: ownPlanName(usagePlans, keyName),
+      name: `${cataloguePlan(usagePlans, 'enterprise').name}: ${keyName}`,
       apiStages: [apiStage],
       throttle: { rateLimit, burstLimit },
       quota: { limit: quotaPerDay, period: 'DAY' },
       tags: {
         [gatewayTags.plan]: 'enterprise',
         ...limitTags(limits),
+        [gatewayTags.ownPlanOf]: ownerTag(apiStage),
         [gatewayTags.unfinished]: new Date().toISOString(),
       },
     }),
   );
   return id;
-}
-
-function ownPlanName(usagePlans: readonly CustomerPlan[], keyName: string): string {
-  return `${cataloguePlan(usagePlans, 'enterprise').name}: ${keyName}`;
 }
 
 /** Gives the usage plan of one Enterprise customer other limits. */
@@ -62,41 +59,44 @@ export async function changeOwnPlan(target: Target, usagePlanId: string, limits:
         { op: 'replace', path: '/throttle/rateLimit', value: String(rateLimit) },
         { op: 'replace', path: '/throttle/burstLimit', value: String(burstLimit) },
         { op: 'replace', path: '/quota/limit', value: String(quotaPerDay) },
+        { op: 'replace', path: '/quota/period', value: 'DAY' },
       ],
     }),
   );
   await tag(target, 'usageplans', usagePlanId, limitTags(limits));
 }
 
-/** Whether a usage plan is that of one Enterprise customer. */
-export function isOwnPlan({ plan, limits }: CustomerPlan): boolean {
-  return plan === 'enterprise' && limits !== undefined;
+/** Says that the keys of an own usage plan are about to leave it, so that {@link clearOwnPlans} finds it afterwards. */
+export async function markObsolete(target: Target, { usagePlanId, isOwn }: CustomerPlan): Promise<void> {
+  if (isOwn) await tag(target, 'usageplans', usagePlanId, { [gatewayTags.obsolete]: new Date().toISOString() });
 }
 
-/**
- * Deletes the usage plans that {@link createOwnPlan} made for a key of this name and that no key is on: what is left of
- * a key that is gone or moved, and of commands that were cut off. One that an admin made by hand has another name.
- */
-export async function deleteEmptyOwnPlans(
-  { gateway: client, apiStage }: Target,
-  usagePlans: readonly CustomerPlan[],
-  keyName: string,
-): Promise<void> {
-  const name = ownPlanName(usagePlans, keyName);
+/** Deletes the own usage plans that their keys have left, and those of a key that was never completed. */
+export async function clearOwnPlans(target: Target): Promise<void> {
+  const { gateway: client, apiStage } = target;
   const found: UsagePlan[] = [];
   for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, {})) {
-    found.push(...items.filter((plan) => plan.name === name));
+    found.push(...items.filter(({ tags = {} }) => tags[gatewayTags.ownPlanOf] === ownerTag(apiStage)));
   }
-  for (const { id: usagePlanId, apiStages = [] } of found) {
-    const { items: keys = [] } = await client.send(new GetUsagePlanKeysCommand({ usagePlanId, limit: 1 }));
-    if (keys.length > 0) continue;
-    // API Gateway deletes no plan that is still of a stage. A cut right after this leaves one of none.
-    const value = `${apiStage.apiId}:${apiStage.stage}`;
-    const patchOperations = [{ op: 'remove' as const, path: '/apiStages', value }];
-    if (apiStages.length > 0) await client.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations }));
-    await client.send(new DeleteUsagePlanCommand({ usagePlanId }));
+  for (const plan of found) {
+    const { [gatewayTags.obsolete]: obsolete, [gatewayTags.unfinished]: unfinished } = plan.tags ?? {};
+    const isLeftOver = unfinished !== undefined && isStale(unfinished, Date.now());
+    if (obsolete !== undefined || isLeftOver) await deleteIfEmpty(target, plan);
   }
 }
+
+async function deleteIfEmpty({ gateway }: Target, { id: usagePlanId, apiStages = [] }: UsagePlan): Promise<void> {
+  const { items = [] } = await gateway.send(new GetUsagePlanKeysCommand({ usagePlanId, limit: 1 }));
+  if (items.length > 0) return;
+  // API Gateway deletes no plan that a stage is on.
+  const patchOperations = apiStages.map(({ apiId, stage }) => {
+    return { op: 'remove' as const, path: '/apiStages', value: `${apiId}:${stage}` };
+  });
+  if (patchOperations.length > 0) await gateway.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations }));
+  await gateway.send(new DeleteUsagePlanCommand({ usagePlanId }));
+}
+
+const ownerTag = ({ apiId, stage }: ApiStage): string => `${apiId}/${stage}`;
 
 function limitTags({ perMinute, perDay }: Limits): Record<string, string> {
   return { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };

@@ -29,34 +29,40 @@ const counterNames = ['currentMinute', 'minuteUsed', 'dayUsed', 'minuteRefused',
 export async function rotateKey(target: Target, id: string, graceMs: number): Promise<Rotation> {
   const found = await findKey(target, id);
   const { record: old } = found;
-  if (!old.enabled) throw new AdminError(`The key ${id} is suspended. Resume it first.`);
-  if ((old.expiresAt ?? Infinity) <= Date.now()) throw new AdminError(`The key ${id} has expired. Create a new one.`);
   const leftovers = await unfinishedSuccessors(target, found);
+  checkRotatable(found, leftovers);
   const counting = await countingRecord(target, old, leftovers);
 
   const key = generateApiKey();
   const successor = await createSuccessor(target, found, counting, hashApiKey(key));
-  const graceEnd = Math.min(Date.now() + graceMs, old.expiresAt ?? Infinity);
-  const graceEnds = new Date(graceEnd).toISOString();
-  const retire = { replacedBy: successor.keyHash, expiresAt: graceEnd };
+  const { keyId, keyHash, name, plan, perMinute, perDay, expiresAt } = successor;
   // First the tag: a sync leaves both alone from here on, until the new key is complete.
-  await tag(target, 'apikeys', id, { [gatewayTags.replacedBy]: successor.keyId });
-  await handOver(
-    target,
-    counting,
-    successor,
-    counting.keyHash === old.keyHash ? retire : { replacedBy: successor.keyHash },
-  );
-  await changeRecord(target, old.keyHash, () => retire);
+  await tag(target, 'apikeys', id, { [gatewayTags.replacedBy]: keyId });
+  await handOver(target, found, counting, successor);
+  // The customer's own end of the key is that of the counting record; the old key may have got the end of a grace.
+  const graceEnd = Math.min(Date.now() + graceMs, expiresAt ?? Infinity);
+  const graceEnds = new Date(graceEnd).toISOString();
+  await changeRecord(target, old.keyHash, () => ({ replacedBy: keyHash, expiresAt: graceEnd }));
   await tag(target, 'apikeys', id, { [gatewayTags.expires]: graceEnds });
-  await finish(target, 'apikeys', successor.keyId);
+  if ((await target.keyTable.get(keyHash))?.replacedBy !== undefined) throw rotatedMeanwhile(id);
+  await finish(target, 'apikeys', keyId);
   for (const leftover of leftovers) await discard(target, leftover);
   // The grace may be over by now, and the old key must be refused then.
-  await outlastLeases(counting);
+  await outlastLeases(target, counting);
 
-  const { keyId, name, plan, perMinute, perDay, expiresAt } = successor;
   const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
   return { id: keyId, key, name, plan, perMinute, perDay, expires, replaces: id, graceEnds };
+}
+
+function checkRotatable({ id, record, apiKey }: FoundKey, leftovers: readonly ApiKey[]): void {
+  if (!record.enabled || !apiKey.enabled) throw new AdminError(`The key ${id} is suspended. Resume it first.`);
+  // One that a rotation was cut off on may have got the end of its grace already.
+  const hasExpired = (record.expiresAt ?? Infinity) <= Date.now();
+  if (hasExpired && leftovers.length === 0) throw new AdminError(`The key ${id} has expired. Create a new one.`);
+}
+
+function rotatedMeanwhile(id: string): AdminError {
+  return new AdminError(`Somebody else rotated the key ${id} at the same time. See npm run admin -- keys list`);
 }
 
 /** Keys that earlier rotations of this one have made and not completed. Nobody knows them. */
@@ -118,22 +124,30 @@ async function createSuccessor(
     ...unusedCounters,
     suspendedByAdmin,
     interimUntil: Date.now() + INTERIM_MS,
+    revoked: false,
   };
 }
 
 /** Lets the successor count on from where the record is at one moment, and the record point to it from that moment. */
 async function handOver(
-  { keyTable }: Target,
+  target: Target,
+  { id, record: old }: FoundKey,
   counting: KeyRecord,
   successor: Omit<KeyRecord, 'revision'>,
-  change: { replacedBy: string; expiresAt?: number },
 ): Promise<void> {
+  const { keyTable } = target;
   for (let attempt = 1; attempt <= MAX_HAND_OVERS; attempt++) {
     const record = await keyTable.get(counting.keyHash);
     if (!record) throw new AdminError('The key was revoked meanwhile. Nothing else was changed.');
+    if (record.replacedBy !== undefined) {
+      const winner = await keyTable.get(record.replacedBy);
+      if (winner) await tag(target, 'apikeys', id, { [gatewayTags.replacedBy]: winner.keyId });
+      await discard(target, { id: successor.keyId, value: successor.keyHash });
+      throw rotatedMeanwhile(old.keyId);
+    }
     const counters = Object.fromEntries(counterNames.map((name) => [name, record[name]]));
     await keyTable.put({ ...successor, ...counters });
-    if (await keyTable.revise(record, change, counterNames)) return;
+    if (await keyTable.revise(record, { replacedBy: successor.keyHash }, counterNames)) return;
   }
   throw new AdminError('The key is too busy to hand its counters over. Run the command again when it is quieter.');
 }

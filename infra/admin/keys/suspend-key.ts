@@ -1,9 +1,9 @@
-import { UpdateApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, outlastLeases } from './change-record.ts';
-import { findKey } from './find-key.ts';
+import { changeRecord, INTERIM_MS, outlastLeases } from './change-record.ts';
+import { findKey, unknownKey } from './find-key.ts';
+import { setEnabled } from './set-enabled.ts';
 
 /** Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too). */
 export async function suspendKey(target: Target, id: string, forMs: number | undefined): Promise<KeyRecord> {
@@ -19,20 +19,21 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
     // Once more, should a sync have read the key as enabled in between.
     await changeRecord(target, record.keyHash, () => change);
   }
-  await outlastLeases(record);
+  await outlastLeases(target, record);
   return { ...record, ...change };
 }
 
 /** Lets a suspended key in again, whoever suspended it. */
 export async function resumeKey(target: Target, id: string): Promise<KeyRecord> {
   const { record } = await findKey(target, id);
-  const change = { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 };
-  await setEnabled(target, id, true);
+  const change = {
+    enabled: true,
+    suspendedUntil: 0,
+    suspendedByAdmin: false,
+    minuteRefused: 0,
+    interimUntil: Date.now() + INTERIM_MS,
+  };
+  if (!(await setEnabled(target, id, true))) throw unknownKey(id);
   await changeRecord(target, record.keyHash, () => change);
   return { ...record, ...change };
-}
-
-async function setEnabled({ gateway }: Target, apiKey: string, enabled: boolean): Promise<void> {
-  const patchOperations = [{ op: 'replace' as const, path: '/enabled', value: String(enabled) }];
-  await gateway.send(new UpdateApiKeyCommand({ apiKey, patchOperations }));
 }

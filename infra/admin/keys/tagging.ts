@@ -1,4 +1,4 @@
-import { TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-api-gateway';
+import { NotFoundException, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-api-gateway';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import type { Target } from '../target.ts';
 
@@ -10,10 +10,19 @@ export async function tag({ gateway }: Target, kind: Tagged, id: string, tags: R
   await gateway.send(new TagResourceCommand({ resourceArn: await arnOf(gateway, kind, id), tags }));
 }
 
-/** Says that a key or a usage plan is complete. */
+/** Takes tags away, where they and the key or usage plan are there. */
+export async function untag({ gateway }: Target, kind: Tagged, id: string, tagKeys: string[]): Promise<void> {
+  try {
+    await gateway.send(new UntagResourceCommand({ resourceArn: await arnOf(gateway, kind, id), tagKeys }));
+  } catch (error) {
+    if (!(error instanceof NotFoundException)) throw error;
+  }
+}
+
+/** Says that a key or a usage plan is complete. @throws NotFoundException where it is gone */
 export async function finish({ gateway }: Target, kind: Tagged, id: string): Promise<void> {
-  const resourceArn = await arnOf(gateway, kind, id);
-  await gateway.send(new UntagResourceCommand({ resourceArn, tagKeys: [gatewayTags.unfinished] }));
+  const tagKeys = [gatewayTags.unfinished, gatewayTags.obsolete];
+  await gateway.send(new UntagResourceCommand({ resourceArn: await arnOf(gateway, kind, id), tagKeys }));
 }
 
 async function arnOf(gateway: Target['gateway'], kind: Tagged, id: string): Promise<string> {

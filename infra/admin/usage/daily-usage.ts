@@ -3,7 +3,6 @@ import { customerPlans, type CustomerPlan } from '../../../shared/key-registry/c
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { findKey } from '../keys/find-key.ts';
 import { keyView } from '../keys/key-view.ts';
-import { isOwnPlan } from '../keys/own-plan.ts';
 import { predecessorsOf } from '../keys/predecessors.ts';
 import type { Target } from '../target.ts';
 
@@ -35,7 +34,7 @@ export async function dailyUsage(target: Target, id: string, dayCount: number): 
   const metered = new Map<string, number>();
   const { plans } = await customerPlans(target.gateway, target.apiStage);
   // A key may have been on other plans before; on those of other customers it was not.
-  const candidates = plans.filter((plan) => !isOwnPlan(plan) || plan.usagePlanId === usagePlan?.usagePlanId);
+  const candidates = plans.filter((plan) => !plan.isOwn || plan.usagePlanId === usagePlan?.usagePlanId);
   const earlier = await predecessorsOf(target, record);
   for (const keyId of [id, ...earlier.map((key) => key.keyId)]) {
     for (const plan of candidates) await addMetered(target, plan, keyId, dates, metered);

@@ -89,7 +89,7 @@ describe('a usage plan that customers are on', () => {
     ['business', { perMinute: 1_000, perDay: 100_000 }],
   ])('with the tag plan = %s has its limits from the catalogue (spec §8)', async (plan, limits) => {
     expect(await read([aUsagePlan({ tags: { plan } })])).toEqual({
-      plans: [{ usagePlanId: 'pl4n1d', name: 'Acme', plan, limits }],
+      plans: [{ usagePlanId: 'pl4n1d', name: 'Acme', plan, limits, isOwn: false }],
       problems: [],
     });
   });
@@ -132,10 +132,10 @@ describe('a usage plan that customers are on', () => {
     expect(problems).toEqual([`The usage plan Acme ${BAD_LIMITS}.`]);
   });
 
-  test('says since when it is being made', async () => {
-    const tags = { plan: 'free', unfinished: '2026-11-21T09:30:00Z' };
+  test('says whether the admin command made it for one customer', async () => {
+    const tags = { plan: 'enterprise', 'per-minute': '5', 'per-day': '9', 'own-plan-of': 'api/v1' };
 
-    expect(await read([aUsagePlan({ tags })])).toMatchObject({ plans: [{ unfinished: '2026-11-21T09:30:00Z' }] });
+    expect(await read([aUsagePlan({ tags })])).toMatchObject({ plans: [{ isOwn: true }] });
   });
 
   test('may be on further stages and APIs', async () => {

@@ -13,7 +13,7 @@ const free: CustomerPlan = {
   name: 'Free',
   plan: 'free',
   limits: { perMinute: 60, perDay: 1_000 },
-  unfinished: undefined,
+  isOwn: false,
 };
 /** The Enterprise plan of the catalogue: each key on it has its own limits. */
 const enterprise: CustomerPlan = { ...free, name: 'Enterprise', plan: 'enterprise', limits: undefined };

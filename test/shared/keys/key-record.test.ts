@@ -34,6 +34,7 @@ describe('an item of the keys table', () => {
       createdAt: 0,
       interimUntil: 0,
       revision: 0,
+      revoked: false,
       suspendedByAdmin: false,
     });
   });
