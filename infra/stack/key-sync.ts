@@ -96,17 +96,19 @@ export class KeySync extends Construct {
 
   #allowReading(sync: ServiceFunction): void {
     const { region, partition } = Stack.of(this);
-    const resources = ['/apikeys', '/usageplans', '/usageplans/*/keys'];
+    const resources = ['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'];
     const policy = new PolicyStatement({
       actions: ['apigateway:GET'],
       resources: resources.map((path) => `arn:${partition}:apigateway:${region}::${path}`),
     });
     sync.addToRolePolicy(policy);
     if (!sync.role) throw new Error('The function has no role');
-    acknowledge(
-      sync.role.node.findChild('DefaultPolicy'),
-      'IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/usageplans/*/keys]',
-      'Admins make usage plans at any time, for Enterprise customers, so their ids cannot be named here. Reading only.',
-    );
+    for (const path of resources.filter((resource) => resource.includes('*'))) {
+      acknowledge(
+        sync.role.node.findChild('DefaultPolicy'),
+        `IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::${path}]`,
+        'Admins make keys and usage plans at any time, so their ids cannot be named here. Reading only.',
+      );
+    }
   }
 }

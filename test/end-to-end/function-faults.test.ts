@@ -46,7 +46,7 @@ describe('When a function', () => {
     expect(answer).toMatchObject({
       status: 502,
       error: { code: 'BAD_GATEWAY' },
-      rateLimit: { limit: 1_000_000, remaining: 1_000_000 - dayUsed - 1 },
+      rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
     });
     expect(answer.text).not.toContain('secret');
     expect(await api.send('GET', '/nowhere')).toMatchObject({ status: 404 });
@@ -65,7 +65,7 @@ describe('When a function', () => {
     expect(await whenFallback('hangs')).toMatchObject({
       status: 504,
       error: { code: 'GATEWAY_TIMEOUT' },
-      rateLimit: { limit: 1_000_000 },
+      rateLimit: { limit: 1_000 },
     });
   });
 

@@ -1,45 +1,34 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AdminCommand, failureLine, type Outcome } from '../support/admin-command.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { awsFault, FaultyLink } from '../support/faulty-link.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'import-'));
+const folder = temporaryFolder();
 let host: LocalHost;
+let admin: AdminCommand;
 
 beforeAll(async () => {
   host = await LocalHost.start({ sampleData: false });
+  admin = new AdminCommand(host.origin);
 });
 
-afterAll(async () => {
-  await host.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => host.close());
 
-interface Outcome {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function admin(...words: string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, ['infra/admin/main.ts', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const [stdout, stderr, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
-  return { exitCode, stdout, stderr };
-}
-
-function importFile(name: string, content: string, ...options: string[]): Promise<Outcome> {
+function written(name: string, content: string): string {
   const file = join(folder, name);
   writeFileSync(file, content);
-  return admin('inventory', 'import', file, '--url', host.origin, ...options);
+  return file;
 }
 
+const importFile = (name: string, content: string): Promise<Outcome> =>
+  admin.run('inventory', 'import', written(name, content));
+
 async function listText(): Promise<string> {
-  const headers = { Authorization: `Bearer ${host.host.keys.enterprise}` };
-  return (await fetch(`${host.baseUrl}/inventory`, { headers })).text();
+  return (await ApiClient.withKey(host.baseUrl, host.host.keys.enterprise).list()).text;
 }
 
 describe('npm run admin -- inventory import', () => {
@@ -60,9 +49,9 @@ describe('npm run admin -- inventory import', () => {
   test('loads every row, an int64 digit for digit, and can run again', async () => {
     const large = '9223372036854775807';
     const rows = Array.from({ length: 1_200 }, (_, index) => `${index + 1},${index % 50},available`);
-    const file = ['petId,quantity,status', ...rows, `${large},3,pending`].join('\n');
+    const content = ['petId,quantity,status', ...rows, `${large},3,pending`].join('\n');
     for (const _ of ['first', 'again']) {
-      const { exitCode, stdout } = await importFile('good.csv', file);
+      const { exitCode, stdout } = await importFile('good.csv', content);
       expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Imported 1,201 /) });
     }
     const list = await listText();
@@ -70,43 +59,48 @@ describe('npm run admin -- inventory import', () => {
     expect(list.endsWith(`,{"petId":${large},"quantity":3,"status":"pending"}]`)).toBe(true);
   });
 
-  test('replaces the entries that the file names and leaves the others', async () => {
-    await importFile('one.jsonl', '{"petId":7,"quantity":77,"status":"sold"}\n');
+  test('replaces the entries that the file names and leaves the others; with --json it says how many', async () => {
+    const file = written('one.jsonl', '{"petId":7,"quantity":77,"status":"sold"}\n');
+    expect(await admin.json('inventory', 'import', file)).toEqual({ imported: 1, file });
     const list = await listText();
     expect(list).toContain('{"petId":7,"quantity":77,"status":"sold"}');
     expect(list).toContain('{"petId":8,"quantity":7,"status":"available"}');
   });
 
   test('refuses a file without rows', async () => {
-    const { exitCode, stderr } = await importFile('empty.csv', 'petId,quantity,status\n');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('has no rows') });
+    const file = written('empty.csv', 'petId,quantity,status\n');
+    expect(await admin.failure('inventory', 'import', file)).toContain('has no rows');
+  });
+
+  test('says in one line how far it got where the store fails, and does the rest when it runs again', async () => {
+    const link = await FaultyLink.to(host.origin);
+    let writes = 0;
+    link.faults = ({ action }) => {
+      if (action !== 'BatchWriteItem') return undefined;
+      writes += 1;
+      return writes > 5 ? awsFault(400, 'AccessDeniedException', 'You may write no more.') : undefined;
+    };
+    const rows = Array.from({ length: 500 }, (_, index) => `${index + 5_001},1,sold`);
+    const file = written('cut.csv', ['petId,quantity,status', ...rows].join('\n'));
+    const cut = await new AdminCommand(link.origin).run('inventory', 'import', file);
+    await link.close();
+
+    expect(failureLine(cut)).toMatch(
+      /^The import stopped after \d+ of 500 entries: You may write no more\. Run the same command/,
+    );
+    expect(await admin.output('inventory', 'import', file)).toMatch(/^Imported 500 /);
+    expect((await listText()).match(/"petId":5\d{3},/g)).toHaveLength(500);
   });
 
   test.each([
-    [
-      'no host at the address',
-      ['inventory', 'import', 'FILE', '--url', 'http://127.0.0.1:9'],
-      'No local host answers at',
-    ],
-    ['an address that is none', ['inventory', 'import', 'FILE', '--url', 'here'], 'is no address'],
-    ['no file', ['inventory', 'import'], "missing required argument 'file'"],
-    ['an unknown command', ['inventory', 'imprt'], "unknown command 'imprt'"],
-    ['an unknown option', ['inventory', 'import', 'FILE', '--uri', 'x'], "unknown option '--uri'"],
-  ])('with %s says what to do in one line', async (_, words, message) => {
-    const file = join(folder, 'fine.csv');
-    writeFileSync(file, 'petId,quantity,status\n1,1,sold\n');
-    const { exitCode, stdout, stderr } = await admin(...words.map((word) => (word === 'FILE' ? file : word)));
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toContain(message);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
+    ['without a file', [], "missing required argument 'file'"],
+    ['with an unknown option', ['FILE', '--table', 'stock'], "unknown option '--table'"],
+    ['with a file that is not there', ['nowhere.csv'], 'Cannot read nowhere.csv: ENOENT'],
+    ['with a file of another format', ['stock.xlsx'], 'its name must end in .csv or .jsonl'],
+  ])('%s says what to do in one line', async (_, words, message) => {
+    const file = written('fine.csv', 'petId,quantity,status\n1,1,sold\n');
+    expect(
+      await admin.failure('inventory', 'import', ...words.map((word) => (word === 'FILE' ? file : word))),
+    ).toContain(message);
   });
-
-  test('with no AWS credentials for --table says so in one line', async () => {
-    const file = join(folder, 'fine.csv');
-    writeFileSync(file, 'petId,quantity,status\n1,1,sold\n');
-    const { exitCode, stderr } = await admin('inventory', 'import', file, '--table', 'stock');
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('Cannot use the table stock');
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-  }, 60_000);
 });

@@ -6,6 +6,7 @@ import { applyTemplate } from '../../../infra/local/gateway-records/template-rec
 import { HostError } from '../../../infra/local/host-error.ts';
 import { LocalStack } from '../../../infra/local/template/stack.ts';
 import { hashApiKey, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
+import { unusedCounters } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { EmbeddedDatabase } from '../../support/embedded-database.ts';
@@ -126,12 +127,12 @@ describe('issuing the demo keys', () => {
       plan,
       ...limitsOfDemoKey(plan),
       enabled: true,
+      createdAt: expect.any(Number),
       usageIdentifier: 'hash',
-      currentMinute: 0,
-      minuteUsed: 0,
-      dayUsed: 0,
-      minuteRefused: 0,
-      suspendedUntil: 0,
+      interimUntil: 0,
+      revision: 0,
+      revoked: false,
+      ...unusedCounters,
     });
   });
 

@@ -18,7 +18,7 @@ describe('the stack that the local host runs', () => {
   test('has a folder with a bundle for the code of every function', () => {
     const functions = new LocalStack(name, template).resources('AWS::Lambda::Function');
 
-    expect(functions).toHaveLength(4);
+    expect(functions).toHaveLength(5);
     for (const { properties } of functions) {
       expect(readdirSync(assetFolders.get(properties.Code.S3Key) ?? '')).toContain('index.js');
     }

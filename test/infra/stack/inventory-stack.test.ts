@@ -79,10 +79,10 @@ describe('an acknowledged finding of cdk-nag', () => {
         'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
         'Api/RestApi/CloudWatchRole',
       ],
-      [
-        'IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/usageplans/*/keys]',
+      ...['/apikeys/*', '/usageplans/*/keys'].map((path) => [
+        `IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::${path}]`,
         'KeySync/FunctionRole/DefaultPolicy',
-      ],
+      ]),
       ...routes.map((route) => ['COG4', `Api/RestApi/Default/${route}`]),
     ].map(([rule, path]) => `AwsSolutions::AwsSolutions-${rule} at ${name}/Inventory/${path}`);
 

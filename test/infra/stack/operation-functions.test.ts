@@ -79,6 +79,7 @@ const roles = resourcesOf(
 );
 
 const GATEWAY = 'arn:<AWS::Partition>:apigateway:<AWS::Region>::';
+const ANY_KEY = '/apikeys/*';
 const ANY_PLANS_KEYS = '/usageplans/*/keys';
 
 /** Everything that a role may do, as `action on resource`. */
@@ -169,7 +170,7 @@ describe('the role', () => {
       'KeySyncFunction',
       [
         ...['Scan', 'PutItem', 'UpdateItem', 'DeleteItem'].map((call) => `dynamodb:${call} on TablesKeys.Arn`),
-        ...['/apikeys', '/usageplans', ANY_PLANS_KEYS].map((path) => `apigateway:GET on ${GATEWAY}${path}`),
+        ...['/apikeys', ANY_KEY, '/usageplans', ANY_PLANS_KEYS].map((path) => `apigateway:GET on ${GATEWAY}${path}`),
         'sqs:ChangeMessageVisibility on KeySyncQueue.Arn',
         'sqs:DeleteMessage on KeySyncQueue.Arn',
         'sqs:GetQueueAttributes on KeySyncQueue.Arn',
@@ -193,13 +194,14 @@ describe('the role', () => {
     expect(Object.keys(role ?? {})).toEqual(['AssumeRolePolicyDocument']);
   });
 
-  test('of anything has no wildcard, but for the ids of usage plans, which admins make', () => {
+  test('of anything has no wildcard, but for the ids of keys and usage plans, which admins make', () => {
     const grants = functions.flatMap((one) => grantsOf(`${one.name}Role`));
 
     expect(policies.flatMap(({ Roles }) => Roles).toSorted()).toEqual(
       functions.map((one) => `${one.name}Role`).toSorted(),
     );
     expect(grants.filter((grant) => grant.includes('*'))).toEqual([
+      `Allow apigateway:GET on ${GATEWAY}${ANY_KEY}`,
       `Allow apigateway:GET on ${GATEWAY}${ANY_PLANS_KEYS}`,
     ]);
   });
@@ -208,7 +210,7 @@ describe('the role', () => {
     const grants = functions.flatMap((one) => grantsOf(`${one.name}Role`));
     const onGateway = grants.filter((grant) => grant.includes('apigateway'));
 
-    expect(onGateway).toHaveLength(3);
+    expect(onGateway).toHaveLength(4);
     for (const grant of onGateway) expect(grant).toMatch(/^Allow apigateway:GET on /);
   });
 

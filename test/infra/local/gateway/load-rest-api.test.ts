@@ -51,7 +51,7 @@ describe('the REST API of the template', () => {
 describe('a template that the local gateway cannot serve', () => {
   const cases: readonly [string, (template: EditableTemplate) => void, RegExp][] = [
     ['two stages', (template) => doubled(template, 'AWS::ApiGateway::Stage'), /exactly one stage; this one has 2/],
-    ['no stage', withoutStage, /exactly one stage; this one has 0/],
+    ['no stage', withoutStage, /does not know Ref "ApiRestApiDeploymentStage/],
     [
       'two REST APIs',
       (template) => doubled(template, 'AWS::ApiGateway::RestApi'),

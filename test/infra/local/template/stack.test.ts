@@ -19,11 +19,11 @@ describe('the template of the service', () => {
     ['AWS::ApiGateway::Resource', 3],
     ['AWS::ApiGateway::Method', 6],
     ['AWS::ApiGateway::GatewayResponse', 21],
-    ['AWS::ApiGateway::UsagePlan', 5],
-    ['AWS::ApiGateway::ApiKey', 1],
-    ['AWS::ApiGateway::UsagePlanKey', 1],
+    ['AWS::ApiGateway::UsagePlan', 6],
+    ['AWS::ApiGateway::ApiKey', 2],
+    ['AWS::ApiGateway::UsagePlanKey', 2],
     ['AWS::DynamoDB::Table', 2],
-    ['AWS::Lambda::Function', 4],
+    ['AWS::Lambda::Function', 5],
   ] as const)('has all its resources: %s', (type, count) => {
     expect(stack.resources(type)).toHaveLength(count);
   });

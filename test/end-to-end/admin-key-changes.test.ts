@@ -1,0 +1,256 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';
+import type { Target } from '../../infra/admin/target.ts';
+import type { Limits } from '../../shared/keys/plans.ts';
+import { AdminCommand } from '../support/admin-command.ts';
+import { adminTarget, closeTarget } from '../support/admin-target.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { withHostClock } from '../support/stopped-clock.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { roomyMinute } from '../support/roomy-minute.ts';
+import { expectNoSecrets, KEY_PATTERN } from '../support/secrets.ts';
+
+const HOUR_MS = 3_600_000;
+/** So much that execution environments hold leases of it. */
+const LEASED = { perMinute: 60_000, perDay: 1_000_000 };
+
+let host: LocalHost;
+let target: Target;
+let admin: AdminCommand;
+
+beforeAll(async () => {
+  host = await LocalHost.start();
+  target = await adminTarget(host);
+  admin = new AdminCommand(host.origin);
+});
+
+afterAll(async () => {
+  closeTarget(target);
+  await host.close();
+});
+
+// Requests are counted by the minute, and a test takes a second or two.
+beforeEach(() => roomyMinute(6));
+
+const issued = (limits?: Limits): Promise<NewKey> =>
+  createKey(target, { name: 'acme', plan: limits ? 'enterprise' : 'free', limits, expiresAt: undefined });
+const apiOf = ({ key }: { readonly key: string }): ApiClient => ApiClient.withKey(host.baseUrl, key);
+const statusOf = async (key: { readonly key: string }): Promise<number> => (await apiOf(key).list()).status;
+
+async function statuses(key: NewKey, count: number): Promise<number[]> {
+  const found: number[] = [];
+  for (let request = 0; request < count; request++) found.push(await statusOf(key));
+  return found;
+}
+
+/** Runs a command while requests keep coming. @returns the status of the very next one after it has returned */
+async function statusAfter(key: NewKey, ...words: string[]): Promise<number> {
+  expect(await statusOf(key)).toBe(200);
+  const command = { isOver: false };
+  const load = (async () => {
+    while (!command.isOver) {
+      await statusOf(key);
+      await sleep(5);
+    }
+  })();
+  await admin.output(...words).finally(() => (command.isOver = true));
+  const next = await statusOf(key);
+  await load;
+  return next;
+}
+
+describe('keys move', () => {
+  test('gives the new limits at once and keeps the counters', async () => {
+    const key = await issued();
+    await statuses(key, 3);
+
+    expect(await admin.json('keys', 'move', key.id, '--plan', 'pro')).toMatchObject({
+      id: key.id,
+      plan: 'pro',
+      perMinute: 300,
+      perDay: 10_000,
+      state: 'active',
+      usedToday: 3,
+    });
+    expect(await apiOf(key).list()).toMatchObject({ status: 200, rateLimit: { limit: 300, remaining: 296 } });
+  });
+
+  test('lets a key go on that is limited', async () => {
+    const key = await issued({ perMinute: 2, perDay: 100 });
+    expect(await statuses(key, 3)).toEqual([200, 200, 429]);
+
+    const words = ['--plan', 'enterprise', '--per-minute', '4', '--per-day', '50'];
+    expect(await admin.output('keys', 'move', key.id, ...words)).toBe(
+      'acme is on enterprise now: 4 a minute, 50 a day.\n',
+    );
+    expect(await statuses(key, 3)).toEqual([200, 200, 429]);
+  });
+
+  test('lets a key go on that has suspended itself, and says so', async () => {
+    const key = await issued({ perMinute: 2, perDay: 100 });
+    await statuses(key, 4);
+    expect(await apiOf(key).list()).toMatchObject({ error: { code: 'API_KEY_SUSPENDED' } });
+
+    expect(await admin.json('keys', 'move', key.id, '--plan', 'free')).toMatchObject({
+      plan: 'free',
+      state: 'active',
+      suspendedUntil: null,
+    });
+    expect(await apiOf(key).list()).toMatchObject({ status: 200, rateLimit: { limit: 60, remaining: 57 } });
+  });
+
+  test('leaves a key suspended that an admin has suspended', async () => {
+    const key = await issued();
+    await admin.output('keys', 'suspend', key.id, '--for', '1h');
+
+    expect(await admin.json('keys', 'move', key.id, '--plan', 'pro')).toMatchObject({ state: 'suspended' });
+    expect(await apiOf(key).list()).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
+  });
+
+  test('is refused without limits for Enterprise, and with limits for others', async () => {
+    const { id } = await issued();
+
+    expect(await admin.failure('keys', 'move', id, '--plan', 'enterprise')).toContain('needs its agreed limits');
+    expect(await admin.failure('keys', 'move', id, '--plan', 'pro', '--per-day', '9')).toContain('has fixed limits');
+    expect(host.host.records.plansOfKey(id)).toMatchObject([{ tags: { plan: 'free' } }]);
+  });
+});
+
+describe('keys rotate', () => {
+  test('makes a key that counts with the old one, which works until the grace ends', async () => {
+    const old = await issued();
+    await statuses(old, 2);
+    const key = await admin.newKey('rotate', old.id);
+    const graceEnd = Date.parse(String(key['graceEnds']));
+
+    expect(key).toMatchObject({ name: 'acme', plan: 'free', replaces: old.id, expires: null });
+    expect(key.key).not.toBe(old.key);
+    expect(Math.abs(graceEnd - Date.now() - 24 * HOUR_MS)).toBeLessThan(10_000);
+    expect((await apiOf(key).list()).rateLimit).toMatchObject({ limit: 60, remaining: 57 });
+    expect((await apiOf(old).list()).rateLimit).toMatchObject({ limit: 60, remaining: 56 });
+    expect(await admin.json('keys', 'show', old.id)).toMatchObject({ state: 'rotated', usedToday: 0 });
+    expect(await admin.json('keys', 'show', key.id)).toMatchObject({ state: 'active', usedToday: 4 });
+
+    const inTheEnd = await withHostClock(async (clock) => {
+      clock.moveTo(graceEnd - 1);
+      const atTheEnd = [await statusOf(old), await statusOf(key)];
+      clock.moveTo(graceEnd);
+      return { atTheEnd, after: [await statusOf(old), await statusOf(key)] };
+    });
+    expect(inTheEnd).toEqual({ atTheEnd: [200, 200], after: [401, 200] });
+  });
+
+  test('takes the grace that it is told, says until when, and goes on from key to key only forwards', async () => {
+    const old = await issued();
+    const text = await admin.output('keys', 'rotate', old.id, '--grace', '7d');
+    const day = new Date(Date.now() + 168 * HOUR_MS).toISOString().slice(0, 10);
+    const [key = ''] = text.match(KEY_PATTERN) ?? [];
+
+    expect(text).toContain(`The old key ${old.id} works until ${day} `);
+    expect([await statusOf(old), await statusOf({ key })]).toEqual([200, 200]);
+    expect(await admin.failure('keys', 'rotate', old.id)).toMatch(/was rotated to \w+ already\. Rotate that one\.$/);
+    expect(await admin.failure('keys', 'move', old.id, '--plan', 'pro')).toContain('Move the key that replaced it');
+    expect(await admin.failure('keys', 'suspend', old.id, '--for', '1h')).toContain('Suspend the key that replaced it');
+    expect(await admin.failure('keys', 'rotate', old.id, '--grace', 'soon')).toContain('such as 30m, 24h or 7d');
+  });
+});
+
+describe('keys suspend, keys resume', () => {
+  test('for a while: 429 until then, or until it is resumed', async () => {
+    const key = await issued();
+    await admin.output('keys', 'suspend', key.id, '--for', '1h');
+    const { status, error, headers } = await apiOf(key).list();
+
+    expect({ status, error }).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
+    expect(Math.abs(Number(headers.get('Retry-After')) - 3_600)).toBeLessThan(10);
+    expect(await admin.json('keys', 'show', key.id)).toMatchObject({
+      state: 'suspended',
+      suspendedUntil: expect.any(String),
+    });
+    expect(await admin.json('keys', 'resume', key.id)).toMatchObject({ state: 'active', suspendedUntil: null });
+    expect(await statusOf(key)).toBe(200);
+  });
+
+  test('until it is resumed: 401, in API Gateway too', async () => {
+    const key = await issued();
+    expect(await admin.output('keys', 'suspend', key.id)).toBe(
+      `acme is suspended until it is resumed. To end that: npm run admin -- keys resume ${key.id}\n`,
+    );
+    expect(await statusOf(key)).toBe(401);
+    expect(host.host.records.apiKey(key.id)).toMatchObject({ enabled: false });
+    expect(await admin.failure('keys', 'rotate', key.id)).toContain('is suspended. Resume it first.');
+
+    expect(await admin.output('keys', 'resume', key.id)).toBe('acme is active.\n');
+    expect(await statusOf(key)).toBe(200);
+  });
+
+  test('ends a suspension that the key has brought on itself; one without an end says so, on top of that', async () => {
+    const key = await issued({ perMinute: 2, perDay: 100 });
+    expect(await statuses(key, 4)).toEqual([200, 200, 429, 429]);
+    expect(await admin.output('keys', 'suspend', key.id)).toContain('until it is resumed');
+    await admin.output('keys', 'resume', key.id);
+
+    expect(await apiOf(key).list()).toMatchObject({ status: 429, error: { code: 'RATE_LIMIT_EXCEEDED' } });
+  });
+});
+
+describe('keys revoke', () => {
+  test('asks first, so that a script must say --yes', async () => {
+    const key = await issued();
+
+    expect(await admin.failure('keys', 'revoke', key.id)).toBe(
+      `Revoking acme (${key.id}) cannot be undone. Say --yes to go on without being asked.`,
+    );
+    expect(await statusOf(key)).toBe(200);
+  });
+
+  test('refuses a key from the very next request, and nothing of it is left', async () => {
+    const key = await issued();
+    await statuses(key, 2);
+
+    expect(await admin.output('keys', 'revoke', key.id, '--yes')).toBe(`acme (${key.id}) is revoked.\n`);
+    expect(await statusOf(key)).toBe(401);
+    expect(await admin.failure('keys', 'show', key.id)).toContain(`There is no key ${key.id}`);
+    expect(JSON.stringify(await admin.json('keys', 'list'))).not.toContain(key.id);
+  });
+
+  test('ends the keys with it that were rotated to it', async () => {
+    const old = await issued();
+    const key = await admin.newKey('rotate', old.id);
+
+    expect(await admin.json('keys', 'revoke', key.id, '--yes')).toEqual({
+      id: key.id,
+      name: 'acme',
+      plan: 'free',
+      state: 'revoked',
+      also: [old.id],
+    });
+    expect([await statusOf(old), await statusOf(key)]).toEqual([401, 401]);
+    expect(host.host.records.apiKeys.map(({ id }) => id)).not.toContain(old.id);
+  });
+});
+
+describe('A key that is leased is refused from the very next request once the command has returned', () => {
+  test('keys suspend, keys rotate without a grace, keys revoke', async () => {
+    const keys = [await issued(LEASED), await issued(LEASED), await issued(LEASED), await issued(LEASED)] as const;
+    const [disabled, suspended, rotated, revoked] = keys;
+
+    expect(
+      await Promise.all([
+        statusAfter(disabled, 'keys', 'suspend', disabled.id),
+        statusAfter(suspended, 'keys', 'suspend', suspended.id, '--for', '1h'),
+        statusAfter(rotated, 'keys', 'rotate', rotated.id, '--grace', '0s'),
+        statusAfter(revoked, 'keys', 'revoke', revoked.id, '--yes'),
+      ]),
+    ).toEqual([401, 429, 401, 401]);
+  });
+});
+
+test('No key, nor what is stored in place of it, is in what other commands print or in the host’s logs', () => {
+  const keys = [...(admin.newKeys.match(KEY_PATTERN) ?? []), ...Object.values(host.host.keys)];
+
+  expect(keys.length).toBeGreaterThan(5);
+  expectNoSecrets(admin.transcript, keys);
+  expectNoSecrets(host.log, keys);
+});

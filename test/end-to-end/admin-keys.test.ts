@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
+import type { PlanId } from '../../shared/keys/plans.ts';
+import { AdminCommand, run } from '../support/admin-command.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { withHostClock } from '../support/stopped-clock.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { roomyMinute } from '../support/roomy-minute.ts';
+import { expectNoSecrets, KEY_PATTERN } from '../support/secrets.ts';
+
+const TODAY = /^\d{4}-\d{2}-\d{2}$/;
+const MINUTE = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:00\.000Z$/);
+const DAY_MS = 86_400_000;
+
+let host: LocalHost;
+let admin: AdminCommand;
+
+beforeAll(async () => {
+  host = await LocalHost.start();
+  admin = new AdminCommand(host.origin);
+});
+
+afterAll(() => host.close());
+
+/** Ids of the keys on a customer plan. */
+function customerKeys(plan?: PlanId): string[] {
+  const { records } = host.host;
+  const isOne = (tag = ''): boolean => (plan === undefined ? tag !== INTERNAL_PLAN : tag === plan);
+  const usagePlans = records.usagePlans.filter(({ tags }) => isOne(tags['plan']));
+  return usagePlans.flatMap(({ id }) => records.keysOnPlan(id).map((key) => key.id));
+}
+
+const create = (...words: string[]) => ['keys', 'create', '--name', 'x', ...words];
+const list = (key: string) => ApiClient.withKey(host.baseUrl, key).list();
+
+describe('keys create', () => {
+  test('prints the key, with a curl that works', async () => {
+    const stdout = await admin.output('keys', 'create', '--name', 'acme', '--plan', 'free');
+    const [curl = ''] = /curl .*/.exec(stdout) ?? [];
+    const { stdout: answer } = await run('sh', ['-c', `${curl} --silent --include`]);
+
+    expect(new Set(stdout.match(KEY_PATTERN)).size).toBe(1);
+    expect(stdout).toContain('acme is on Free: 60 requests a minute, 1,000 a day.');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toMatch(/^X-RateLimit-Limit: 60\r$/im);
+  });
+
+  test.each([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ] as const)('puts a key on %s, with its limits', async (plan, perMinute, perDay) => {
+    const created = await admin.newKey('create', '--name', `on ${plan}`, '--plan', plan);
+    const { id, key } = created;
+
+    expect(created).toEqual({
+      id,
+      key,
+      name: `on ${plan}`,
+      plan,
+      perMinute,
+      perDay,
+      expires: null,
+      baseUrl: host.baseUrl,
+    });
+    expect(await list(key)).toMatchObject({ status: 200, rateLimit: { limit: perMinute } });
+    expect(host.host.records.plansOfKey(id)).toMatchObject([{ tags: { plan } }]);
+  });
+
+  test('puts an Enterprise key on a usage plan of its own, with the limits that were agreed', async () => {
+    const limits = ['--per-minute', '90', '--per-day', '5000'];
+    const { id, key } = await admin.newKey('create', '--name', 'big', '--plan', 'enterprise', ...limits);
+    const plans = host.host.records.plansOfKey(id);
+
+    expect(await list(key)).toMatchObject({ status: 200, rateLimit: { limit: 90, remaining: 89 } });
+    expect(plans).toMatchObject([
+      {
+        throttle: { rateLimit: 2, burstLimit: 180 },
+        quota: { limit: 5_000, period: 'DAY' },
+        tags: { plan: 'enterprise', 'per-minute': '90', 'per-day': '5000' },
+      },
+    ]);
+    expect(host.host.records.keysOnPlan(plans[0]?.id ?? '').map((on) => on.id)).toEqual([id]);
+  });
+
+  test('gives a name to as many keys as are asked for', async () => {
+    const first = await admin.newKey('create', '--name', 'twin', '--plan', 'free');
+    const second = await admin.newKey('create', '--name', 'twin', '--plan', 'free');
+
+    expect(second.id).not.toBe(first.id);
+    expect((await list(first.key)).rateLimit.remaining).toBe(59);
+    expect((await list(second.key)).rateLimit.remaining).toBe(59);
+  });
+
+  test('ends a key when it is to expire', async () => {
+    const soon = new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, 10);
+    const { key, expires } = await admin.newKey('create', '--name', 'trial', '--plan', 'free', '--expires', soon);
+    const before = await list(key);
+    const later = await withHostClock(async (clock) => {
+      clock.moveTo(Date.parse(soon) - 1);
+      const atTheEnd = await list(key);
+      clock.moveTo(Date.parse(soon));
+      return [atTheEnd.status, (await list(key)).status];
+    });
+
+    expect(expires).toBe(`${soon}T00:00:00.000Z`);
+    expect([before.status, ...later]).toEqual([200, 200, 401]);
+  });
+});
+
+describe('What cannot be done is refused in one line, and nothing is made', () => {
+  test.each([
+    [
+      'Enterprise without limits',
+      create('--plan', 'enterprise'),
+      'needs its agreed limits: --per-minute N --per-day N',
+    ],
+    ['limits on another plan', create('--plan', 'pro', '--per-minute', '5', '--per-day', '5'), 'has fixed limits'],
+    ['limits of zero', create('--plan', 'enterprise', '--per-minute', '0', '--per-day', '5'), 'from 1 to'],
+    ['a plan that is not there', create('--plan', 'gold'), 'Allowed choices are free, pro, business, enterprise'],
+    ['no plan', create(), "required option '--plan <plan>' not specified"],
+    ['no name', ['keys', 'create', '--plan', 'free'], "required option '--name <name>' not specified"],
+    ['an empty name', ['keys', 'create', '--name', ' ', '--plan', 'free'], 'must be 1 to 100 characters'],
+    ['a date in the past', create('--plan', 'free', '--expires', '2020-01-01'), 'must lie in the future'],
+    ['a date that is none', create('--plan', 'free', '--expires', '2030-02-30'), 'must be a date such as'],
+    ['an unknown command', ['keys', 'craete'], "unknown command 'craete'"],
+    ['an unknown option', create('--plan', 'free', '--limit', '5'), "unknown option '--limit'"],
+    ['one argument too many', ['keys', 'list', 'acme'], "too many arguments for 'list'"],
+  ])('%s', async (_, words, message) => {
+    const { apiKeys, usagePlans } = host.host.records;
+    const before = { keys: apiKeys.length, plans: usagePlans.length };
+
+    expect(await admin.failure(...words)).toContain(message);
+    expect({ keys: host.host.records.apiKeys.length, plans: host.host.records.usagePlans.length }).toEqual(before);
+  });
+
+  test('an unknown id, whatever the command', async () => {
+    const commands = [
+      ['keys', 'show'],
+      ['keys', 'move', '--plan', 'pro'],
+      ['keys', 'rotate'],
+      ['keys', 'suspend'],
+      ['keys', 'resume'],
+      ['keys', 'revoke', '--yes'],
+      ['usage'],
+    ];
+    const lines = await Promise.all(commands.map((words) => admin.failure(...words, 'nobody')));
+
+    const line = 'There is no key nobody. List the ids with: npm run admin -- keys list';
+    expect(lines).toEqual(commands.map(() => line));
+  });
+});
+
+describe('keys list, keys show', () => {
+  test('say of each key its name, plan, limits, state and use, with tabs in a pipe', async () => {
+    const { id, key } = await admin.newKey('create', '--name', 'seen', '--plan', 'pro');
+    const [head = '', ...rows] = (await admin.output('keys', 'list')).trimEnd().split('\n');
+    const mine = rows.map((row) => row.split('\t')).find(([first]) => first === id);
+    expect(head.split('\t')).toEqual([
+      'id',
+      'name',
+      'plan',
+      'state',
+      'created',
+      'last used (UTC)',
+      'this minute',
+      'today',
+    ]);
+    expect(mine).toEqual([id, 'seen', 'pro', 'active', expect.stringMatching(TODAY), 'never', '0 / 300', '0 / 10,000']);
+    expect(new Set(rows.map((row) => row.split('\t')[0]))).toEqual(new Set(customerKeys()));
+
+    await roomyMinute(5);
+    await list(key);
+    await list(key);
+    const view = {
+      id,
+      name: 'seen',
+      plan: 'pro',
+      perMinute: 300,
+      perDay: 10_000,
+      state: 'active',
+      created: expect.any(String),
+      lastUsed: MINUTE,
+      usedThisMinute: 2,
+      usedToday: 2,
+      expires: null,
+      suspendedUntil: null,
+    };
+    const [shown, text, ofPro] = await Promise.all([
+      admin.json('keys', 'show', id),
+      admin.output('keys', 'show', id),
+      admin.json('keys', 'list', '--plan', 'pro'),
+    ]);
+    expect(shown).toEqual(view);
+    expect(text).toMatch(/^State +active$/m);
+    expect(text).toMatch(/^This minute +2 of 300 requests$/m);
+    expect(text).toMatch(/^Today +2 of 10,000 requests$/m);
+    expect(ofPro).toEqual(expect.arrayContaining([view]));
+    expect(new Set(JSON.stringify(ofPro).match(/"plan":"\w+"/g))).toEqual(new Set(['"plan":"pro"']));
+  });
+
+  test('take up a key that was made in the console', async () => {
+    expect(await admin.json('keys', 'show', 'demo-free')).toMatchObject({ name: 'Demo Free', plan: 'free' });
+  });
+
+  test('end quietly where the reader has read enough', async () => {
+    const words = `"${process.execPath}" infra/admin/main.ts keys list --url ${host.origin}`;
+    expect(await run('sh', ['-c', `${words} | true`])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+  });
+});
+
+describe('plans list', () => {
+  test('shows each plan with its limits and how many keys it has', async () => {
+    const [head, ...rows] = (await admin.output('plans', 'list')).trimEnd().split('\n');
+
+    expect(head).toBe('plan\trequests a minute\trequests a day\tkeys');
+    expect(rows.map((row) => row.split('\t'))).toEqual([
+      ['Free', '60', '1,000', String(customerKeys('free').length)],
+      ['Pro', '300', '10,000', String(customerKeys('pro').length)],
+      ['Business', '1,000', '100,000', String(customerKeys('business').length)],
+      ['Enterprise', 'as agreed', 'as agreed', String(customerKeys('enterprise').length)],
+    ]);
+    expect(await admin.json('plans', 'list')).toHaveLength(4);
+  });
+});
+
+test('No key, nor what is stored in place of it, is in what other commands print or in the host’s logs', () => {
+  const keys = [...(admin.newKeys.match(KEY_PATTERN) ?? []), ...Object.values(host.host.keys)];
+
+  expect(keys.length).toBeGreaterThan(8);
+  expectNoSecrets(admin.transcript, keys);
+  expectNoSecrets(host.log, keys);
+  expectNoSecrets(admin.newKeys.replaceAll(KEY_PATTERN, ''), keys);
+});

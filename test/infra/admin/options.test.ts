@@ -1,0 +1,175 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AdminError } from '../../../infra/admin/admin-error.ts';
+import {
+  agreedLimits,
+  parseDuration,
+  parseFutureTime,
+  parseName,
+  wholeNumberUpTo,
+  withCommonOptions,
+} from '../../../infra/admin/options.ts';
+import type { PlanId } from '../../../shared/keys/plans.ts';
+import { HostClock } from '../../support/host-clock.ts';
+
+describe('a name', () => {
+  test.each([
+    ['acme', 'acme'],
+    ['  acme ', 'acme'],
+    ['Ünïcode & Söhne 🐶', 'Ünïcode & Söhne 🐶'],
+    ["'; DROP TABLE keys", "'; DROP TABLE keys"],
+    ['x'.repeat(100), 'x'.repeat(100)],
+  ])('may be %j', (text, name) => {
+    expect(parseName(text)).toBe(name);
+  });
+
+  test.each(['', '  ', 'x'.repeat(101), 'a\tb', 'a\nb', 'a\u0000b', 'a\u001B[31mb', 'a\u0085b'])(
+    'may not be %j',
+    (text) => {
+      expect(() => parseName(text)).toThrow(InvalidArgumentError);
+    },
+  );
+});
+
+describe('a length of time', () => {
+  test.each([
+    ['0s', 0],
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['24h', 86_400_000],
+    ['7d', 604_800_000],
+    ['2w', 1_209_600_000],
+    ['10y', 315_576_000_000],
+  ])('%s is %i ms', (text, duration) => {
+    expect(parseDuration(text)).toBe(duration);
+  });
+
+  test.each([
+    '',
+    '24',
+    '-1h',
+    '+1h',
+    '1.5h',
+    '1 h',
+    ' 1h',
+    '1H',
+    '1h30m',
+    '1ms',
+    '11y',
+    '999999w',
+    '1e3s',
+    'h',
+    'soon',
+  ])('%j is none', (text) => {
+    expect(() => parseDuration(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('a time in the future', () => {
+  let clock: HostClock;
+  beforeAll(() => {
+    clock = new HostClock();
+    clock.moveTo(Date.parse('2027-03-04T12:00:00Z'));
+  });
+  afterAll(() => clock.release());
+
+  test.each([
+    ['2027-03-05', '2027-03-05T00:00:00.000Z'],
+    ['2028-02-29', '2028-02-29T00:00:00.000Z'],
+    ['2030-12-31T18:00Z', '2030-12-31T18:00:00.000Z'],
+    ['2030-12-31T18:00:30+02:00', '2030-12-31T16:00:30.000Z'],
+    ['2027-03-04T12:00:00.001Z', '2027-03-04T12:00:00.001Z'],
+    ['90d', '2027-06-02T12:00:00.000Z'],
+    ['1s', '2027-03-04T12:00:01.000Z'],
+  ])('%s is %s', (text, time) => {
+    expect(new Date(parseFutureTime(text)).toISOString()).toBe(time);
+  });
+
+  test.each(['2027-03-04', '2027-03-04T12:00Z', '2027-03-04T13:00+01:00', '2020-01-01', '0s', '1970-01-01'])(
+    '%s has passed',
+    (text) => {
+      expect(() => parseFutureTime(text)).toThrow('It must lie in the future.');
+    },
+  );
+
+  test.each([
+    '',
+    'tomorrow',
+    '2030',
+    '2030-12',
+    '2030-13-01',
+    '2029-02-29',
+    '2030-12-31T18:00',
+    '31.12.2030',
+    '1893456000',
+  ])('%j is none', (text) => {
+    expect(() => parseFutureTime(text)).toThrow('It must be a date such as 2030-12-31');
+  });
+});
+
+describe('a whole number up to 1000', () => {
+  const parse = wholeNumberUpTo(1_000);
+
+  test.each([
+    ['1', 1],
+    ['10', 10],
+    ['1000', 1_000],
+  ])('may be %s', (text, value) => {
+    expect(parse(text)).toBe(value);
+  });
+
+  test.each([
+    '0',
+    '-1',
+    '+1',
+    '1.0',
+    '1.5',
+    '1e2',
+    '0x10',
+    '007',
+    '1,000',
+    ' 1',
+    '',
+    '1001',
+    '9'.repeat(13),
+    'NaN',
+    'Infinity',
+  ])('may not be %j', (text) => {
+    expect(() => parse(text)).toThrow('It must be a whole number from 1 to 1000.');
+  });
+});
+
+describe('agreed limits', () => {
+  const limits = { perMinute: 5, perDay: 50 };
+
+  test('are demanded by Enterprise, both of them', () => {
+    expect(agreedLimits('enterprise', limits)).toEqual(limits);
+    for (const part of [{}, { perMinute: 5 }, { perDay: 50 }]) {
+      expect(() => agreedLimits('enterprise', part)).toThrow(AdminError);
+    }
+  });
+
+  test.each<PlanId>(['free', 'pro', 'business'])('are refused by %s, each of them', (plan) => {
+    expect(agreedLimits(plan, {})).toBeUndefined();
+    for (const part of [limits, { perMinute: 5 }, { perDay: 50 }]) {
+      expect(() => agreedLimits(plan, part)).toThrow(`The plan ${plan} has fixed limits.`);
+    }
+  });
+});
+
+const parsed = (...words: string[]): object => {
+  const command = withCommonOptions(new Command().exitOverride().configureOutput({ outputError: () => undefined }));
+  return command.parse(words, { from: 'user' }).opts();
+};
+
+describe('the options of every command', () => {
+  test('mean the local host and text, unless they say otherwise', () => {
+    expect(parsed()).toEqual({ url: 'http://localhost:3000', json: false });
+    expect(parsed('--url', 'http://other:1', '--json')).toEqual({ url: 'http://other:1', json: true });
+    expect(parsed('--stage', 'production')).toMatchObject({ stage: 'production' });
+  });
+
+  test('name one target, not two', () => {
+    expect(() => parsed('--stage', 'staging', '--url', 'http://localhost:3000')).toThrow('cannot be used with');
+  });
+});

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type APIGatewayClient,
+  type APIGatewayClientConfig,
+  GetApiKeyCommand,
+  GetApiKeysCommand,
+} from '@aws-sdk/client-api-gateway';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
+import { account, localCredentials } from '../../../infra/local/template/account.ts';
+import { gatewayClient } from '../../../shared/key-registry/gateway-client.ts';
+import { ControlPlaneServer } from '../../support/control-plane-server.ts';
+import { apiStage } from '../../support/gateway-records.ts';
+
+/** Timers and clocks of a machine differ by so much. */
+const TOLERANCE_MS = 20;
+
+let server: ControlPlaneServer;
+let client: APIGatewayClient | undefined;
+let throttled: number;
+
+beforeEach(async () => {
+  server = await ControlPlaneServer.start(GatewayRecords.inMemory(), apiStage);
+  throttled = 0;
+});
+
+afterEach(async () => {
+  client?.destroy();
+  await server.close();
+});
+
+function clientOf(settings: APIGatewayClientConfig = {}): APIGatewayClient {
+  const connection = { endpoint: server.endpoint, region: account.region, credentials: localCredentials };
+  client = gatewayClient({ ...connection, retryMode: 'standard', ...settings }, () => (throttled += 1));
+  return client;
+}
+
+/** Makes so many calls, as many at once as may be. */
+const call = (gateway: APIGatewayClient, count: number) =>
+  Promise.all(Array.from({ length: count }, () => gateway.send(new GetApiKeysCommand({}))));
+
+/** The shortest time in which eleven calls arrived, in milliseconds. */
+const shortestOfEleven = (arrivals: readonly number[]) =>
+  Math.min(...arrivals.slice(10).map((arrival, index) => arrival - (arrivals[index] ?? 0)));
+
+describe('a client of API Gateway', () => {
+  test('makes ten calls at once, and no more than ten in any two seconds', async () => {
+    const gateway = clientOf();
+    // A pause is no reason to make twenty.
+    await call(gateway, 1);
+    await sleep(1_500);
+    await call(gateway, 20);
+
+    expect(server.arrivals).toHaveLength(21);
+    expect((server.arrivals[9] ?? 0) - (server.arrivals[1] ?? 0)).toBeLessThan(1_000);
+    expect(shortestOfEleven(server.arrivals)).toBeGreaterThan(2_000 - TOLERANCE_MS);
+  });
+
+  test('counts what it repeats among them', async () => {
+    server.faults = (number) => (number <= 2 ? 'broken' : undefined);
+    await call(clientOf(), 9);
+
+    expect(server.arrivals).toHaveLength(11);
+    expect(shortestOfEleven(server.arrivals)).toBeGreaterThan(2_000 - TOLERANCE_MS);
+  });
+
+  test('says each time that it was throttled, and goes on until it is let in', async () => {
+    server.faults = (number) => (number <= 2 ? 'throttled' : undefined);
+    const [answer] = await call(clientOf(), 1);
+
+    expect(answer).toMatchObject({ items: [] });
+    expect(server.arrivals).toHaveLength(3);
+    expect(throttled).toBe(2);
+  });
+
+  test('gives up after as many attempts as it is told', async () => {
+    server.faults = () => 'throttled';
+
+    await expect(call(clientOf({ maxAttempts: 2 }), 1)).rejects.toMatchObject({ name: 'TooManyRequestsException' });
+    expect(throttled).toBe(2);
+  });
+
+  test('makes ten attempts if it is told nothing', async () => {
+    const { config } = gatewayClient({ region: account.region });
+
+    expect(await config.maxAttempts()).toBe(10);
+  });
+
+  test('takes no other failure for a throttle', async () => {
+    const gateway = clientOf();
+    server.faults = (number) => (number === 1 ? 'broken' : undefined);
+
+    await expect(gateway.send(new GetApiKeyCommand({ apiKey: 'none' }))).rejects.toThrow('Invalid API Key identifier');
+    expect(server.arrivals).toHaveLength(2);
+    expect(throttled).toBe(0);
+  });
+});

@@ -1,0 +1,283 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
+import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { plans } from '../../../shared/keys/plans.ts';
+import { aUsagePlan } from '../../support/gateway-records.ts';
+import { aKey } from '../../support/key-records.ts';
+import { KeyRegistry, usedCounters } from '../../support/key-registry.ts';
+
+const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+const nothing = { added: [], changed: [], disabled: [], removed: [], conflicts: [], problems: [] };
+
+let registry: KeyRegistry;
+
+beforeAll(async () => {
+  registry = await KeyRegistry.start();
+});
+
+afterEach(() => registry.clear());
+
+afterAll(() => registry.close());
+
+/** What a sync did. A second one right after it must find nothing left to do. */
+async function sync(): Promise<Omit<SyncReport, 'unchanged'>> {
+  const { unchanged: _, ...did } = await registry.sync();
+  const { unchanged: __, ...again } = await registry.sync();
+  expect(again).toEqual({ ...nothing, problems: did.problems });
+  return did;
+}
+
+const did = (report: Partial<SyncReport>) => ({ ...nothing, ...report });
+const read = ({ keyHash }: KeyRecord) => registry.table.get(keyHash);
+
+/** The record after one change: its counters and the rest are as they were. */
+const revised = (before: KeyRecord, differences: Partial<KeyRecord>): KeyRecord => ({
+  ...before,
+  ...differences,
+  revision: before.revision + 1,
+});
+
+describe('a key made in the console', () => {
+  test.each(['free', 'pro', 'business'] as const)(
+    'on the plan %s has its limits, and has used nothing',
+    async (plan) => {
+      const key = generateApiKey();
+      const keyId = await registry.createKey({ name: 'acme', value: hashApiKey(key) }, registry.plan(plan));
+      const createdAt = registry.host.host.records.apiKey(keyId)?.createdAt ?? 0;
+
+      expect(await sync()).toEqual(did({ added: [keyId] }));
+      expect(await registry.records()).toEqual([
+        {
+          keyHash: hashApiKey(key),
+          keyId,
+          name: 'acme',
+          plan,
+          ...plans[plan].limits,
+          enabled: true,
+          createdAt: Math.floor(createdAt / 1_000) * 1_000,
+          usageIdentifier: 'hash',
+          interimUntil: 0,
+          revision: 1,
+          revoked: false,
+          ...unusedCounters,
+        },
+      ]);
+    },
+  );
+
+  test('may have any value: the table has its hash alone', async () => {
+    const keyId = await registry.createKey({ value: CONSOLE_VALUE }, registry.plan('pro'));
+
+    expect(await sync()).toEqual(did({ added: [keyId] }));
+    const records = await registry.records();
+    expect(records).toMatchObject([{ keyId, keyHash: hashApiKey(CONSOLE_VALUE), usageIdentifier: 'token' }]);
+    expect(JSON.stringify(records)).not.toContain(CONSOLE_VALUE);
+  });
+
+  test('and disabled is in the table, closed', async () => {
+    const keyId = await registry.createKey({ enabled: false }, registry.plan('free'));
+
+    expect(await sync()).toEqual(did({ added: [keyId] }));
+    expect(await registry.records()).toMatchObject([{ keyId, enabled: false }]);
+  });
+
+  test('that no bearer token can be is a problem, and not in the table', async () => {
+    const keyId = await registry.createKey({ value: 'a key with spaces in it' }, registry.plan('free'));
+
+    expect(await sync()).toEqual(did({ problems: [`The key ${keyId} has a value that no bearer token can have.`] }));
+    expect(await registry.records()).toEqual([]);
+  });
+
+  test.each<[string, () => Promise<string | undefined>]>([
+    ['on no plan', () => Promise.resolve(undefined)],
+    ['on the plan Overflow', () => Promise.resolve(internalPlan('Overflow'))],
+    ['on the plan Interim', () => Promise.resolve(internalPlan('Interim'))],
+    ['on a plan of another API', () => Promise.resolve(planOf({ apiId: 'another', stage: 'v1' }))],
+    ['on a plan of another stage', () => Promise.resolve(planOf({ ...registry.apiStage, stage: 'v2' }))],
+    ['on a plan of no stage', () => registry.createPlan({ plan: 'free' }, { apiStages: [] })],
+  ])('%s is none of the service', async (_, planId) => {
+    await registry.createKey({}, await planId());
+
+    expect(await sync()).toEqual(nothing);
+    expect(await registry.records()).toEqual([]);
+  });
+});
+
+function internalPlan(title: string): string {
+  return registry.host.host.records.usagePlans.find(({ name }) => name.endsWith(` ${title}`))?.id ?? '';
+}
+
+/** A plan of a stage that the host does not have. */
+function planOf(apiStage: { apiId: string; stage: string }): string {
+  registry.host.host.records.putUsagePlan(
+    aUsagePlan({ id: 'elsewhere', apiStages: [apiStage], tags: { plan: 'free' } }),
+  );
+  return 'elsewhere';
+}
+
+describe('a key that is in use keeps its counters when it is', () => {
+  test.each<[string, (key: KeyRecord) => Promise<unknown>, Partial<KeyRecord>]>([
+    [
+      'moved to another plan',
+      ({ keyId }) => registry.moveKey(keyId, registry.plan('free'), registry.plan('pro')),
+      { plan: 'pro', perMinute: 300, perDay: 10_000 },
+    ],
+    ['disabled', ({ keyId }) => registry.updateKey(keyId, 'enabled', 'false'), { enabled: false }],
+    ['renamed', ({ keyId }) => registry.updateKey(keyId, 'name', 'Acme GmbH & Co. 🐾'), { name: 'Acme GmbH & Co. 🐾' }],
+    [
+      'given an end',
+      ({ keyId }) => registry.tag('apikeys', keyId, { expires: '2031-02-03' }),
+      { expiresAt: Date.UTC(2031, 1, 3) },
+    ],
+    [
+      'deleted, and made again with the same value',
+      async ({ keyId, keyHash }) => {
+        await registry.deleteKey(keyId);
+        await registry.createKey({ value: keyHash, name: 'new' }, registry.plan('free'));
+      },
+      { name: 'new' },
+    ],
+  ])('%s', async (_, change, differences) => {
+    const before = await registry.usedKey({ value: hashApiKey(generateApiKey()) });
+    await change(before);
+    const apiKey = registry.host.host.records.apiKeyWithValue(before.keyHash);
+    const { id: keyId = '', createdAt = 0 } = apiKey ?? {};
+    const identity = { keyId, createdAt: Math.floor(createdAt / 1_000) * 1_000 };
+
+    expect(await sync()).toEqual(did({ changed: [keyId] }));
+    expect(await read(before)).toEqual(revised(before, { ...differences, ...identity }));
+  });
+
+  test('replaced by another, and no more', async () => {
+    const successor = await registry.usedKey({ name: 'successor' });
+    const before = await registry.usedKey();
+    await registry.tag('apikeys', before.keyId, { 'replaced-by': successor.keyId });
+
+    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
+    const replaced = revised(before, { replacedBy: successor.keyHash });
+    expect(await read(before)).toEqual(replaced);
+    expect(await read(successor)).toEqual(successor);
+
+    await registry.tag('apikeys', before.keyId, { 'replaced-by': undefined });
+    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
+    expect(await read(before)).toStrictEqual({ ...before, revision: replaced.revision + 1 });
+  });
+
+  test('given back its life without end', async () => {
+    const before = await registry.usedKey({ tags: { expires: '2031-02-03T04:05:06.789+01:00' } });
+    await registry.tag('apikeys', before.keyId, { expires: undefined });
+
+    expect(before.expiresAt).toBe(Date.UTC(2031, 1, 3, 3, 5, 6, 789));
+    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
+    const { expiresAt: _, ...endless } = before;
+    expect(await read(before)).toStrictEqual({ ...endless, revision: before.revision + 1 });
+  });
+
+  test('disabled and enabled again', async () => {
+    const before = await registry.usedKey();
+    await registry.updateKey(before.keyId, 'enabled', 'false');
+    await sync();
+    await registry.updateKey(before.keyId, 'enabled', 'true');
+
+    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
+    expect(await read(before)).toEqual({ ...before, revision: before.revision + 2 });
+  });
+});
+
+const leaveAndComeBack = async (before: KeyRecord, leave: () => Promise<unknown>, comeBack: () => Promise<unknown>) => {
+  await leave();
+  const left = { report: await sync(), record: await read(before) };
+  await comeBack();
+  return { left, back: { report: await sync(), record: await read(before) } };
+};
+
+const disabledAndBack = (before: KeyRecord) => {
+  const disabled = revised(before, { enabled: false });
+  return {
+    left: { report: did({ disabled: [before.keyId] }), record: disabled },
+    back: { report: did({ changed: [before.keyId] }), record: revised(disabled, { enabled: true }) },
+  };
+};
+
+describe('a key on no plan any more is disabled, and is as it was once it is back', () => {
+  test.each([
+    ['on no other', () => Promise.resolve(undefined)],
+    ['on an internal one', () => Promise.resolve(internalPlan('Interim'))],
+    ['on one of another API', () => Promise.resolve(planOf({ apiId: 'another', stage: 'v1' }))],
+  ])('taken off its plan, %s', async (_, planElsewhere) => {
+    const before = await registry.usedKey();
+    const free = registry.plan('free');
+    const elsewhere = await planElsewhere();
+    const leave = async () => {
+      await registry.takeOffPlan(before.keyId, free);
+      if (elsewhere !== undefined) await registry.putOnPlan(before.keyId, elsewhere);
+    };
+    const comeBack = async () => {
+      if (elsewhere !== undefined) await registry.takeOffPlan(before.keyId, elsewhere);
+      await registry.putOnPlan(before.keyId, free);
+    };
+
+    expect(await leaveAndComeBack(before, leave, comeBack)).toEqual(disabledAndBack(before));
+  });
+
+  test('with its plan taken off the stage', async () => {
+    const planId = await registry.createPlan({ 'per-minute': '5', 'per-day': '50' });
+    const before = await registry.usedKey({}, planId);
+    const value = `${registry.apiStage.apiId}:${registry.apiStage.stage}`;
+
+    const leave = () => registry.updatePlan(planId, { op: 'remove', path: '/apiStages', value });
+    const comeBack = () => registry.updatePlan(planId, { op: 'add', path: '/apiStages', value });
+
+    expect(await leaveAndComeBack(before, leave, comeBack)).toEqual(disabledAndBack(before));
+  });
+
+  test('with the tag of its plan gone, which is a problem too', async () => {
+    const planId = await registry.createPlan({ plan: 'pro' });
+    const before = await registry.usedKey({}, planId);
+    await registry.tag('usageplans', planId, { plan: undefined });
+
+    expect(await sync()).toEqual(
+      did({
+        disabled: [before.keyId],
+        problems: ['The usage plan Acme is on no plan: tag it with plan, one of free, pro, business, enterprise.'],
+      }),
+    );
+    await registry.tag('usageplans', planId, { plan: 'pro' });
+    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
+    expect(await read(before)).toEqual({ ...before, revision: before.revision + 2 });
+  });
+});
+
+describe('a record goes', () => {
+  test('with its key, and no other does', async () => {
+    const [gone, stays] = [await registry.usedKey(), await registry.usedKey()];
+    await registry.deleteKey(gone.keyId);
+
+    expect(await sync()).toEqual(did({ removed: [gone.keyId] }));
+    expect(await registry.records()).toEqual([stays]);
+  });
+
+  test.each([
+    ['from before there were revisions', undefined],
+    ['of any revision', 5],
+  ])('%s, where API Gateway has never had its key', async (_, revision) => {
+    const { revision: __, ...record } = aKey({ keyId: 'left-over' });
+    const Item = { ...record, ...(revision !== undefined && { revision }) };
+    await registry.host.documents.send(new PutCommand({ TableName: registry.host.keysTable, Item }));
+
+    expect(await sync()).toEqual(did({ removed: ['left-over'] }));
+    expect(await registry.records()).toEqual([]);
+  });
+});
+
+test('The demo keys are in the table as API Gateway has them, and used counters stay', async () => {
+  await registry.use('demo-free');
+
+  expect(await registry.sync()).toEqual({
+    ...nothing,
+    unchanged: expect.arrayContaining(['demo-free', 'demo-pro', 'demo-business', 'demo-enterprise']),
+  });
+  expect(await registry.recordOf('demo-free')).toMatchObject({ ...usedCounters, revision: 0 });
+});
