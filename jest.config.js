@@ -8,5 +8,7 @@ export default {
     '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
   maxWorkers: 2,
+  // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,
 };
