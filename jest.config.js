@@ -9,6 +9,6 @@ export default {
   },
   maxWorkers: 2,
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
-  workerIdleMemoryLimit: '1GB',
-  testTimeout: 30_000,
+  workerIdleMemoryLimit: '512MB',
+  testTimeout: 60_000,
 };
