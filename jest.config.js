@@ -10,5 +10,5 @@ export default {
   maxWorkers: 2,
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
   workerIdleMemoryLimit: '512MB',
-  testTimeout: 60_000,
+  testTimeout: 30_000,
 };
