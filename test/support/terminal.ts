@@ -14,6 +14,12 @@ export function terminalObstacle(): string | undefined {
   return stdout?.includes('util-linux') ? undefined : 'there is no util-linux script(1) on the PATH to open one with';
 }
 
+/** What a person's terminal says of itself: it has colours, which `CI` and others would have Node.js deny. */
+function personsEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env;
+  return { PATH, HOME, TERM: 'xterm-256color' };
+}
+
 /** A terminal with a shell command in it, and somebody at its keyboard. */
 export class Terminal {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
@@ -25,7 +31,7 @@ export class Terminal {
     const command = `stty cols 200; ${line.replace(/^admin /, `"${process.execPath}" infra/admin/main.ts `)}`;
     this.#process = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       cwd: root,
-      env: { ...process.env, FORCE_COLOR: undefined, NO_COLOR: undefined, TERM: 'xterm-256color', ...env },
+      env: { ...personsEnvironment(), ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
       timeout: LONGEST_MS,
     });
