@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
+import { readAssembly, type SynthesizedStack } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
 import { makeFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
@@ -15,7 +16,6 @@ import { loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-sink.ts';
 import { prepareData } from './prepare-data.ts';
-import { synthesize } from './synthesize.ts';
 import { LocalStack } from './template/stack.ts';
 
 export interface HostOptions {
@@ -28,6 +28,8 @@ export interface HostOptions {
   /** A DynamoDB engine to use instead of the embedded one. */
   readonly dynamodb: URL | undefined;
   readonly sampleData: boolean;
+  /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
+  readonly assembly?: string | undefined;
 }
 
 /** The running service. */
@@ -87,7 +89,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   closings.push(() => engine.close());
   const records = await openRecords(options.dataFolder);
   closings.push(() => records.close());
-  const synthesized = synthesize(assemblyFolder);
+  const synthesized = await assemble(options, assemblyFolder);
   const stack = new LocalStack(synthesized.name, synthesized.template);
   applyTemplate(records, stack);
 
@@ -120,6 +122,13 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
     usageMeter,
     engineEndpoint: engine.endpoint,
   };
+}
+
+/** The CDK is loaded only where it is needed: it takes longer than all the rest of the host. */
+async function assemble({ assembly }: HostOptions, folder: string): Promise<SynthesizedStack> {
+  if (assembly !== undefined) return readAssembly(assembly);
+  const { synthesize } = await import('./synthesize.ts');
+  return synthesize(folder);
 }
 
 function startEngine({ dynamodb, dataFolder }: HostOptions): Promise<Engine> {

@@ -36,7 +36,7 @@ export class LocalApis {
     afterAll(() => Promise.all(this.#logGroups.map((logGroups) => logGroups.close())));
     this.#deploy = testFunctions();
     this.#folder = temporaryFolder();
-    this.#template = new ServiceTemplate(path.join(this.#folder, 'assembly'));
+    this.#template = new ServiceTemplate();
   }
 
   start(sources: FunctionSources, change: (template: EditableTemplate) => void = () => undefined): LocalApi {

@@ -7,6 +7,7 @@ import { type Host, type HostOptions, startHost } from '../../infra/local/host.t
 import { account, localCredentials } from '../../infra/local/template/account.ts';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stock-store.ts';
+import { synthesizedOnce } from './synthesize-once.ts';
 
 /** A stock item as it lies in the table; `petId` may be beyond what a JavaScript number holds. */
 export interface StockItem {
@@ -27,7 +28,15 @@ export class LocalHost {
   }
 
   static async start(options: Partial<HostOptions> = {}): Promise<LocalHost> {
-    const defaults = { host: '127.0.0.1', port: 0, dataFolder: undefined, dynamodb: undefined, sampleData: true };
+    const assembly = synthesizedOnce();
+    const defaults = {
+      assembly,
+      host: '127.0.0.1',
+      port: 0,
+      dataFolder: undefined,
+      dynamodb: undefined,
+      sampleData: true,
+    };
     return new LocalHost(await startHost({ ...defaults, ...options }));
   }
 

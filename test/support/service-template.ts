@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { synthesize } from '../../infra/local/synthesize.ts';
+import { readAssembly } from '../../infra/local/assembly.ts';
+import { synthesizedOnce } from './synthesize-once.ts';
 
 const templateSchema = v.looseObject({
   Resources: v.record(
@@ -17,9 +18,8 @@ export class ServiceTemplate {
   readonly stackName: string;
   readonly #text: string;
 
-  /** @param folder where the cloud assembly goes */
-  constructor(folder: string) {
-    const { name, template } = synthesize(folder);
+  constructor() {
+    const { name, template } = readAssembly(synthesizedOnce());
     this.stackName = name;
     this.#text = JSON.stringify(template);
   }

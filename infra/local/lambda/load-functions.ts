@@ -1,6 +1,6 @@
 import { HostError } from '../host-error.ts';
 import type { LogGroups } from '../log-sink.ts';
-import type { SynthesizedStack } from '../synthesize.ts';
+import type { SynthesizedStack } from '../assembly.ts';
 import type { LocalStack } from '../template/stack.ts';
 import { LambdaFunction } from './lambda-function.ts';
 

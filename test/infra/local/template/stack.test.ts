@@ -3,9 +3,8 @@ import * as v from 'valibot';
 import { HostError } from '../../../../infra/local/host-error.ts';
 import { LocalStack } from '../../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../../support/service-template.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const service = new ServiceTemplate(temporaryFolder());
+const service = new ServiceTemplate();
 
 const load = (template: unknown) => new LocalStack('staging-Inventory', template);
 
