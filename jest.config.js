@@ -7,7 +7,7 @@ export default {
   transform: {
     '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
-  globalSetup: '<rootDir>/test/support/synthesize-once.ts',
+  globalSetup: '<rootDir>/test/support/before-all-suites.ts',
   maxWorkers: 2,
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
   workerIdleMemoryLimit: '512MB',

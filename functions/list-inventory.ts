@@ -1,16 +1,17 @@
-import { inventoryItemToJson } from '../shared/contract/inventory.ts';
+import { inventoryItemToJson, petStatusSchema } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { operationHandler } from '../shared/http/operation-handler.ts';
+import { listHandler } from '../shared/http/list-handler.ts';
+import { SigningSecret } from '../shared/signing-secret.ts';
 import { StockStore } from '../shared/stock-store.ts';
 
-const stock = new StockStore(documentClient({ maxAttempts: 3, requestTimeout: 3_000 }), requiredEnv('STOCK_TABLE'));
+const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 
 /** `GET /inventory`: the stock levels of all pets, in ascending petId (spec §4.1). */
-export const handler = operationHandler(async () => {
-  const pages: string[] = [];
-  for await (const page of stock.pages()) {
-    if (page.length > 0) pages.push(page.map(inventoryItemToJson).join(','));
-  }
-  return { status: 200, body: `[${pages.join(',')}]` };
+export const handler = listHandler({
+  operation: 'listInventory',
+  status: petStatusSchema,
+  entries: new StockStore(client, requiredEnv('STOCK_TABLE')),
+  toJson: inventoryItemToJson,
+  secret: new SigningSecret(client, requiredEnv('SECRETS_TABLE'), 'cursors'),
 });

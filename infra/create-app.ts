@@ -1,5 +1,8 @@
-import { App, Stage } from 'aws-cdk-lib';
+import { App, Fn, Stage } from 'aws-cdk-lib';
+import { exportNames } from './stack/exports.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
+import { ReferenceContent } from './stack/reference-content.ts';
+import { ReferenceSite } from './stack/reference-site.ts';
 import type { StageSettings } from './stages.ts';
 
 /** Feature flags stand here rather than in cdk.json, so that every way of synthesising makes the same template. */
@@ -22,14 +25,30 @@ export interface AppOptions {
   readonly outdir?: string;
   /** Check the templates against the built-in CloudFormation rules. It takes longer than all the rest. */
   readonly validate?: boolean;
+  /** Make the stacks of the reference page too. Without them the API's own is the same, and is there sooner. */
+  readonly referencePage?: boolean;
 }
 
-/** The CDK app with one `Inventory` stack per stage. */
-export function createApp(stages: readonly StageSettings[], { outdir, validate = false }: AppOptions = {}): App {
+/** The CDK app: per stage the site of the reference page, the API, and the page's files. */
+export function createApp(
+  stages: readonly StageSettings[],
+  { outdir, validate = false, referencePage = true }: AppOptions = {},
+): App {
   const context = { ...featureFlags, '@aws-cdk/core:validateAgainstDefaultRules': validate };
   const app = new App({ analyticsReporting: false, context, ...(outdir !== undefined && { outdir }) });
   for (const settings of stages) {
-    new InventoryStack(new Stage(app, settings.name), 'Inventory', settings);
+    const stage = new Stage(app, settings.name);
+    const inventory = new InventoryStack(stage, 'Inventory', {
+      ...settings,
+      pageOrigin: Fn.importValue(exportNames.pageOrigin(settings.name)),
+    });
+    if (referencePage) addReferencePage(stage, settings, inventory);
   }
   return app;
+}
+
+/** The API lets the page's origin call it, and the page has the API's address in it: so the page comes in two parts. */
+function addReferencePage(stage: Stage, settings: StageSettings, inventory: InventoryStack): void {
+  inventory.addStackDependency(new ReferenceSite(stage, 'ReferenceSite', settings));
+  new ReferenceContent(stage, 'ReferenceContent', settings).addStackDependency(inventory);
 }

@@ -2,6 +2,7 @@ import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamo
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from './contract/errors.ts';
+import { int64Schema } from './contract/int64.ts';
 
 export interface ClientOptions {
   /** Tries per call, the first included. */
@@ -21,6 +22,9 @@ export const decimalTextSchema = v.pipe(
   v.object({ value: v.string() }),
   v.transform(({ value }) => value),
 );
+
+/** An int64 in an item, as its digits. */
+export const int64AttributeSchema = v.pipe(decimalTextSchema, int64Schema);
 
 /** A number in an item that is known to fit a JavaScript number. */
 export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());

@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { AdminError, awsReason } from './admin-error.ts';
 import { inventoryCommand } from './inventory/command.ts';
 import { keysCommand } from './keys/commands.ts';
+import { ordersCommand } from './orders-command.ts';
+import { petsCommand } from './pets-command.ts';
 import { plansCommand } from './plans-command.ts';
 import { usageCommand } from './usage/command.ts';
 
@@ -11,7 +13,9 @@ const program = new Command('npm run admin --')
   .addCommand(keysCommand())
   .addCommand(usageCommand())
   .addCommand(plansCommand())
-  .addCommand(inventoryCommand());
+  .addCommand(inventoryCommand())
+  .addCommand(petsCommand())
+  .addCommand(ordersCommand());
 
 for (const command of withSubcommands(program)) {
   command

@@ -26,6 +26,8 @@ export interface Target {
   readonly apiStage: ApiStage;
   readonly keyTable: KeyTable;
   readonly stockTable: string;
+  readonly petsTable: string;
+  readonly ordersTable: string;
   /** Base address of the API, without a slash at its end. */
   readonly baseUrl: string;
   /** For messages: where that is. */
@@ -38,6 +40,8 @@ const outputsSchema = v.object({
   BaseUrl: v.string(),
   KeysTableName: v.string(),
   StockTableName: v.string(),
+  PetsTableName: v.string(),
+  OrdersTableName: v.string(),
 });
 
 type Outputs = v.InferOutput<typeof outputsSchema>;
@@ -54,7 +58,8 @@ async function localTarget(url: string): Promise<Target> {
     throw new AdminError(`--url ${url} is no address. It must be one such as http://localhost:3000.`);
   const { origin } = new URL(url);
   const outputs = v.safeParse(outputsSchema, await fetchJson(`${origin}${OUTPUTS_PATH}`));
-  if (!outputs.success) throw new AdminError(`What answers at ${origin} is no local host of this service.`);
+  if (!outputs.success)
+    throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials };
   return targetOf({ ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` }, connection, origin);
 }
@@ -73,12 +78,20 @@ async function fetchJson(url: string): Promise<unknown> {
 }
 
 async function awsTarget(stage: StageName): Promise<Target> {
+  const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
+  if (outputs.success) return targetOf(outputs.output, {}, `the stage ${stage}`);
+  throw new AdminError(
+    `The stage ${stage} runs another version of the service than this command belongs to: deploy this one, or check out that one.`,
+  );
+}
+
+async function stackOutputs(stage: StageName): Promise<Record<string, string | undefined>> {
   const stackName = stackNameOf(stage);
   const cloudFormation = new CloudFormationClient({});
   try {
     const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackName }));
     const outputs = Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey ?? '', OutputValue]) ?? [];
-    return targetOf(v.parse(outputsSchema, Object.fromEntries(outputs)), {}, `the stage ${stage}`);
+    return Object.fromEntries(outputs);
   } catch (error) {
     const endpoint = process.env.AWS_ENDPOINT_URL;
     const elsewhere = endpoint === undefined ? '' : ` AWS_ENDPOINT_URL is set to ${endpoint}: unset it.`;
@@ -100,6 +113,8 @@ function targetOf(outputs: Outputs, connection: Connection, place: string): Targ
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
     keyTable: new KeyTable(documents, outputs.KeysTableName),
     stockTable: outputs.StockTableName,
+    petsTable: outputs.PetsTableName,
+    ordersTable: outputs.OrdersTableName,
     baseUrl: outputs.BaseUrl,
     place,
   };

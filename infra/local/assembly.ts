@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { stackNameOf, stages } from '../stages.ts';
+import { stackNameOf, type StageName } from '../stages.ts';
 import { HostError } from './host-error.ts';
 
 /** The stage whose stack the local host runs. */
-const STAGE = stages.staging.name;
+const LOCAL_STAGE: StageName = 'staging';
 
 const manifestSchema = v.object({
   artifacts: v.record(
@@ -41,17 +41,17 @@ export interface SynthesizedStack {
 }
 
 /**
- * Reads the service as it is deployed to staging from a cloud assembly.
+ * Reads the service from a cloud assembly, as it is deployed to a stage; by default the one that the local host runs.
  *
  * @throws HostError where the assembly has no such stack
  */
-export function readAssembly(folder: string): SynthesizedStack {
-  const stageFolder = join(folder, `assembly-${STAGE}`);
+export function readAssembly(folder: string, stage: StageName = LOCAL_STAGE): SynthesizedStack {
+  const stageFolder = join(folder, `assembly-${stage}`);
   const { artifacts } = readJson(join(stageFolder, 'manifest.json'), manifestSchema);
-  const name = stackNameOf(STAGE);
-  const stack = Object.entries(artifacts).find(([, { properties }]) => properties?.stackName === name);
-  const templateFile = stack?.[1].properties?.templateFile;
-  const assetManifest = artifacts[`${stack?.[0]}.assets`]?.properties?.file;
+  const name = stackNameOf(stage);
+  const [id, stack] = Object.entries(artifacts).find(([, { properties }]) => properties?.stackName === name) ?? [];
+  const templateFile = stack?.properties?.templateFile;
+  const assetManifest = artifacts[`${id}.assets`]?.properties?.file;
   if (templateFile === undefined || assetManifest === undefined) {
     throw new HostError(`The cloud assembly ${folder} has no stack ${name}`);
   }

@@ -1,14 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
-import { limitHeaders } from '../../shared/http/authorizer-context.ts';
+import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { isControlPlanePath } from './control-plane/control-plane-path.ts';
 import { MAX_BODY_BYTES } from './control-plane/request-body.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
-import type { GatewayAnswer } from './gateway/messages.ts';
+import type { GatewayAnswer, StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { OUTPUTS_PATH } from './outputs-path.ts';
+import { findPageFile, sendPageFile } from './page.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
 
 /** What the host's address leads to. */
@@ -21,7 +23,8 @@ export interface Service {
 }
 
 /**
- * The host's one address: the API below its stage; at the root DynamoDB's API, API Gateway's own, the stack's outputs.
+ * The host's one address: the API below its stage; at the root DynamoDB's API, API Gateway's own, the stack's outputs,
+ * and the reference page.
  *
  * @param service requests that come before it is ready wait for it
  */
@@ -48,16 +51,39 @@ async function route(service: Promise<Service>, message: IncomingMessage, respon
   if (message.headers.host === undefined && message.httpVersion === '1.1') {
     sendError(response, 'BAD_REQUEST', 'The request has no Host header.');
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
-    send(response, await restApi.answer(await readRequest(message, restApi.stage)));
+    await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
   } else if (path === '/' && isDynamoDBCall(message)) {
     await forwardToEngine(engineEndpoint, message, response);
   } else if (isControlPlanePath(path)) {
-    send(response, await callControlPlane(controlPlane, message));
+    await send(response, await callControlPlane(controlPlane, message));
   } else if (path === OUTPUTS_PATH && message.method === 'GET') {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
   } else {
-    const baseUrl = `http://${message.headers.host ?? 'localhost'}/${restApi.stage}`;
+    await answerFromPage(path, restApi.stage, message, response);
+  }
+}
+
+/** A host name or address, with or without a port (RFC 3986 §3.2). */
+const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+async function answerFromPage(
+  path: string,
+  stage: string,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { host = 'localhost' } = message.headers;
+  // The page repeats the host, so it must be nothing else.
+  if (!HOST.test(host)) return sendError(response, 'BAD_REQUEST', 'The Host header has no host name.');
+  const baseUrl = `http://${host}/${stage}`;
+  const file = await findPageFile(path, baseUrl);
+  if (!file) {
     sendError(response, 'ROUTE_NOT_FOUND', `There is nothing at this path. The API is at ${baseUrl}.`);
+  } else if (message.method === 'GET' || message.method === 'HEAD') {
+    await sendPageFile(file, message, response);
+  } else {
+    response.setHeader('Allow', 'GET, HEAD');
+    sendError(response, 'METHOD_NOT_ALLOWED');
   }
 }
 
@@ -74,10 +100,18 @@ async function callControlPlane(controlPlane: ControlPlane, message: IncomingMes
   });
 }
 
-function send(response: ServerResponse, { status, headers, body }: GatewayAnswer): void {
+/** A stream that fails cuts the connection: nobody may take a part for the whole. */
+async function send(response: ServerResponse, { status, headers, body }: StreamedAnswer): Promise<void> {
   response.statusCode = status;
   for (const [name, value] of headers) response.appendHeader(name, value);
-  response.end(body);
+  if (Buffer.isBuffer(body)) return void response.end(body);
+  // The head goes out as soon as it is known, however long the first bytes take.
+  response.flushHeaders();
+  await pipeline(body, response).catch(() => {
+    response.destroy();
+    // A client that has left before the answer is there leaves a body that nobody has begun to read.
+    body.destroy();
+  });
 }
 
 function sendError(response: ServerResponse, code: ErrorCode, message?: string): void {
@@ -86,7 +120,7 @@ function sendError(response: ServerResponse, code: ErrorCode, message?: string):
 }
 
 function errorHeaders(): Record<string, string> {
-  const limits = Object.fromEntries(Object.keys(limitHeaders).map((name) => [name, '0']));
+  const limits = Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, unknownLimit[source]]));
   return { 'Content-Type': 'application/json', ...limits };
 }
 

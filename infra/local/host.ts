@@ -16,6 +16,7 @@ import { loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-sink.ts';
 import { prepareData } from './prepare-data.ts';
+import { exportsOfStage } from './template/account.ts';
 import { LocalStack } from './template/stack.ts';
 
 export interface HostOptions {
@@ -30,6 +31,8 @@ export interface HostOptions {
   readonly sampleData: boolean;
   /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
   readonly assembly?: string | undefined;
+  /** Origin of the reference page that may call the API from a browser; by default the host's own. */
+  readonly pageOrigin?: string | undefined;
 }
 
 /** The running service. */
@@ -90,7 +93,8 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   const records = await openRecords(options.dataFolder);
   closings.push(() => records.close());
   const synthesized = await assemble(options, assemblyFolder);
-  const stack = new LocalStack(synthesized.name, synthesized.template);
+  const origin = `http://${urlHost(options.host)}:${address.port}`;
+  const stack = new LocalStack(synthesized.name, synthesized.template, exportsOfStage(options.pageOrigin ?? origin));
   applyTemplate(records, stack);
 
   const logFolder = makeFolder(options.dataFolder ?? assemblyFolder, 'logs');
@@ -114,7 +118,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.
   closings.push(() => closeServer(server));
   return {
-    baseUrl: `http://${urlHost(options.host)}:${address.port}/${restApi.stage}`,
+    baseUrl: `${origin}/${restApi.stage}`,
     keys,
     logFolder,
     outputs: stack.outputs,

@@ -66,6 +66,7 @@ function readyForPeople(
   return `
   Pet Store Inventory Service is ready.
 
+    Reference  ${new URL(baseUrl).origin}
     Base URL   ${baseUrl}
     Data       ${dynamodb?.origin ?? dataFolder ?? 'in memory, gone when it stops'}
     Logs       ${logFolder}

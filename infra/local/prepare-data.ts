@@ -7,12 +7,12 @@ import type { Engine } from './dynamodb/engine.ts';
 import { createTables } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './gateway-records/gateway-records.ts';
 import { HostError } from './host-error.ts';
-import { loadSampleStock } from './sample-data.ts';
+import { loadSampleData } from './sample-data/load-sample-data.ts';
 import { account, localCredentials } from './template/account.ts';
 import type { LocalStack } from './template/stack.ts';
 
 /**
- * Creates what a host starts with and does not have yet: tables, sample stock, demo keys.
+ * Creates what a host starts with and does not have yet: tables, sample data, demo keys.
  *
  * @returns a demo key per plan
  * @throws HostError where the engine cannot be used
@@ -32,7 +32,13 @@ export async function prepareData(
   const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
   try {
     await createTables(client, stack.resources('AWS::DynamoDB::Table'));
-    if (sampleData) await loadSampleStock(documents, outputOf(stack, 'StockTableName'));
+    if (sampleData) {
+      await loadSampleData(documents, {
+        stock: outputOf(stack, 'StockTableName'),
+        pets: outputOf(stack, 'PetsTableName'),
+        orders: outputOf(stack, 'OrdersTableName'),
+      });
+    }
     return await issueDemoKeys(documents, outputOf(stack, 'KeysTableName'), records);
   } catch (error) {
     if (error instanceof HostError) throw error;

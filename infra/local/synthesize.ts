@@ -8,6 +8,6 @@ import { readAssembly, type SynthesizedStack } from './assembly.ts';
  * @param folder where the cloud assembly goes
  */
 export function synthesize(folder: string): SynthesizedStack {
-  createApp([stages.staging], { outdir: folder }).synth();
+  createApp([stages.staging], { outdir: folder, referencePage: false }).synth();
   return readAssembly(folder);
 }

@@ -18,6 +18,7 @@ export function bundleOptions(name: string): BuildOptions {
     legalComments: 'none',
     alias: {
       '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'lambda-credentials.ts'),
+      '@aws-sdk/middleware-endpoint-discovery': join(import.meta.dirname, 'no-endpoint-discovery.ts'),
       '@smithy/core/event-streams': join(import.meta.dirname, 'no-event-streams.ts'),
     },
   };

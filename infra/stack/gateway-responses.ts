@@ -1,6 +1,7 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
-import { limitHeaders } from '../../shared/http/authorizer-context.ts';
+import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
+import { corsHeaders } from '../../shared/http/cors.ts';
 
 interface Answer {
   readonly code: ErrorCode;
@@ -48,12 +49,13 @@ const answers: Record<string, Answer> = {
 };
 
 /** Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8). */
-export function addGatewayResponses(restApi: RestApi): void {
+export function addGatewayResponses(restApi: RestApi, pageOrigin: string): void {
+  const cors = Object.entries(corsHeaders(pageOrigin)).map(([header, value]) => [header, literal(value)]);
   for (const [type, { code, afterAuthorizer, headers, body }] of Object.entries(answers)) {
     restApi.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(errorCatalogue[code].status),
-      responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...headers },
+      responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...Object.fromEntries(cors), ...headers },
       templates: { 'application/json': body ?? bodyOf(code) },
     });
   }
@@ -70,12 +72,15 @@ function bodyFromContext(): string {
   return `{"code":"$context.authorizer.code","message":"$context.authorizer.message","status":${status}}`;
 }
 
-/** Before the authorizer has run no limit is known, and a mapping cannot compute a time: all three are 0. */
+/** Before the authorizer has run no limit is known, and a mapping cannot compute a time: all are 0. */
 function limitHeaderMappings(afterAuthorizer: boolean): Record<string, string> {
   return Object.fromEntries(
     Object.entries(limitHeaders).map(([header, source]) => [
       header,
-      afterAuthorizer ? `context.authorizer.${source}` : "'0'",
+      afterAuthorizer ? `context.authorizer.${source}` : literal(unknownLimit[source]),
     ]),
   );
 }
+
+/** A header value that is always the same, as API Gateway wants it. */
+const literal = (value: string): string => `'${value}'`;

@@ -3,20 +3,26 @@ import {
   AccessLogField,
   AccessLogFormat,
   ApiKeySourceType,
+  AuthorizationType,
   CfnAuthorizer,
   EndpointType,
   LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
+  MockIntegration,
   RequestAuthorizer,
+  ResponseTransferMode,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type OperationId, operations } from '../../shared/contract/operations.ts';
+import { methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
+import { allowedRequestHeaders } from '../../shared/http/cors.ts';
 import { acknowledge } from './acknowledge.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
+import { STREAMING_TIMEOUT } from './operation-functions.ts';
 
 /** The version segment that every base address ends in (spec §1 and §9). */
 const STAGE_NAME = 'v1';
@@ -24,8 +30,16 @@ const STAGE_NAME = 'v1';
 /** Resource that takes every path no other resource takes. */
 const ANY_PATH = '{path+}';
 
+/** Operations whose answer is streamed. */
+const STREAMED: ReadonlySet<OperationId> = new Set(['listInventory', 'listOrders']);
+
+/** How long a browser may remember what a preflight said: an hour. */
+const PREFLIGHT_SECONDS = 3_600;
+
 export interface InventoryApiProps {
   readonly name: string;
+  /** Origin of the reference page, whose try-it calls the API from a browser. */
+  readonly pageOrigin: string;
   readonly functions: {
     readonly authorizer: IFunction;
     readonly fallback: IFunction;
@@ -37,7 +51,7 @@ export interface InventoryApiProps {
 export class InventoryApi extends Construct {
   readonly restApi: RestApi;
 
-  constructor(scope: Construct, id: string, { name, functions }: InventoryApiProps) {
+  constructor(scope: Construct, id: string, { name, functions, pageOrigin }: InventoryApiProps) {
     super(scope, id);
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.authorizer,
@@ -65,22 +79,58 @@ export class InventoryApi extends Construct {
         accessLogFormat,
       },
     });
-    this.#route(functions);
-    addGatewayResponses(this.restApi);
+    this.#route(functions, pageOrigin);
+    addGatewayResponses(this.restApi, pageOrigin);
     this.#acknowledgeFindings();
   }
 
-  #route({ operations: operationFunctions, fallback }: InventoryApiProps['functions']): void {
+  #route({ operations: operationFunctions, fallback }: InventoryApiProps['functions'], pageOrigin: string): void {
     const toFallback = integration(fallback);
     const paths = new Set<string>();
     for (const id of operationIds()) {
       const { method, path } = operations[id];
-      this.#addMethod(path, method, integration(operationFunctions[id]));
+      const target = operationFunctions[id];
+      this.#addMethod(path, method, STREAMED.has(id) ? streamingIntegration(target) : integration(target));
       paths.add(path);
     }
     for (const path of ['/', ...paths, `/${ANY_PATH}`]) {
       this.#addMethod(path, 'ANY', toFallback);
     }
+    for (const path of paths) this.#addPreflight(path, pageOrigin);
+  }
+
+  /** What a browser asks before a page may call the API: it sends no key, and is no request to the service. */
+  #addPreflight(path: string, pageOrigin: string): void {
+    const headers = {
+      'Access-Control-Allow-Origin': pageOrigin,
+      'Access-Control-Allow-Methods': methodsOf(path).join(', '),
+      'Access-Control-Allow-Headers': allowedRequestHeaders.join(', '),
+      'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+      ...Object.fromEntries(Object.entries(limitHeaders).map(([header, source]) => [header, unknownLimit[source]])),
+    };
+    const parameters = Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, value]);
+    const answer = new MockIntegration({
+      requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
+      integrationResponses: [
+        {
+          statusCode: '204',
+          responseParameters: Object.fromEntries(parameters.map(([name, value]) => [name, `'${value}'`])),
+        },
+      ],
+    });
+    const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', answer, {
+      authorizationType: AuthorizationType.NONE,
+      apiKeyRequired: false,
+      methodResponses: [
+        {
+          statusCode: '204',
+          responseParameters: Object.fromEntries(parameters.map(([name]) => [String(name), true])),
+        },
+      ],
+    });
+    const reason = 'A browser asks before it sends a key; the answer is the same for everybody.';
+    acknowledge(method, 'APIG4', reason);
+    acknowledge(method, 'COG4', reason);
   }
 
   #addMethod(path: string, httpMethod: string, target: LambdaIntegration): void {
@@ -132,6 +182,15 @@ const accessLogFormat = AccessLogFormat.custom(
 
 function integration(handler: IFunction): LambdaIntegration {
   return new LambdaIntegration(handler, { allowTestInvoke: false, timeout: Duration.seconds(29) });
+}
+
+/** API Gateway passes the answer on as it comes, whatever its size. */
+function streamingIntegration(handler: IFunction): LambdaIntegration {
+  return new LambdaIntegration(handler, {
+    allowTestInvoke: false,
+    timeout: STREAMING_TIMEOUT,
+    responseTransferMode: ResponseTransferMode.STREAM,
+  });
 }
 
 function operationIds(): OperationId[] {

@@ -1,17 +1,32 @@
 import { Duration } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type OperationId, operations } from '../../shared/contract/operations.ts';
+import { BY_STATUS } from '../../shared/sorted-table.ts';
+import type { StageSettings } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';
 
-export interface OperationFunctionsProps {
+export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation'> {
   readonly tables: Tables;
   /** Usage identifier that refused requests are metered as. */
   readonly overflowIdentifier: string;
   /** Usage identifier that requests of keys just issued or moved are metered as. */
   readonly interimIdentifier: string;
+  /** Origin of the reference page. */
+  readonly pageOrigin: string;
 }
+
+/** A list is streamed for as long as it takes; this is the most that a reader may take. */
+export const STREAMING_TIMEOUT = Duration.minutes(5);
+
+/**
+ * What a list that is streamed leaves behind is collected early, so that memory stays flat: by default V8 lets it grow
+ * to a quarter of a gigabyte first. Lambda's Node.js runtime sets other sizes only where these are not given.
+ */
+export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
 
 /** The Lambda functions: the authorizer, one per operation, the fallback. Each may do only what it needs. */
 export class OperationFunctions extends Construct {
@@ -19,14 +34,25 @@ export class OperationFunctions extends Construct {
   readonly fallback: IFunction;
   readonly operations: Record<OperationId, IFunction>;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { tables, overflowIdentifier, interimIdentifier }: OperationFunctionsProps,
-  ) {
+  constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
+    this.authorizer = this.#authorizer(props);
+    this.operations = {
+      listInventory: this.#listInventory(props),
+      updateInventory: this.#updateInventory(props),
+      getPet: this.#getPet(props),
+      listOrders: this.#listOrders(props),
+    };
+    this.fallback = new ServiceFunction(this, 'Fallback', {
+      entry: 'fallback',
+      description: 'Answers 404 and 405 for what is no operation',
+      timeout: Duration.seconds(5),
+      environment: { PAGE_ORIGIN: props.pageOrigin },
+    });
+  }
 
-    this.authorizer = new ServiceFunction(this, 'Authorizer', {
+  #authorizer({ tables, overflowIdentifier, interimIdentifier }: OperationFunctionsProps): IFunction {
+    const authorizer = new ServiceFunction(this, 'Authorizer', {
       entry: 'authorizer',
       description: 'Checks the API key of a request and counts it',
       timeout: Duration.seconds(10),
@@ -36,30 +62,88 @@ export class OperationFunctions extends Construct {
         INTERIM_USAGE_IDENTIFIER: interimIdentifier,
       },
     });
-    tables.keys.grant(this.authorizer, 'dynamodb:UpdateItem', 'dynamodb:GetItem');
+    allow(authorizer, tables.keys, 'UpdateItem', 'GetItem');
+    return authorizer;
+  }
 
-    const listInventory = new ServiceFunction(this, 'ListInventory', {
+  #listInventory({ tables, pageOrigin }: OperationFunctionsProps): IFunction {
+    const list = new ServiceFunction(this, 'ListInventory', {
       entry: 'list-inventory',
       description: operations.listInventory.purpose,
-      timeout: Duration.seconds(28),
-      environment: { STOCK_TABLE: tables.stock.tableName },
+      timeout: STREAMING_TIMEOUT,
+      environment: {
+        STOCK_TABLE: tables.stock.tableName,
+        SECRETS_TABLE: tables.secrets.tableName,
+        PAGE_ORIGIN: pageOrigin,
+        NODE_OPTIONS: STREAMING_NODE_OPTIONS,
+      },
     });
-    tables.stock.grant(listInventory, 'dynamodb:Query');
+    allow(list, tables.stock, 'Query', 'BatchGetItem');
+    allowQueryByStatus(list, tables.stock);
+    allow(list, tables.secrets, 'GetItem', 'PutItem');
+    return list;
+  }
 
-    const updateInventory = new ServiceFunction(this, 'UpdateInventory', {
+  #updateInventory({ tables, pageOrigin }: OperationFunctionsProps): IFunction {
+    const update = new ServiceFunction(this, 'UpdateInventory', {
       entry: 'update-inventory',
       description: operations.updateInventory.purpose,
       timeout: Duration.seconds(15),
-      environment: { STOCK_TABLE: tables.stock.tableName },
+      environment: {
+        STOCK_TABLE: tables.stock.tableName,
+        REQUESTS_TABLE: tables.requests.tableName,
+        PAGE_ORIGIN: pageOrigin,
+      },
     });
-    tables.stock.grant(updateInventory, 'dynamodb:UpdateItem');
-
-    this.operations = { listInventory, updateInventory };
-
-    this.fallback = new ServiceFunction(this, 'Fallback', {
-      entry: 'fallback',
-      description: 'Answers 404 and 405 for what is no operation',
-      timeout: Duration.seconds(5),
-    });
+    allow(update, tables.stock, 'UpdateItem', 'GetItem');
+    allow(update, tables.requests, 'PutItem', 'UpdateItem', 'GetItem');
+    return update;
   }
+
+  #getPet({ tables, pageOrigin, petDeprecation }: OperationFunctionsProps): IFunction {
+    const get = new ServiceFunction(this, 'GetPet', {
+      entry: 'get-pet',
+      description: operations.getPet.purpose,
+      timeout: Duration.seconds(15),
+      environment: {
+        PETS_TABLE: tables.pets.tableName,
+        STOCK_TABLE: tables.stock.tableName,
+        PAGE_ORIGIN: pageOrigin,
+        DEPRECATED_AT: petDeprecation.deprecatedAt,
+        SUNSET_AT: petDeprecation.sunsetAt,
+      },
+    });
+    allow(get, tables.pets, 'GetItem');
+    allow(get, tables.stock, 'GetItem');
+    return get;
+  }
+
+  #listOrders({ tables, pageOrigin }: OperationFunctionsProps): IFunction {
+    const list = new ServiceFunction(this, 'ListOrders', {
+      entry: 'list-orders',
+      description: operations.listOrders.purpose,
+      timeout: STREAMING_TIMEOUT,
+      environment: {
+        ORDERS_TABLE: tables.orders.tableName,
+        SECRETS_TABLE: tables.secrets.tableName,
+        PAGE_ORIGIN: pageOrigin,
+        NODE_OPTIONS: STREAMING_NODE_OPTIONS,
+      },
+    });
+    allow(list, tables.orders, 'Query');
+    allowQueryByStatus(list, tables.orders);
+    allow(list, tables.secrets, 'GetItem', 'PutItem');
+    return list;
+  }
+}
+
+type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
+
+/** Lets a function call a table, but none of its indexes: `Table.grant` would add all of them. */
+function allow(grantee: IFunction, { tableArn }: Table, ...calls: readonly DynamoDBCall[]): void {
+  Grant.addToPrincipal({ grantee, actions: calls.map((call) => `dynamodb:${call}`), resourceArns: [tableArn] });
+}
+
+function allowQueryByStatus(grantee: IFunction, { tableArn }: Table): void {
+  Grant.addToPrincipal({ grantee, actions: ['dynamodb:Query'], resourceArns: [`${tableArn}/index/${BY_STATUS}`] });
 }

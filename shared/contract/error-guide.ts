@@ -23,6 +23,21 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     remedy: 'Use a petId as GET /inventory lists it.',
     retry: 'never',
   },
+  INVALID_QUERY: {
+    cause: 'A list was asked for with a parameter that it does not have, one given twice, or a value out of its range.',
+    remedy: 'Correct the parameter that the message names: a list takes limit, cursor and status.',
+    retry: 'never',
+  },
+  INVALID_CURSOR: {
+    cause: 'The cursor was changed, cut off, or taken from another list or with another status.',
+    remedy: 'Follow the Link header of a page as it is, or begin again without a cursor.',
+    retry: 'never',
+  },
+  INVALID_HEADER: {
+    cause: 'If-Match is no list of entity tags, or Idempotency-Key is no text of 1 to 255 characters.',
+    remedy: 'Correct the header that the message names.',
+    retry: 'never',
+  },
   INVALID_BODY: {
     cause:
       'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not an integer from 0 to 2147483647, or has a field that is not known.',
@@ -46,7 +61,7 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     retry: 'backoff',
   },
   PET_NOT_FOUND: {
-    cause: 'The petId is well-formed, but the store has no stock entry for it.',
+    cause: 'The petId is well-formed, but the store has no stock entry for it, or for GET /pets no pet.',
     remedy: 'Use a petId as GET /inventory lists it.',
     retry: 'never',
   },
@@ -60,6 +75,17 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     remedy: 'Use one of the methods in the Allow header.',
     retry: 'never',
   },
+  REQUEST_IN_PROGRESS: {
+    cause: 'A request with the same Idempotency-Key came while the first one was not yet answered.',
+    remedy:
+      'Wait as many seconds as Retry-After says, then send the same request again to get the answer to the first.',
+    retry: 'after',
+  },
+  PRECONDITION_FAILED: {
+    cause: 'Somebody has updated the stock entry since the ETag in If-Match was given out. Nothing was changed.',
+    remedy: 'Look at the stock as it is now, decide again, and send the update with the ETag of this answer.',
+    retry: 'never',
+  },
   PAYLOAD_TOO_LARGE: {
     cause: 'The body is larger than 16 KiB, or than the gateway takes.',
     remedy: 'Send only the fields that the operation knows.',
@@ -68,6 +94,11 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
   UNSUPPORTED_MEDIA_TYPE: {
     cause: 'The body was sent with another Content-Type than application/json, or with none.',
     remedy: 'Set the Content-Type header to application/json.',
+    retry: 'never',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    cause: 'Within 24 hours the same Idempotency-Key came with another petId, body or If-Match.',
+    remedy: 'Make a new key for every update, and send one again only with the very same request.',
     retry: 'never',
   },
   RATE_LIMIT_EXCEEDED: {
@@ -93,14 +124,9 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     remedy: 'Try again later; if it stays, report the x-amzn-RequestId header of the answer.',
     retry: 'backoff',
   },
-  RESPONSE_TOO_LARGE: {
-    cause: 'The list of the store is longer than one answer can be.',
-    remedy: 'Report it: the store has outgrown the list operation.',
-    retry: 'never',
-  },
   BAD_GATEWAY: {
     cause: 'The operation crashed or gave no proper answer. An update may or may not have happened.',
-    remedy: 'Try again with exponential backoff. Setting the same quantity twice is safe.',
+    remedy: 'Try again with exponential backoff; an update with the Idempotency-Key of the first try.',
     retry: 'backoff',
   },
   SERVICE_UNAVAILABLE: {
@@ -111,7 +137,7 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
   },
   GATEWAY_TIMEOUT: {
     cause: 'The operation did not finish in time. An update may or may not have happened.',
-    remedy: 'Try again with exponential backoff. Setting the same quantity twice is safe.',
+    remedy: 'Try again with exponential backoff; an update with the Idempotency-Key of the first try.',
     retry: 'backoff',
   },
 };

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Int64 } from './int64.ts';
+import { int64Schema } from './int64.ts';
 
 /** Statuses a pet can have (spec §2, PetStatus). */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
@@ -21,15 +21,18 @@ export const quantitySchema = v.pipe(
 export const petStatusSchema = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
 
 /** Body of `PATCH /inventory/{petId}` (spec §2, InventoryUpdate). */
-export const inventoryUpdateSchema = v.strictObject({ quantity: quantitySchema });
+export const inventoryUpdateSchema = v.strictObject({
+  quantity: v.pipe(quantitySchema, v.description('The new stock count')),
+});
 export type InventoryUpdate = v.InferOutput<typeof inventoryUpdateSchema>;
 
 /** Stock level of one pet (spec §2, InventoryItem). */
-export interface InventoryItem {
-  readonly petId: Int64;
-  readonly quantity: number;
-  readonly status: PetStatus;
-}
+export const inventoryItemSchema = v.object({
+  petId: v.pipe(int64Schema, v.description('The pet that the entry tracks')),
+  quantity: v.pipe(quantitySchema, v.description('Current stock count')),
+  status: v.pipe(petStatusSchema, v.description('Status of the pet')),
+});
+export type InventoryItem = Readonly<v.InferOutput<typeof inventoryItemSchema>>;
 
 /** The JSON text of an entry. Written by hand because the digits of `petId` must not pass through a number. */
 export function inventoryItemToJson({ petId, quantity, status }: InventoryItem): string {

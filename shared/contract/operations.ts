@@ -1,6 +1,11 @@
+import type { ErrorCode } from './errors.ts';
+
+/** The version of the interface (spec §9, rule 1). Its major number is the last segment of the base address. */
+export const API_VERSION = '1.0.0';
+
 export type Method = 'GET' | 'PATCH';
 
-/** How settled an operation is (spec §9, rule 2). */
+/** How settled an operation is; the marks that the spec names (§9, rule 2), and `stable` for one without a mark. */
 export type Stability = 'stable' | 'experimental' | 'beta';
 
 export interface Operation {
@@ -9,6 +14,9 @@ export interface Operation {
   readonly path: string;
   readonly stability: Stability;
   readonly purpose: string;
+  readonly deprecated: boolean;
+  /** Errors that this operation answers with beside {@link everyOperationErrors}. */
+  readonly errors: readonly ErrorCode[];
 }
 
 /** Every operation of the interface, by its name in the spec (§4). Routes and 405 answers are derived from it. */
@@ -17,17 +25,62 @@ export const operations = {
     method: 'GET',
     path: '/inventory',
     stability: 'stable',
-    purpose: 'Current stock levels of all pets in the store',
+    purpose: 'List the stock of every pet',
+    deprecated: false,
+    errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
   updateInventory: {
     method: 'PATCH',
     path: '/inventory/{petId}',
     stability: 'experimental',
-    purpose: 'Set the stock quantity of one pet',
+    purpose: 'Set the stock of one pet',
+    deprecated: false,
+    errors: [
+      'INVALID_PET_ID',
+      'INVALID_BODY',
+      'INVALID_HEADER',
+      'PET_NOT_FOUND',
+      'REQUEST_IN_PROGRESS',
+      'PRECONDITION_FAILED',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'IDEMPOTENCY_KEY_REUSED',
+    ],
+  },
+  getPet: {
+    method: 'GET',
+    path: '/pets/{petId}',
+    stability: 'stable',
+    purpose: 'Get a pet',
+    deprecated: true,
+    errors: ['INVALID_PET_ID', 'PET_NOT_FOUND'],
+  },
+  listOrders: {
+    method: 'GET',
+    path: '/store/orders',
+    stability: 'beta',
+    purpose: 'List the orders',
+    deprecated: false,
+    errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;
+
+/** Errors that any operation can answer with: of the gateway, the API key, its limits, the service itself. */
+export const everyOperationErrors = [
+  'BAD_REQUEST',
+  'API_KEY_MISSING',
+  'API_KEY_INVALID',
+  'FORBIDDEN',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMIT_EXCEEDED',
+  'DAILY_QUOTA_EXCEEDED',
+  'API_KEY_SUSPENDED',
+  'INTERNAL_ERROR',
+  'BAD_GATEWAY',
+  'SERVICE_UNAVAILABLE',
+  'GATEWAY_TIMEOUT',
+] as const satisfies readonly ErrorCode[];
 
 /** Methods that a resource path answers, for `Allow` (RFC 9110 §10.2.1); empty where no operation lives. */
 export function methodsOf(resourcePath: string): Method[] {

@@ -1,10 +1,20 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
-import { type RateLimit, type RefusalReason, retryAfterSeconds, type Verdict } from '../keys/verdict.ts';
-import { endOfMinute, minuteOf } from '../keys/window.ts';
+import {
+  emptyWindows,
+  type RateLimit,
+  type RefusalReason,
+  retryAfterSeconds,
+  type Verdict,
+  type Windows,
+  windowsOf,
+} from '../keys/verdict.ts';
 
 const ADMITTED = 'ADMITTED';
+
+const UNKNOWN_POLICY = '"minute";q=0;w=60, "day";q=0;w=86400';
+const UNKNOWN_STANDING = '"minute";r=0;t=0, "day";r=0;t=0';
 
 const codeOfRefusal = {
   minute: 'RATE_LIMIT_EXCEEDED',
@@ -23,6 +33,10 @@ const authorizerContextSchema = v.object({
   remaining: v.string(),
   /** Unix seconds. */
   reset: v.string(),
+  /** The quotas of both windows, as `RateLimit-Policy` has them. An authorizer of a release ago does not tell. */
+  rateLimitPolicy: v.optional(v.string(), UNKNOWN_POLICY),
+  /** What is left of both windows, as `RateLimit` has it. */
+  rateLimit: v.optional(v.string(), UNKNOWN_STANDING),
   /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
   retryAfter: v.string(),
 });
@@ -30,17 +44,22 @@ const authorizerContextSchema = v.object({
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
 export type LimitContext = Omit<AuthorizerContext, 'outcome'>;
 
-/** The limit headers of every answer (spec §8, rule 1), by the context value each one carries. */
+/**
+ * The limit headers of every answer, by the context value each one carries: those of the spec (§8, rule 1), and beside
+ * them those that are becoming a standard (IETF draft-ietf-httpapi-ratelimit-headers).
+ */
 export const limitHeaders = {
   'X-RateLimit-Limit': 'limit',
   'X-RateLimit-Remaining': 'remaining',
   'X-RateLimit-Reset': 'reset',
+  'RateLimit-Policy': 'rateLimitPolicy',
+  RateLimit: 'rateLimit',
 } as const satisfies Record<string, keyof AuthorizerContext>;
 
 export function contextOf(verdict: Exclude<Verdict, { kind: 'denied' }>, now: number): AuthorizerContext {
   const outcome = verdict.kind === 'admitted' ? ADMITTED : codeOfRefusal[verdict.reason];
   const retryAfter = verdict.kind === 'admitted' ? 1 : retryAfterSeconds(verdict.rateLimit, now);
-  return { outcome, ...limitContext(verdict.rateLimit, retryAfter) };
+  return { outcome, ...limitContext(verdict.rateLimit, windowsOf(verdict), retryAfter, now) };
 }
 
 /** The context of a request that could not be counted because the keys table is out of reach. */
@@ -48,23 +67,46 @@ export function unavailableContext(now: number): AuthorizerContext {
   return { outcome: 'SERVICE_UNAVAILABLE', ...noLimitContext(now) };
 }
 
-/** The limit of a request without a valid key: none left until the minute ends. */
+/** The limit of a request without a valid key: none left until the minute, or the day, ends. */
 export function noLimitContext(now: number): LimitContext {
-  return limitContext({ limit: 0, remaining: 0, resetsAt: endOfMinute(minuteOf(now)) }, 1);
+  const windows = emptyWindows(now);
+  return limitContext(windows.minute, windows, 1, now);
 }
 
-function limitContext({ limit, remaining, resetsAt }: RateLimit, retryAfter: number): LimitContext {
+/** What the limit headers say where nobody has looked at the key, nor at the time. */
+export const unknownLimit = {
+  limit: '0',
+  remaining: '0',
+  reset: '0',
+  rateLimitPolicy: UNKNOWN_POLICY,
+  rateLimit: UNKNOWN_STANDING,
+} as const satisfies Record<(typeof limitHeaders)[keyof typeof limitHeaders], string>;
+
+function limitContext(tightest: RateLimit, windows: Windows, retryAfter: number, now: number): LimitContext {
+  const { limit, remaining, resetsAt } = tightest;
+  const each = Object.entries(windows);
   return {
     limit: String(limit),
     remaining: String(remaining),
     reset: String(Math.ceil(resetsAt / 1_000)),
+    rateLimitPolicy: each.map(([name, window]) => `"${name}";q=${window.limit};w=${window.seconds}`).join(', '),
+    rateLimit: each
+      .map(([name, window]) => `"${name}";r=${window.remaining};t=${secondsUntil(window, now)}`)
+      .join(', '),
     retryAfter: String(retryAfter),
   };
 }
 
+const secondsUntil = ({ resetsAt }: RateLimit, now: number): number => Math.max(0, Math.ceil((resetsAt - now) / 1_000));
+
 /** Reads the context in a function. Throws where it is missing: without a verdict nothing may be served. */
 export function parseAuthorizerContext(context: unknown): AuthorizerContext {
   return v.parse(authorizerContextSchema, context);
+}
+
+/** The id of the API key that a request came with. */
+export function parsePrincipal(context: unknown): string {
+  return v.parse(v.object({ principalId: v.pipe(v.string(), v.nonEmpty()) }), context).principalId;
 }
 
 /** The error code that a refused request is answered with; undefined for an admitted one. */

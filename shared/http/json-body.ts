@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
+import { requestHeader } from './request-header.ts';
 
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
 export const MAX_BODY_BYTES = 16 * 1024;
@@ -21,22 +22,13 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
     throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
   }
   if (bytes.length === 0) throw new ServiceError('INVALID_BODY');
-  if (!JSON_MEDIA_TYPE.test(contentType(event))) throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
+  if (!JSON_MEDIA_TYPE.test(requestHeader(event, 'Content-Type').at(-1)?.trim() ?? ''))
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
 
   const result = v.safeParse(schema, parseJsonObject(bytes.toString('utf8')));
   if (result.success) return result.output;
   const faults = new Set(result.issues.map(describe));
   throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
-}
-
-function contentType({ multiValueHeaders }: APIGatewayProxyEvent): string {
-  const headers = Object.entries(multiValueHeaders ?? {});
-  return (
-    headers
-      .find(([name]) => name.toLowerCase() === 'content-type')?.[1]
-      ?.at(-1)
-      ?.trim() ?? ''
-  );
 }
 
 function parseJsonObject(text: string): object {

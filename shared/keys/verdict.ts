@@ -9,6 +9,18 @@ export interface RateLimit {
   readonly resetsAt: number;
 }
 
+/** One of the windows that a key is limited in. */
+export interface Window extends RateLimit {
+  /** Its length. */
+  readonly seconds: number;
+}
+
+/** Both windows of a key. */
+export interface Windows {
+  readonly minute: Window;
+  readonly day: Window;
+}
+
 export type RefusalReason = 'minute' | 'day' | 'suspended';
 
 export interface Refusal {
@@ -66,11 +78,38 @@ export function nextStep(key: KeyRecord | undefined, now: number): Step {
 
 /** The window of the key with the least left; the day's on a tie. */
 export function rateLimitOf(key: KeyRecord): RateLimit {
-  const minuteLeft = Math.max(0, key.perMinute - key.minuteUsed);
-  const dayLeft = Math.max(0, key.perDay - key.dayUsed);
-  return dayLeft <= minuteLeft
-    ? { limit: key.perDay, remaining: dayLeft, resetsAt: endOfDay(key.currentMinute) }
-    : { limit: key.perMinute, remaining: minuteLeft, resetsAt: endOfMinute(key.currentMinute) };
+  const { minute, day } = windowsOfKey(key);
+  const { limit, remaining, resetsAt } = day.remaining <= minute.remaining ? day : minute;
+  return { limit, remaining, resetsAt };
+}
+
+/** What the counters of a key leave of both windows. A suspended key has nothing left until the suspension ends. */
+export function windowsOf(verdict: Exclude<Verdict, { kind: 'denied' }>): Windows {
+  const windows = windowsOfKey(verdict.key);
+  if (verdict.kind === 'admitted' || verdict.reason !== 'suspended') return windows;
+  return { ...windows, minute: { ...windows.minute, remaining: 0, resetsAt: verdict.rateLimit.resetsAt } };
+}
+
+/** The windows of a request without a valid key: there is nothing in them. */
+export function emptyWindows(now: number): Windows {
+  return windowsAt(minuteOf(now), { limit: 0, remaining: 0 }, { limit: 0, remaining: 0 });
+}
+
+function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }: KeyRecord): Windows {
+  return windowsAt(
+    currentMinute,
+    { limit: perMinute, remaining: Math.max(0, perMinute - minuteUsed) },
+    { limit: perDay, remaining: Math.max(0, perDay - dayUsed) },
+  );
+}
+
+type Room = Omit<RateLimit, 'resetsAt'>;
+
+function windowsAt(at: Minute, minute: Room, day: Room): Windows {
+  return {
+    minute: { ...minute, resetsAt: endOfMinute(at), seconds: 60 },
+    day: { ...day, resetsAt: endOfDay(at), seconds: 86_400 },
+  };
 }
 
 /** The verdict on a request that was refused, from the key after its refusal was counted. */

@@ -1,6 +1,7 @@
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { type Host, startHost } from '../../infra/local/host.ts';
-import { writeStock } from '../../infra/write-stock.ts';
+import { stockItem } from '../../infra/table-items.ts';
+import { writeItems } from '../../infra/write-items.ts';
 import { CapacityMeter, type Consumed } from './capacity-meter.ts';
 import { engineClient, manyPets } from './engine-client.ts';
 import { exactly, type Figure } from './figure.ts';
@@ -21,7 +22,7 @@ export async function benchCapacity(): Promise<Figure[]> {
   });
   try {
     const { StockTableName = '', KeysTableName = '' } = host.outputs;
-    await writeStock(engineClient(engine.endpoint), StockTableName, manyPets(PETS));
+    await writeItems(engineClient(engine.endpoint), StockTableName, manyPets(PETS), stockItem);
     await send(host, 'PATCH', '/inventory/1');
     meter.take();
 

@@ -2,42 +2,100 @@ import { rmSync } from 'node:fs';
 import { CreateTableCommand, DynamoDBClient, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { LambdaFunction } from '../../infra/local/lambda/lambda-function.ts';
 import { bundleFunction } from '../../infra/stack/bundle.ts';
-import { writeStock } from '../../infra/write-stock.ts';
-import { STORE_ID } from '../../shared/stock-store.ts';
-import { aProxyEvent } from '../support/proxy-event.ts';
+import { stockItem } from '../../infra/table-items.ts';
+import { writeItems } from '../../infra/write-items.ts';
+import { STORE_ID } from '../../shared/sorted-table.ts';
 import { engineClient, manyPets, pointSdkAt } from './engine-client.ts';
-import { atMost, type Figure, median } from './figure.ts';
+import { atMost, type Figure, median, report } from './figure.ts';
+import { ListEnvironment, type ListRun } from './list-environment.ts';
 
-const RUNS = 9;
-const SMALL = 10_000;
-const LARGE = 10 * SMALL;
+/** Turns that count; the first warms up and does not. */
+const TURNS = 7;
+/** The largest store takes its time, so it has fewer. */
+const TURNS_OF_HUGE = 3;
+
+const sizes = { tiny: 1_000, small: 10_000, large: 100_000, huge: 1_000_000 };
+type Size = keyof typeof sizes;
 
 /**
- * Time of the list function, from its bundle in an execution environment, for a store of 10,000 and one of 100,000
- * pets, beside a bare loop of the same Queries that discards the items. The three take turns.
+ * The list function from its bundle, for stores of 1,000 to 1,000,000 pets, beside a bare loop of Queries that discards
+ * the items. They take turns; each store has a process of its own, whose memory is what the system says at every chunk.
  */
 export async function benchListing(): Promise<Figure[]> {
   const folder = bundleFunction('list-inventory');
   const engine = await startEmbeddedEngine(undefined);
   pointSdkAt(engine.endpoint);
   const documents = engineClient(engine.endpoint);
-  const [small, large] = [`pets-${SMALL}`, `pets-${LARGE}`];
-  await createStore(documents, small, SMALL);
-  await createStore(documents, large, LARGE);
+  for (const [size, pets] of Object.entries(sizes)) await createStore(documents, size, pets);
 
-  const listSmall = listFunction(folder, small, engine.endpoint);
-  const listLarge = listFunction(folder, large, engine.endpoint);
+  const environmentOf = (size: Size): ListEnvironment => new ListEnvironment(folder, size, engine.endpoint);
+  const environments = {
+    tiny: environmentOf('tiny'),
+    small: environmentOf('small'),
+    large: environmentOf('large'),
+    huge: environmentOf('huge'),
+  };
   const bare = new DynamoDBClient({});
-  const times = await timesInTurn([() => list(listLarge), () => queryAll(bare, large), () => list(listSmall)]);
-  await Promise.all([listSmall.close(), listLarge.close()]);
+  const turns: Turn[] = [];
+  for (let turn = 0; turn <= TURNS; turn++) {
+    turns.push({
+      large: await environments.large.run(),
+      bare: await timeOf(() => queryAll(bare, 'large')),
+      small: await environments.small.run(),
+      tiny: await environments.tiny.run(),
+      ...(turn <= TURNS_OF_HUGE && { huge: await environments.huge.run() }),
+    });
+  }
+  for (const environment of Object.values(environments)) environment.close();
   await engine.close();
   rmSync(folder, { recursive: true });
-  const ratios = (of: number): number => median(times.map((turn) => (turn[0] ?? 0) / (turn[of] ?? 0)));
+  return figures(turns.slice(1));
+}
+
+interface Turn extends Record<Exclude<Size, 'huge'>, ListRun> {
+  readonly huge?: ListRun;
+  /** Milliseconds. */
+  readonly bare: number;
+}
+
+const perPet = (run: ListRun, size: Size): number => run.total / sizes[size];
+
+function figures(turns: readonly Turn[]): Figure[] {
+  const medianOf = (ratio: (turn: Turn) => number): number => median(turns.map(ratio));
+  const medianOfHuge = (ratio: (huge: ListRun, turn: Turn) => number): number =>
+    median(turns.flatMap((turn) => (turn.huge ? [ratio(turn.huge, turn)] : [])));
   return [
-    atMost(`list of ${label(LARGE)} pets: time ÷ bare Query loop`, ratios(1), 1.5),
-    atMost(`list: time for ${label(LARGE)} pets ÷ time for ${label(SMALL)}`, ratios(2), 11),
+    atMost(
+      `list of ${label('large')} pets: time ÷ bare Query loop`,
+      medianOf(({ large, bare }) => large.total / bare),
+      1.5,
+    ),
+    atMost(
+      `list: time for ${label('large')} pets ÷ time for ${label('small')}`,
+      medianOf(({ large, small }) => large.total / small.total),
+      11,
+    ),
+    atMost(
+      `list: time per pet at ${label('huge')} ÷ at ${label('large')}`,
+      medianOfHuge((huge, { large }) => perPet(huge, 'huge') / perPet(large, 'large')),
+      1,
+    ),
+    atMost(
+      `list: time to first byte at ${label('huge')} ÷ at ${label('tiny')}`,
+      medianOfHuge((huge, { tiny }) => huge.first / tiny.first),
+      1.5,
+    ),
+    atMost(
+      `list: peak memory at ${label('huge')} ÷ at ${label('tiny')}`,
+      medianOfHuge((huge, { tiny }) => huge.memory / tiny.memory),
+      1.5,
+    ),
+    report(
+      `list: peak memory at ${label('huge')}`,
+      medianOfHuge((huge) => huge.memory / 1_000_000),
+      ' MB',
+    ),
   ];
 }
 
@@ -56,44 +114,10 @@ async function createStore(documents: DynamoDBDocumentClient, TableName: string,
       ],
     }),
   );
-  await writeStock(documents, TableName, manyPets(pets));
+  await writeItems(documents, TableName, manyPets(pets), stockItem);
 }
 
-function listFunction(codeFolder: string, table: string, endpoint: URL): LambdaFunction {
-  return new LambdaFunction(
-    {
-      codeFolder,
-      handler: 'index.handler',
-      functionName: 'list-inventory',
-      functionArn: 'list-inventory',
-      memoryMegabytes: 1024,
-      timeoutSeconds: 60,
-      logGroupName: 'bench',
-      variables: { STOCK_TABLE: table, AWS_ENDPOINT_URL_DYNAMODB: endpoint.href },
-    },
-    (text) => process.stderr.write(text),
-  );
-}
-
-async function list(lambda: LambdaFunction): Promise<void> {
-  const payload = await lambda.invoke(JSON.stringify(aProxyEvent()));
-  if (!payload.startsWith('{"statusCode":200,')) throw new Error(`The list function answered ${payload.slice(0, 200)}`);
-}
-
-type Work = () => Promise<void>;
-
-/** The times of each work in each turn. The first turn warms up and does not count. */
-async function timesInTurn(works: readonly Work[]): Promise<number[][]> {
-  const turns: number[][] = [];
-  for (let turn = 0; turn <= RUNS; turn++) {
-    const times: number[] = [];
-    for (const work of works) times.push(await timeOf(work));
-    turns.push(times);
-  }
-  return turns.slice(1);
-}
-
-async function timeOf(work: Work): Promise<number> {
+async function timeOf(work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
@@ -113,4 +137,4 @@ async function queryAll(client: DynamoDBClient, TableName: string): Promise<void
   } while (page.LastEvaluatedKey);
 }
 
-const label = (count: number): string => count.toLocaleString('en');
+const label = (size: Size): string => sizes[size].toLocaleString('en');

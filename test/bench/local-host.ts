@@ -6,7 +6,7 @@ import autocannon from 'autocannon';
 import * as v from 'valibot';
 import { demoKey } from '../../infra/local/demo-keys.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
-import { STORE_ID } from '../../shared/stock-store.ts';
+import { STORE_ID } from '../../shared/sorted-table.ts';
 import { engineClient } from './engine-client.ts';
 import { atMost, type Figure, median, report } from './figure.ts';
 
@@ -61,7 +61,7 @@ async function secondsUntilReady(): Promise<number> {
 }
 
 /** Starts a host whose Enterprise demo key has limits that the bench cannot reach. */
-async function start(): Promise<RunningHost> {
+export async function start(): Promise<RunningHost> {
   const { child, baseUrl } = await spawnHost(process.execPath, ['infra/local/main.ts']);
   const outputs = v.parse(outputsSchema, await (await fetch(new URL('/outputs.json', baseUrl))).json());
   await engineClient(new URL('/', baseUrl)).send(
@@ -83,7 +83,7 @@ async function spawnHost(command: string, leading: string[]): Promise<{ child: C
   return { child, baseUrl: v.parse(readySchema, JSON.parse(String(line))).baseUrl };
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+export async function stop(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit');
   child.kill('SIGTERM');
   await exit;

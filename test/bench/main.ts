@@ -2,6 +2,7 @@ import { arch, cpus, release, type } from 'node:os';
 import { markdownTable } from 'markdown-table';
 import { benchBundles } from './bundles.ts';
 import { benchCapacity } from './capacity.ts';
+import { benchClient } from './client.ts';
 import type { Figure } from './figure.ts';
 import { benchLeases } from './leases.ts';
 import { benchListing } from './listing.ts';
@@ -11,6 +12,7 @@ import { benchLocalHost } from './local-host.ts';
 const parts: Record<string, () => Figure[] | Promise<Figure[]>> = {
   bundles: benchBundles,
   capacity: benchCapacity,
+  client: benchClient,
   leases: benchLeases,
   listing: benchListing,
   host: benchLocalHost,

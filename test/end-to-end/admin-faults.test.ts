@@ -177,7 +177,7 @@ describe('Without a service to work on, one line says what to do', () => {
   ] as const)('what answers is no host but %s', async (_, fault) => {
     link.faults = () => fault;
     expect(await admin.failure('usage', '--top', '3')).toBe(
-      `What answers at ${link.origin} is no local host of this service.`,
+      `What answers at ${link.origin} is no local host of this version of the service.`,
     );
   });
 
@@ -185,6 +185,19 @@ describe('Without a service to work on, one line says what to do', () => {
     expect(await new AdminCommand(host.baseUrl).output('keys', 'list')).toContain('demo-free');
   });
 });
+
+/** What CloudFormation says about a stack with these outputs. */
+function stackWith(outputs: Readonly<Record<string, string>>) {
+  const members = Object.entries(outputs).map(
+    ([name, value]) => `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  return xml(
+    200,
+    '<DescribeStacksResponse><DescribeStacksResult><Stacks><member>' +
+      `<StackName>staging-Inventory</StackName><Outputs>${members.join('')}</Outputs>` +
+      '</member></Stacks></DescribeStacksResult></DescribeStacksResponse>',
+  );
+}
 
 describe('--stage', () => {
   const hint =
@@ -207,15 +220,7 @@ describe('--stage', () => {
 
   describe('with credentials', () => {
     test('works on the stack of the stage', async () => {
-      const outputs = Object.entries(host.host.outputs).map(
-        ([name, value]) => `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-      );
-      const answer = xml(
-        200,
-        '<DescribeStacksResponse><DescribeStacksResult><Stacks><member>' +
-          `<StackName>staging-Inventory</StackName><Outputs>${outputs.join('')}</Outputs>` +
-          '</member></Stacks></DescribeStacksResult></DescribeStacksResponse>',
-      );
+      const answer = stackWith(host.host.outputs);
       link.faults = (call) => (isCloudFormation(call) ? answer : undefined);
       const words = ['keys', 'create', '--name', 'staged', '--plan', 'pro', '--stage', 'staging', '--json'];
       const { exitCode, stdout, stderr } = await run(words, awsUser());
@@ -228,6 +233,15 @@ describe('--stage', () => {
       });
       expect(link.calls.find(isCloudFormation)?.body).toContain('StackName=staging-Inventory');
       expect(keysNamed('staged')).toHaveLength(1);
+    });
+
+    test('a stack of another version', async () => {
+      const { StockTableName: _, ...outputs } = host.host.outputs;
+      link.faults = () => stackWith(outputs);
+
+      expect(failureLine(await run(['keys', 'list', '--stage', 'staging'], awsUser()))).toBe(
+        'The stage staging runs another version of the service than this command belongs to: deploy this one, or check out that one.',
+      );
     });
 
     test.each([

@@ -1,22 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiClient } from '../support/api-client.ts';
-import { type FunctionFault, hurryTimers, plantFaults } from '../support/function-faults.ts';
+import {
+  assemblyForFaults,
+  type EarlyFault,
+  type FunctionFault,
+  hurryTimers,
+  type LateFault,
+  plantFaults,
+  plantStreamFaults,
+} from '../support/function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 
 const GATEWAY_TIMEOUT_MS = 29_000;
 const FALLBACK_TIMEOUT_MS = 5_000;
 const AUTHORIZER_TIMEOUT_MS = 10_000;
+/** Of the function and of the gateway. */
+const STREAMING_TIMEOUT_MS = 300_000;
 
 describe('When a function', () => {
+  const assembly = assemblyForFaults();
   let host: LocalHost;
   let key: IssuedKey;
   let api: ApiClient;
 
   beforeAll(async () => {
-    host = await LocalHost.start();
-    plantFaults(host, 'FunctionsFallback', 'x-fault-fallback');
-    plantFaults(host, 'FunctionsAuthorizer', 'x-fault-authorizer');
+    plantFaults(assembly, 'FunctionsFallback', 'x-fault-fallback');
+    plantFaults(assembly, 'FunctionsAuthorizer', 'x-fault-authorizer');
+    plantStreamFaults(assembly, 'FunctionsListInventory', 'x-fault-list');
+    host = await LocalHost.start({ assembly });
     key = await issueKey(host);
     api = ApiClient.withKey(host.baseUrl, key.token);
   });
@@ -32,6 +45,16 @@ describe('When a function', () => {
 
   const whenAuthorizer = (fault: FunctionFault) =>
     api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': fault } });
+
+  const whenList = (fault: EarlyFault) => api.send('GET', '/inventory', { headers: { 'X-Fault-List': fault } });
+
+  /** The status of a list, and how the rest of the answer fails. */
+  async function whenListBreaks(fault: LateFault, encoding: string) {
+    const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault-List': fault, 'Accept-Encoding': encoding };
+    const response = await fetch(`${host.baseUrl}/inventory`, { headers });
+    const failure: unknown = await response.text().catch((error: unknown) => error);
+    return { status: response.status, limit: response.headers.get('X-RateLimit-Limit'), failure };
+  }
 
   test.each([
     'crashes',
@@ -92,6 +115,62 @@ describe('When a function', () => {
 
     test('refuses in the words of API Gateway, 401', async () => {
       expect(await whenAuthorizer('refuses in the words of API Gateway')).toMatchObject({ status: 401 });
+    });
+  });
+
+  describe('streams and', () => {
+    test.each([
+      'crashes',
+      'throws',
+      'ends without a word',
+      'sends no metadata',
+      'sends metadata of another shape',
+      'sends too much metadata',
+    ] as const)('%s, 502 with the limit of the key, and the next request is served', async (fault) => {
+      const { dayUsed } = await key.read();
+      const answer = await whenList(fault);
+
+      expect(answer).toMatchObject({
+        status: 502,
+        error: { code: 'BAD_GATEWAY' },
+        rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
+      });
+      expect(answer.text).not.toContain('secret');
+      expect(await api.list()).toMatchObject({ status: 200 });
+    });
+
+    test('outlasts the patience of the gateway before it has begun, 504 with the limit of the key', async () => {
+      hurryTimers(STREAMING_TIMEOUT_MS);
+
+      expect(await whenList('hangs')).toMatchObject({
+        status: 504,
+        error: { code: 'GATEWAY_TIMEOUT' },
+        rateLimit: { limit: 1_000 },
+      });
+    });
+
+    const late = ['crashes in the middle', 'throws in the middle', 'hangs in the middle'] as const;
+    const brokenLists = late.flatMap((fault) => ['identity', 'gzip'].map((encoding) => [fault, encoding] as const));
+
+    test.each(brokenLists)(
+      '%s, the connection is cut (%s), and the next request is served',
+      async (fault, encoding) => {
+        if (fault === 'hangs in the middle') hurryTimers(STREAMING_TIMEOUT_MS);
+        const { status, limit, failure } = await whenListBreaks(fault, encoding);
+
+        expect({ status, limit }).toEqual({ status: 200, limit: '1000' });
+        expect(failure).toMatchObject({ name: 'TypeError', message: 'terminated' });
+        jest.restoreAllMocks();
+        expect(await api.list()).toMatchObject({ status: 200 });
+      },
+    );
+
+    test('broke off, its log says why', async () => {
+      const before = host.log.length;
+      await whenListBreaks('throws in the middle', 'identity');
+      while (!host.log.slice(before).includes('the secret of the function')) await sleep(20);
+
+      expect(host.log).not.toContain(key.token);
     });
   });
 

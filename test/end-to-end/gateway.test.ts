@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sampleStock } from '../../infra/local/sample-data.ts';
-import { STORE_ID } from '../../shared/stock-store.ts';
+import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { STORE_ID } from '../../shared/sorted-table.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { documentsAt, LocalHost } from '../support/local-host.ts';
@@ -44,7 +44,10 @@ describe('The gateway', () => {
     });
 
     test('a query parameter that is repeated', async () => {
-      expect(await sendRaw('GET /v1/inventory?tag=a&tag=b&tag= HTTP/1.1')).toMatchObject({ status: 200 });
+      expect(await sendRaw('GET /v1/inventory?limit=1&limit=2&limit= HTTP/1.1')).toMatchObject({
+        status: 400,
+        error: { code: 'INVALID_QUERY', message: 'The parameter "limit" is given more than once.' },
+      });
     });
 
     test('a body in chunks', async () => {

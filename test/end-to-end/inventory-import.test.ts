@@ -86,7 +86,7 @@ describe('npm run admin -- inventory import', () => {
     await link.close();
 
     expect(failureLine(cut)).toMatch(
-      /^The import stopped after \d+ of 500 entries: You may write no more\. Run the same command/,
+      /^The import stopped after \d+ of 500 stock entries: You may write no more\. Run the same command/,
     );
     expect(await admin.output('inventory', 'import', file)).toMatch(/^Imported 500 /);
     expect((await listText()).match(/"petId":5\d{3},/g)).toHaveLength(500);

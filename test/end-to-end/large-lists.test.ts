@@ -1,54 +1,108 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { orderItem } from '../../infra/table-items.ts';
+import { writeItems } from '../../infra/write-items.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
-import type { InventoryItem } from '../../shared/contract/inventory.ts';
-import { writeStock } from '../../infra/write-stock.ts';
+import { type Order, orderToJson } from '../../shared/contract/orders.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { issueKey } from '../support/issue-key.ts';
+import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
+import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 
-/** Room for several DynamoDB pages of 1 MB, and not quite too much for one answer. */
-const LONG_LIST = 60_000;
-/** An entry is some 82 bytes in the result of a function, which may have 6,291,556. */
-const TOO_LONG_LIST = 78_000;
+/** More than the 6 MB that an answer could have that is not streamed: an order has 152 bytes. */
+const MANY = 42_000;
+const SMALLEST_ID = -9_223_372_036_854_775_808n;
 
-const SMALLEST_PET_ID = -9_223_372_036_854_775_808n;
-
-/** Entries with the longest petIds there are. */
-function* entries(from: number, to: number): Generator<InventoryItem> {
-  for (let index = from; index < to; index++) {
-    const petId = String(SMALLEST_PET_ID + BigInt(index));
-    if (isInt64(petId)) yield { petId, quantity: 2_147_483_647 - index, status: 'available' };
+/** Orders as long as they can be. */
+function* orders(): Generator<Order> {
+  for (let index = 0; index < MANY; index++) {
+    const id = String(SMALLEST_ID + BigInt(index));
+    if (!isInt64(id)) throw new Error('It is one');
+    const shipDate = '2026-11-21T12:30:00.123+01:00';
+    yield { id, petId: id, quantity: 2_147_483_647 - index, shipDate, status: 'delivered', complete: false };
   }
 }
 
-describe('GET /inventory of a very large store', () => {
+describe('GET /store/orders of a very large store', () => {
+  let engine: FaultyEngine;
   let host: LocalHost;
+  let key: IssuedKey;
   let api: ApiClient;
 
   beforeAll(async () => {
-    host = await LocalHost.start({ sampleData: false });
-    api = ApiClient.withKey(host.baseUrl, (await issueKey(host)).token);
+    engine = await FaultyEngine.start();
+    host = await LocalHost.start({ sampleData: false, dynamodb: engine.endpoint });
+    await writeItems(host.documents, host.host.outputs.OrdersTableName ?? '', orders(), orderItem);
+    key = await issueKey(host);
+    api = ApiClient.withKey(host.baseUrl, key.token);
+  }, 60_000);
+
+  afterAll(async () => {
+    await host.close();
+    await engine.stop();
   });
 
-  afterAll(() => host.close());
+  const list = () => api.send('GET', '/store/orders');
+  const request = (headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${host.baseUrl}/store/orders`, { headers: { Authorization: `Bearer ${key.token}`, ...headers } });
 
-  test('200 with every entry in order, over several DynamoDB pages', async () => {
-    await writeStock(host.documents, host.stockTable, entries(0, LONG_LIST));
-    const expected = [...entries(0, LONG_LIST)].map(
-      ({ petId, quantity }) => `{"petId":${petId},"quantity":${quantity},"status":"available"}`,
-    );
-    const { status, text } = await api.list();
+  test('200 with every entry in order', async () => {
+    const expected = [...orders()].map(orderToJson);
+    const { status, text } = await list();
 
     expect(status).toBe(200);
+    expect(text.length).toBeGreaterThan(6_291_556);
     expect(text === `[${expected.join(',')}]`).toBe(true);
-  }, 60_000);
+  });
 
-  test('500 RESPONSE_TOO_LARGE once it is more than the service can send at once, and updates still work', async () => {
-    await writeStock(host.documents, host.stockTable, entries(LONG_LIST, TOO_LONG_LIST));
-    const answer = await api.list();
+  test('gzip has the same list in fewer bytes', async () => {
+    const plain = await (await request({ 'Accept-Encoding': 'identity' })).text();
+    const zipped = await (await request({ 'Accept-Encoding': 'gzip' })).text();
 
-    expect(answer).toMatchObject({ status: 500, error: { code: 'RESPONSE_TOO_LARGE' } });
-    expect(answer.rateLimit.limit).toBeGreaterThan(0);
-    expect(await api.setQuantity(SMALLEST_PET_ID, 1)).toMatchObject({ status: 200 });
-  }, 60_000);
+    expect(zipped === plain).toBe(true);
+  });
+
+  test('the first entries come before the last are read', async () => {
+    engine.calls.length = 0;
+    const response = await request({ 'Accept-Encoding': 'identity' });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    const readByThen = engine.calls.filter((action) => action === 'Query').length;
+    await reader?.cancel();
+
+    expect(Buffer.from(first?.value ?? []).toString()).toMatch(/^\[\{"id":-9223372036854775808,/);
+    expect(readByThen).toBeLessThan(MANY / 2_000 / 2);
+  });
+
+  test('a reader that hangs up is no trouble for the next', async () => {
+    for (let reader = 0; reader < 6; reader++) await (await request()).body?.cancel();
+
+    expect(await api.send('GET', '/store/orders?limit=1')).toMatchObject({ status: 200 });
+  });
+
+  test.each(['identity', 'gzip'])('one that breaks off in the middle does not look complete (%s)', async (encoding) => {
+    // The first page is read, and no other.
+    engine.faults = ({ action, body }) =>
+      action === 'Query' && body.includes(':after') ? dynamoDBError(500, 'InternalServerError') : undefined;
+    const response = await request({ 'Accept-Encoding': encoding });
+    let text = '';
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
+    })();
+
+    await expect(reading).rejects.toThrow('terminated');
+    engine.faults = () => undefined;
+    expect(response.status).toBe(200);
+    expect(text.startsWith('[{"id":')).toBe(true);
+    expect(text.endsWith(']')).toBe(false);
+    expect(await host.logWith('A list broke off')).toContain('A list broke off after its answer had begun');
+  });
+
+  test('one that cannot begin is a 503 with an Error body', async () => {
+    engine.faults = ({ action }) => (action === 'Query' ? dynamoDBError(500, 'InternalServerError') : undefined);
+    const answer = await list();
+    engine.faults = () => undefined;
+
+    expect(answer).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+  });
 });

@@ -1,32 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ServiceError } from '../../shared/contract/errors.ts';
-import { type Int64, isInt64 } from '../../shared/contract/int64.ts';
-import type { InventoryItem } from '../../shared/contract/inventory.ts';
+import type { Int64 } from '../../shared/contract/int64.ts';
 import { documentClient } from '../../shared/dynamodb.ts';
-import { STORE_ID, StockStore } from '../../shared/stock-store.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { StockStore } from '../../shared/stock-store.ts';
 import { describeOnEachEngine, pointSdkAt } from '../support/engines.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
+import { int64, MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { freePort } from '../support/listening.ts';
 import { patientClient } from '../support/patient-client.ts';
-import { createStockTable } from '../support/tables.ts';
+import { recordCalls } from '../support/recorded-calls.ts';
+import { anEntry, StockTable } from '../support/stock-table.ts';
 
 acceptForeignErrors();
-
-const MAX = '9223372036854775807';
-const MIN = '-9223372036854775808';
-
-function int64(text: string): Int64 {
-  if (!isInt64(text)) throw new Error(`${text} is not an int64`);
-  return text;
-}
-
-const entry = (petId: string, quantity: number, status: InventoryItem['status'] = 'available'): InventoryItem => ({
-  petId: int64(petId),
-  quantity,
-  status,
-});
 
 describe('The stock store, where DynamoDB is out of reach', () => {
   let store: StockStore;
@@ -36,24 +23,38 @@ describe('The stock store, where DynamoDB is out of reach', () => {
     store = new StockStore(documentClient({ maxAttempts: 3, requestTimeout: 1_000 }), 'stock');
   });
 
-  const unavailable = expect.objectContaining({
-    code: 'SERVICE_UNAVAILABLE',
-    status: 503,
-    headers: { 'Retry-After': '1' },
-  });
-
-  test('lists nothing and says so', async () => {
-    await expect(Array.fromAsync(store.pages())).rejects.toThrow(unavailable);
-  });
-
-  test('sets nothing and says so', async () => {
-    await expect(store.setQuantity(int64('1'), 1)).rejects.toThrow(unavailable);
+  test.each<[string, () => Promise<unknown>]>([
+    ['lists nothing', () => Array.fromAsync(store.pages())],
+    ['lists nothing by status', () => Array.fromAsync(store.pages('sold'))],
+    ['gives no page', () => store.page({}, 10)],
+    ['finds nothing', () => store.find(int64('1'))],
+    ['updates nothing', () => store.update({ petId: int64('1'), quantity: 1, token: 'a' })],
+    ['updates no version', () => store.update({ petId: int64('1'), quantity: 1, token: 'a', revisions: [1] })],
+  ])('%s and says so', async (_, call) => {
+    await expect(call()).rejects.toThrow(
+      expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', status: 503, headers: { 'Retry-After': '1' } }),
+    );
   });
 });
 
+/** A store in whose table something is written after the index was read, and before the entries are. */
+function storeBehind(stock: StockTable, write: () => Promise<void>): StockStore {
+  const late = patientClient();
+  late.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const answer = await next(args);
+        if (commandName === 'QueryCommand') await write();
+        return answer;
+      },
+    { step: 'initialize' },
+  );
+  return new StockStore(late, stock.name);
+}
+
 describeOnEachEngine('The stock store', () => {
   let client: DynamoDBDocumentClient;
-  let tableName = '';
+  let stock: StockTable;
   let store: StockStore;
 
   beforeAll(() => {
@@ -61,101 +62,150 @@ describeOnEachEngine('The stock store', () => {
   });
 
   beforeEach(async () => {
-    tableName = await createStockTable(client);
-    store = new StockStore(client, tableName);
+    stock = await StockTable.create(client);
+    store = new StockStore(client, stock.name);
   });
 
-  async function put({ petId, ...rest }: InventoryItem, more: Record<string, unknown> = {}): Promise<void> {
-    const Item = { storeId: STORE_ID, petId: BigInt(petId), ...rest, ...more };
-    await client.send(new PutCommand({ TableName: tableName, Item }));
-  }
-
-  const list = async () => (await Array.fromAsync(store.pages())).flat();
+  const list = async (status?: string) => (await Array.fromAsync(store.pages(status))).flat();
 
   describe('lists', () => {
     test('nothing where there is nothing', async () => {
       expect(await list()).toEqual([]);
+      expect(await list('sold')).toEqual([]);
     });
 
     test('all entries in ascending petId, with every digit, whatever the order of their arrival', async () => {
-      const ascending = [MIN, '-9007199254740993', '-10', '-9', '0', '9', '10', '9007199254740993', MAX];
-      for (const petId of ascending.toReversed()) await put(entry(petId, 1));
+      const ascending = [MIN_INT64, '-9007199254740993', '-10', '-9', '0', '9', '10', '9007199254740993', MAX_INT64];
+      for (const petId of ascending.toReversed()) await stock.put(anEntry(petId));
 
       expect((await list()).map(({ petId }) => petId)).toEqual(ascending);
     });
 
-    test('quantity and status of each', async () => {
-      const entries = [entry('1', 0, 'sold'), entry('2', 2_147_483_647, 'pending'), entry('3', 7, 'available')];
-      for (const one of entries) await put(one);
+    test('petId, quantity and status of each, and nothing else', async () => {
+      const entries = [anEntry(1, 0, 'sold'), anEntry(2, 2_147_483_647, 'pending'), anEntry(3, 7, 'available')];
+      for (const entry of entries) await stock.put(entry, { revision: 3, updatedBy: 'x', note: 'y' });
 
       expect(await list()).toEqual(entries);
+      expect(await list('sold')).toEqual([entries[0]]);
     });
 
     test('more than one page of DynamoDB, which is 1 MB', async () => {
-      const ascending = [MIN, '-1', '1', '2', '3', '4', '5', MAX];
-      for (const petId of ascending) await put(entry(petId, 1), { note: 'x'.repeat(300_000) });
+      const ascending = [MIN_INT64, '-1', '1', '2', '3', '4', '5', MAX_INT64];
+      for (const petId of ascending) await stock.put(anEntry(petId), { note: 'x'.repeat(300_000) });
       const pages = await Array.fromAsync(store.pages());
 
       expect(pages.length).toBeGreaterThan(1);
       expect(pages.flat().map(({ petId }) => petId)).toEqual(ascending);
+      expect((await list('available')).map(({ petId }) => petId)).toEqual(ascending);
     });
 
     test('no entries of another store', async () => {
-      await put(entry('1', 1), { storeId: 'another' });
+      await stock.put(anEntry(1), { storeId: 'another' });
 
       expect(await list()).toEqual([]);
     });
 
     test('nothing at all rather than an entry that is broken', async () => {
-      await put(entry('1', 1), { status: 'lost' });
+      await stock.put(anEntry(1), { status: 'lost' });
 
       await expect(list()).rejects.toThrow('available');
     });
-  });
 
-  describe('sets a quantity', () => {
-    test.each(['42', '-7', '9007199254740993', MAX, MIN])('of pet %s and answers with the entry', async (petId) => {
-      await put(entry(petId, 1));
+    test('a page after an id', async () => {
+      await stock.putAll([1, 2, 3].map((petId) => anEntry(petId)));
 
-      expect(await store.setQuantity(int64(petId), 12)).toEqual(entry(petId, 12));
-      expect(await list()).toEqual([entry(petId, 12)]);
-    });
-
-    test.each(['available', 'pending', 'sold'] as const)('and leaves the status %s', async (status) => {
-      await put(entry('42', 1, status));
-
-      expect(await store.setQuantity(int64('42'), 0)).toEqual(entry('42', 0, status));
-    });
-
-    test('of the one pet and no other', async () => {
-      for (const petId of ['41', '42', '43']) await put(entry(petId, 1));
-      await store.setQuantity(int64('42'), 9);
-
-      expect(await list()).toEqual([entry('41', 1), entry('42', 9), entry('43', 1)]);
-    });
-
-    test('of no pet that it does not know, and creates none', async () => {
-      await put(entry('9007199254740992', 1));
-
-      expect(await store.setQuantity(int64('9007199254740993'), 5)).toBeUndefined();
-      expect(await list()).toEqual([entry('9007199254740992', 1)]);
-    });
-
-    test('for each of many at once, and keeps the one that came last', async () => {
-      await put(entry('42', 1, 'pending'));
-      const quantities = Array.from({ length: 30 }, (_, index) => 100 + index);
-      const answers = await Promise.all(quantities.map((quantity) => store.setQuantity(int64('42'), quantity)));
-      const [kept] = await list();
-
-      expect(answers).toEqual(quantities.map((quantity) => entry('42', quantity, 'pending')));
-      expect(quantities).toContain(kept?.quantity);
+      expect(await store.page({ after: int64('1') }, 1)).toEqual({ entries: [anEntry(2)], last: '2' });
+      expect(await store.page({ after: int64('2') }, 1)).toEqual({ entries: [anEntry(3)], last: undefined });
     });
   });
 
-  test('does not call a missing table an outage', async () => {
-    const failure: unknown = await new StockStore(client, `missing-${randomUUID()}`)
-      .setQuantity(int64('1'), 1)
-      .catch((error: unknown) => error);
+  describe('lists by status', () => {
+    const statuses = ['available', 'pending', 'sold'] as const;
+    const mixed = (count: number) =>
+      Array.from({ length: count }, (_, index) => anEntry(index - 3, index, statuses[index % 3]));
+
+    test.each(statuses)('all entries that are %s, in ascending petId', async (status) => {
+      await stock.putAll(mixed(20).toReversed());
+
+      expect(await list(status)).toEqual(mixed(20).filter((entry) => entry.status === status));
+    });
+
+    test.each([1, 100, 101, 401])('%d entries, of which DynamoDB reads a hundred at a time', async (count) => {
+      const entries = Array.from({ length: count }, (_, index) => anEntry(index, index, 'sold'));
+      await stock.putAll([...entries, anEntry(-1), anEntry(1_000)]);
+
+      expect(await store.page({ status: 'sold' }, 1_000)).toEqual({ entries, last: undefined });
+    });
+
+    test('a page at a time', async () => {
+      await stock.putAll(mixed(20));
+      const sold = mixed(20).filter(({ status }) => status === 'sold');
+      const { entries, last } = await store.page({ status: 'sold' }, 4);
+
+      expect(entries).toEqual(sold.slice(0, 4));
+      expect(await store.page({ status: 'sold', after: last }, 4)).toEqual({ entries: sold.slice(4), last: undefined });
+    });
+
+    test('without reading what it does not return', async () => {
+      await stock.putAll([...mixed(120), anEntry(1_000, 1, 'sold')]);
+      const watched = patientClient();
+      const calls = recordCalls(watched);
+      await new StockStore(watched, stock.name).page({ status: 'sold', after: int64('900') }, 10);
+
+      expect(calls).toMatchObject([
+        { command: 'QueryCommand', consumed: { CapacityUnits: 0.5 } },
+        { command: 'BatchGetItemCommand', consumed: [{ CapacityUnits: 0.5 }] },
+      ]);
+    });
+
+    test('no entry that has another status by now, as the index lags behind', async () => {
+      await stock.putAll([anEntry(1, 1, 'sold'), anEntry(2, 2, 'sold'), anEntry(3, 3, 'sold')]);
+      const behind = storeBehind(stock, () => stock.put(anEntry(2, 2, 'available')));
+
+      expect(await behind.page({ status: 'sold' }, 10)).toMatchObject({
+        entries: [anEntry(1, 1, 'sold'), anEntry(3, 3, 'sold')],
+      });
+    });
+
+    test('no entry that is gone by now', async () => {
+      await stock.putAll([anEntry(1, 1, 'sold'), anEntry(2, 2, 'sold')]);
+      const behind = storeBehind(stock, () => stock.delete('2'));
+
+      expect(await behind.page({ status: 'sold' }, 10)).toMatchObject({ entries: [anEntry(1, 1, 'sold')] });
+    });
+
+    test('on to the next page, though nothing is left of one', async () => {
+      await stock.putAll([anEntry(1, 1, 'sold'), anEntry(2, 2, 'sold')]);
+      const behind = storeBehind(stock, () => stock.delete('1'));
+      const page = await behind.page({ status: 'sold' }, 1);
+
+      expect(page).toEqual({ entries: [], last: '1' });
+      expect(await store.page({ status: 'sold', after: page.last }, 1)).toMatchObject({
+        entries: [anEntry(2, 2, 'sold')],
+      });
+    });
+  });
+
+  test('finds the entry of a pet with its revision', async () => {
+    await stock.put(anEntry(42, 7, 'pending'), { revision: 12, updatedBy: 'x' });
+
+    expect(await store.find(int64('42'))).toEqual({ entry: anEntry(42, 7, 'pending'), revision: 12, updatedBy: 'x' });
+    expect(await store.find(int64('43'))).toBeUndefined();
+  });
+
+  test('takes an entry that was put in by other means for one of revision 0', async () => {
+    await stock.put(anEntry(42));
+
+    expect(await store.find(int64('42'))).toEqual({ entry: anEntry(42), revision: 0, updatedBy: undefined });
+  });
+
+  test.each<[string, (missing: StockStore, petId: Int64) => Promise<unknown>]>([
+    ['a list', (missing) => missing.page({}, 1)],
+    ['an entry', (missing, petId) => missing.find(petId)],
+    ['an update', (missing, petId) => missing.update({ petId, quantity: 1, token: 'a' })],
+  ])('does not call a missing table an outage: %s', async (_, call) => {
+    const missing = new StockStore(client, `missing-${randomUUID()}`);
+    const failure: unknown = await call(missing, int64('1')).catch((error: unknown) => error);
 
     expect(failure).toMatchObject({ name: 'ResourceNotFoundException' });
     expect(failure).not.toBeInstanceOf(ServiceError);

@@ -1,5 +1,7 @@
+import { expect } from '@jest/globals';
 import * as v from 'valibot';
 import type { ErrorBody } from '../../shared/contract/errors.ts';
+import { DocumentedApi } from './documented-api.ts';
 import { errorBodySchema, expectPromisesKept, type RawAnswer } from './every-answer.ts';
 
 /** An answer that keeps to what every answer promises. */
@@ -15,7 +17,7 @@ export interface RequestParts {
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** A client of the API. It checks of every answer what every answer promises. */
+/** A client of the API. It checks every answer against the OpenAPI document, and what every answer promises. */
 export class ApiClient {
   readonly #baseUrl: string;
   readonly #authorization: string | undefined;
@@ -37,7 +39,9 @@ export class ApiClient {
       headers: { ...authorization, ...headers },
       body: body ?? null,
     });
-    return checked({ status: response.status, headers: response.headers, text: await response.text() }, method);
+    const answer = checked({ status: response.status, headers: response.headers, text: await response.text() }, method);
+    expectDocumented(answer, method, this.#baseUrl, path);
+    return answer;
   }
 
   list(): Promise<Answer> {
@@ -52,6 +56,17 @@ export class ApiClient {
   setQuantity(petId: string | number | bigint, quantity: number): Promise<Answer> {
     return this.patch(petId, JSON.stringify({ quantity }));
   }
+}
+
+const documented = new DocumentedApi();
+
+/** Checks an answer against the OpenAPI document, where it comes from the API. */
+function expectDocumented(answer: RawAnswer, method: string, baseUrl: string, path: string): void {
+  const { pathname: basePath } = new URL(baseUrl);
+  const { pathname } = new URL(`${baseUrl}${path}`);
+  if (basePath === '/' || !pathname.startsWith(basePath)) return;
+  const faults = documented.faults(answer, { method, path: pathname.slice(basePath.length) });
+  expect({ request: `${method} ${path}`, status: answer.status, faults }).toMatchObject({ faults: [] });
 }
 
 /** The answer, after the check of what every answer promises. */

@@ -1,12 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import dynalite from 'dynalite';
-import { close, freePort, listen } from './listening.ts';
+import { dynamoDBLocalPort, untilItAnswers } from './dynamodb-local.ts';
+import { close, listen } from './listening.ts';
 
 interface RunningEngine {
   readonly port: number;
@@ -21,11 +17,15 @@ interface Engine {
   readonly start: () => Promise<RunningEngine>;
 }
 
-const hasJava = spawnSync('java', ['-version']).status === 0;
+const local = dynamoDBLocalPort();
 
 const engines: readonly Engine[] = [
   { name: 'dynalite', missing: undefined, start: startDynalite },
-  { name: 'DynamoDB Local', missing: hasJava ? undefined : 'there is no java on the PATH', start: startDynamoDBLocal },
+  {
+    name: 'DynamoDB Local',
+    missing: local === undefined ? 'there is no java on the PATH' : undefined,
+    start: () => sharedEngine(local ?? 0),
+  },
 ];
 
 /** Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does. */
@@ -68,48 +68,19 @@ async function startDynalite(): Promise<RunningEngine> {
     port,
     stop: async () => {
       server.closeAllConnections();
+      await letCallsEnd();
       await close(server);
     },
   };
 }
 
-const EMULATOR = path.join(path.dirname(fileURLToPath(import.meta.resolve('amplify-dynamodb-simulator'))), 'emulator');
-
-/** Half of its time to start goes into optimising what a test runs once. */
-const STARTS_FAST = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
-
-async function startDynamoDBLocal(): Promise<RunningEngine> {
-  const port = await freePort();
-  const local = ['-Djava.library.path=./DynamoDBLocal_lib', '-jar', 'DynamoDBLocal.jar'];
-  const java = spawn('java', [...STARTS_FAST, ...local, '-inMemory', '-port', String(port)], {
-    cwd: EMULATOR,
-    stdio: 'ignore',
-  });
-  const exited = once(java, 'exit');
-  const stop = async () => {
-    java.kill();
-    await exited;
-  };
-  try {
-    await untilItAnswers(port);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { port, stop };
+/** dynalite goes on with a call whose client is gone, and crashes where its store was closed meanwhile. */
+async function letCallsEnd(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
 }
 
-async function untilItAnswers(port: number): Promise<void> {
-  pointSdkAt(port);
-  const client = new DynamoDBClient({ maxAttempts: 1 });
-  const deadline = Date.now() + 25_000;
-  for (;;) {
-    try {
-      await client.send(new ListTablesCommand({}));
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(100);
-    }
-  }
+/** One for all suites, with tables of their own: Java takes seconds to start. */
+async function sharedEngine(port: number): Promise<RunningEngine> {
+  await untilItAnswers(port);
+  return { port, stop: () => Promise.resolve() };
 }

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { jest } from '@jest/globals';
-import * as v from 'valibot';
-import type { LocalHost } from './local-host.ts';
+import { readAssembly } from '../../infra/local/assembly.ts';
+import { LocalStack } from '../../infra/local/template/stack.ts';
+import { synthesizedOnce } from './synthesize-once.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** What goes wrong in a function, as JavaScript of its handler. */
 const faults = {
@@ -15,44 +17,95 @@ const faults = {
   'refuses in the words of API Gateway': 'throw new Error("Unauthorized")',
 } as const;
 
-export type FunctionFault = keyof typeof faults;
+/** What goes wrong in a function that streams, before it has sent anything: JavaScript of its handler. */
+const earlyFaults = {
+  crashes: faults.crashes,
+  throws: faults.throws,
+  hangs: faults.hangs,
+  'ends without a word': 'stream.end()',
+  'sends no metadata': 'stream.end("[]")',
+  'sends metadata of another shape': `awslambda.HttpResponseStream.from(stream, { answer: 42 }); stream.end('[]')`,
+  'sends too much metadata': `awslambda.HttpResponseStream.from(stream, { statusCode: 200, x: 'x'.repeat(20_000) });
+    stream.end('[]')`,
+} as const;
 
-const templateSchema = v.object({
-  Resources: v.record(v.string(), v.object({ Type: v.string(), Properties: v.optional(v.unknown()) })),
-});
-const functionSchema = v.object({ Code: v.object({ S3Key: v.string() }) });
+/** What goes wrong in it once it has sent its metadata and a part. `done` is the callback of the next write. */
+const lateFaults = {
+  'crashes in the middle': 'process.exit(1)',
+  'throws in the middle': 'done(new TypeError("the secret of the function"))',
+  'hangs in the middle': '',
+} as const;
+
+export type FunctionFault = keyof typeof faults;
+export type EarlyFault = keyof typeof earlyFaults;
+export type LateFault = keyof typeof lateFaults;
+
+/** A copy of the service's cloud assembly, for faults to be planted in. It goes with the tests around it. */
+export function assemblyForFaults(): string {
+  const folder = temporaryFolder();
+  cpSync(synthesizedOnce(), folder, { recursive: true });
+  return folder;
+}
 
 /**
- * Lets a function of the host fail in the way that the header `X-Fault-…` of a request asks for. It has to be done
- * before the function's first request, which loads its code.
+ * Lets a function fail in the way that the header `X-Fault-…` of a request asks for.
  *
  * @param logicalId how the function's id in the template begins
  * @param header such as `x-fault-fallback`, in small letters
  */
-export function plantFaults(host: LocalHost, logicalId: string, header: string): void {
-  const assembly = path.dirname(host.host.logFolder);
-  const folder = path.join(assembly, `asset.${path.parse(codeOf(assembly, logicalId)).name}`);
-  renameSync(path.join(folder, 'index.js'), path.join(folder, 'faultless.js'));
-  const handlers = Object.entries(faults).map(([name, code]) => `${JSON.stringify(name)}: async () => { ${code} }`);
-  writeFileSync(
-    path.join(folder, 'index.js'),
-    `const { handler } = require('./faultless.js');
-     const faults = { ${handlers.join(', ')} };
-     const isFault = ([name]) => name.toLowerCase() === ${JSON.stringify(header)};
-     exports.handler = (event, context) =>
-       (faults[Object.entries(event.headers).find(isFault)?.[1]] ?? handler)(event, context);`,
+export function plantFaults(assembly: string, logicalId: string, header: string): void {
+  plant(
+    assembly,
+    logicalId,
+    `const faults = ${handlersOf(faults, 'async ()')};
+     exports.handler = (event, context) => (faults[faultOf(event, '${header}')] ?? handler)(event, context);`,
   );
 }
 
-function codeOf(assembly: string, logicalId: string): string {
-  const folder = path.join(assembly, 'assembly-staging');
-  const file = readdirSync(folder).find((name) => name.endsWith('.template.json'));
-  const template = v.parse(templateSchema, JSON.parse(readFileSync(path.join(folder, file ?? ''), 'utf8')));
-  const [, resource] =
-    Object.entries(template.Resources).find(
-      ([id, { Type }]) => Type === 'AWS::Lambda::Function' && id.startsWith(logicalId),
-    ) ?? [];
-  return v.parse(functionSchema, resource?.Properties).Code.S3Key;
+/** Lets a function that streams fail in the way that the header asks for. */
+export function plantStreamFaults(assembly: string, logicalId: string, header: string): void {
+  plant(
+    assembly,
+    logicalId,
+    `const earlyFaults = ${handlersOf(earlyFaults, 'async (event, stream)')};
+     const lateFaults = ${handlersOf(lateFaults, '(done)')};
+     exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
+       const name = faultOf(event, '${header}');
+       if (earlyFaults[name]) return earlyFaults[name](event, stream);
+       const write = stream._write;
+       let writes = 0;
+       if (lateFaults[name]) stream._write = (chunk, encoding, done) =>
+         ++writes > 2 ? lateFaults[name](done) : write.call(stream, chunk, encoding, done);
+       return handler(event, stream, context);
+     });`,
+  );
+}
+
+function handlersOf(codes: Readonly<Record<string, string>>, parameters: string): string {
+  const handlers = Object.entries(codes).map(([name, code]) => `${JSON.stringify(name)}: ${parameters} => { ${code} }`);
+  return `{ ${handlers.join(', ')} }`;
+}
+
+/** Puts code around the `handler` of a function. In it, `faultOf(event, header)` is the value of a header. */
+function plant(assembly: string, logicalId: string, code: string): void {
+  const folder = codeFolder(assembly, logicalId);
+  renameSync(path.join(folder, 'index.js'), path.join(folder, 'faultless.js'));
+  writeFileSync(
+    path.join(folder, 'index.js'),
+    `const { handler } = require('./faultless.js');
+     const faultOf = ({ headers }, header) =>
+       Object.entries(headers).find(([name]) => name.toLowerCase() === header)?.[1];
+     ${code}`,
+  );
+}
+
+function codeFolder(assembly: string, logicalId: string): string {
+  const { name, template, assetFolders } = readAssembly(assembly);
+  const functions = new LocalStack(name, template).resources('AWS::Lambda::Function');
+  const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.properties.Code.S3Key ?? '';
+  const folder = assetFolders.get(code);
+  if (folder === undefined) throw new Error(`The assembly has no function ${logicalId}`);
+  return folder;
 }
 
 /** Lets timers of the host in this process that would take this many milliseconds, or a little less, end soon. */

@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyEventHeaders, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {
@@ -8,15 +8,28 @@ export const admittedContext = {
   limit: '60',
   remaining: '59',
   reset: '1750000080',
+  rateLimitPolicy: '"minute";q=60;w=60, "day";q=1000;w=86400',
+  rateLimit: '"minute";r=59;t=30, "day";r=999;t=31950',
   retryAfter: '1',
+};
+
+/** The limit headers that an answer to an admitted request carries. */
+export const admittedHeaders = {
+  'X-RateLimit-Limit': '60',
+  'X-RateLimit-Remaining': '59',
+  'X-RateLimit-Reset': '1750000080',
+  'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+  RateLimit: '"minute";r=59;t=30, "day";r=999;t=31950',
 };
 
 interface EventParts {
   readonly method?: string;
   readonly resource?: string;
   readonly pathParameters?: Record<string, string>;
-  /** Header names as the client wrote them. */
-  readonly headers?: APIGatewayProxyEventHeaders;
+  /** Header names as the client wrote them; several values where a header was sent several times. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Without the question mark. */
+  readonly query?: string;
   readonly body?: string;
   readonly isBase64Encoded?: boolean;
   /** The authorizer's context; null where there was no authorizer. */
@@ -31,18 +44,24 @@ export function aProxyEvent({
   headers: ownHeaders = {},
   body,
   isBase64Encoded = false,
+  query = '',
   authorizer = admittedContext,
 }: EventParts = {}): APIGatewayProxyEvent {
   const path = resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? '');
-  const headers: APIGatewayProxyEventHeaders = { Authorization: 'Bearer psk_x', Host: 'example.com', ...ownHeaders };
+  const headers = valuesByName(
+    Object.entries({ Authorization: 'Bearer psk_x', Host: 'example.com', ...ownHeaders }).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, value]),
+    ),
+  );
+  const parameters = valuesByName([...new URLSearchParams(query)]);
   return {
     resource,
     path,
     httpMethod: method,
-    headers,
-    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? '']])),
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
+    headers: lastValues(headers),
+    multiValueHeaders: headers,
+    queryStringParameters: query === '' ? null : lastValues(parameters),
+    multiValueQueryStringParameters: query === '' ? null : parameters,
     pathParameters: pathParameters ?? null,
     stageVariables: null,
     requestContext: requestContext(method, resource, path, authorizer),
@@ -50,6 +69,17 @@ export function aProxyEvent({
     isBase64Encoded,
   };
 }
+
+/** API Gateway gives all values of a header or a parameter, and beside them the last one alone. */
+function valuesByName(fields: readonly (readonly [string, string])[]): Record<string, string[]> {
+  const names = [...new Set(fields.map(([name]) => name))];
+  return Object.fromEntries(
+    names.map((name) => [name, fields.filter(([other]) => other === name).map(([, value]) => value)]),
+  );
+}
+
+const lastValues = (values: Record<string, string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, all]) => [name, all.at(-1) ?? '']));
 
 function requestContext(
   method: string,

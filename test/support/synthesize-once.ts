@@ -1,28 +1,27 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runModule } from './module-process.ts';
 
 const FOLDER_VARIABLE = 'SYNTHESIZED_SERVICE';
 
-const synthesize = `
-  const { synthesize } = await import(process.argv[1]);
-  synthesize(process.argv[2]);
+const bothStages = `
+  const [, root, outdir] = process.argv;
+  const { createApp } = await import(root + '/infra/create-app.ts');
+  const { stages } = await import(root + '/infra/stages.ts');
+  createApp(Object.values(stages), { outdir, referencePage: false }).synth();
 `;
 
-/**
- * Synthesises the service for all suites. In each suite it would take seconds: Jest loads the CDK anew for every one.
- */
-export default function synthesizeOnce(): void {
+/** Synthesises both stages of the service, without the stacks of the reference page. */
+export function synthesizeInto(folder: string): void {
+  runModule(bothStages, folder);
+}
+
+/** Synthesises the service for all suites. In each suite it would take seconds: Jest loads the CDK anew for every one. */
+export function synthesizeForAllSuites(): void {
   const folder = mkdtempSync(join(tmpdir(), 'pet-store-tests-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const script = join(import.meta.dirname, '../../infra/local/synthesize.ts');
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['--input-type=module', '--eval', synthesize, script, folder],
-    { encoding: 'utf8' },
-  );
-  if (status !== 0) throw new Error(`The service could not be synthesized: ${stderr}`);
+  synthesizeInto(folder);
   process.env[FOLDER_VARIABLE] = folder;
 }
 

@@ -1,40 +1,44 @@
-import { type App, Stage } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import * as v from 'valibot';
-import { createApp } from '../../infra/create-app.ts';
-import { type StageSettings, stages } from '../../infra/stages.ts';
+import { readAssembly } from '../../infra/local/assembly.ts';
+import type { StageName } from '../../infra/stages.ts';
+import { synthesizedOnce } from './synthesize-once.ts';
 
-/** What `cdk deploy` gets for one stage. */
+const templateSchema = v.looseObject({
+  Description: v.string(),
+  Resources: v.record(
+    v.string(),
+    v.looseObject({ Type: v.string(), Properties: v.optional(v.record(v.string(), v.unknown())) }),
+  ),
+  Outputs: v.record(v.string(), v.looseObject({ Value: v.unknown() })),
+});
+
+/** What `cdk deploy` gets for the API of one stage. */
 export interface SynthesizedStage {
-  readonly template: Template;
-  /** Folder of the stage's assembly; the assets are in the one around it. */
-  readonly folder: string;
-  /** The asset manifest of the stack. */
-  readonly assetManifest: string;
+  readonly template: v.InferOutput<typeof templateSchema>;
+  /** The folder behind each key of the asset bucket. */
+  readonly assetFolders: ReadonlyMap<string, string>;
 }
 
-type Stages = Record<keyof typeof stages, SynthesizedStage>;
-
-/** Synthesises both stages, as `cdk deploy` does. */
-export function synthesizeStages(folder: string): Stages {
-  return synthesizedBy(createApp(Object.values(stages), { outdir: folder }));
+function synthesized(stage: StageName): SynthesizedStage {
+  const { template, assetFolders } = readAssembly(synthesizedOnce(), stage);
+  return { template: v.parse(templateSchema, template), assetFolders };
 }
 
-export function synthesizedBy(app: App): Stages {
-  const synthesized = ({ name }: StageSettings): SynthesizedStage => {
-    const stage = app.node.findChild(name);
-    const stack = Stage.isStage(stage) ? stage.synth().stacks[0] : undefined;
-    if (!stack) throw new Error(`The app has no stack for ${name}`);
-    const { directory } = stack.assembly;
-    return { template: Template.fromJSON(stack.template), folder: directory, assetManifest: `${stack.id}.assets.json` };
-  };
-  return { staging: synthesized(stages.staging), production: synthesized(stages.production) };
-}
+/** Both stages, as `cdk deploy` has them. */
+export const synthesizedStages = (): Record<StageName, SynthesizedStage> => ({
+  staging: synthesized('staging'),
+  production: synthesized('production'),
+});
 
 /** A resource of a template: its logical id and what a test wants of its properties. */
 export interface TemplateResource<Properties> {
   readonly id: string;
   readonly properties: Properties;
+}
+
+/** All resources of a type, as they stand in the template. */
+export function rawResourcesOf({ template }: SynthesizedStage, type: string): [id: string, resource: unknown][] {
+  return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 }
 
 /** All resources of a type. A property that the schema wants and a resource lacks fails the test. */
@@ -43,10 +47,9 @@ export function resourcesOf<Schema extends v.GenericSchema>(
   type: string,
   properties: Schema,
 ): TemplateResource<v.InferOutput<Schema>>[] {
-  return Object.entries(template.findResources(type)).map(([id, resource]) => ({
-    id,
-    properties: v.parse(properties, resource.Properties),
-  }));
+  return Object.entries(template.Resources)
+    .filter(([, { Type }]) => Type === type)
+    .map(([id, { Properties }]) => ({ id, properties: v.parse(properties, Properties) }));
 }
 
 /** `{ "Ref": … }` as the logical id it names. */
@@ -60,6 +63,30 @@ export const attribute = v.pipe(
   v.strictObject({ 'Fn::GetAtt': v.array(v.string()) }),
   v.transform((value) => value['Fn::GetAtt'].join('.')),
 );
+
+/** `{ "Fn::ImportValue": … }` as text such as `<staging-ReferencePageOrigin>`. */
+const imported = v.pipe(
+  v.strictObject({ 'Fn::ImportValue': v.string() }),
+  v.transform((value) => `<${value['Fn::ImportValue']}>`),
+);
+
+const namedInText = v.pipe(
+  ref,
+  v.transform((name) => `<${name}>`),
+);
+
+/** A value as text. What only the deployment knows stands in angle brackets, but for attributes of resources. */
+export const text = v.union([
+  v.string(),
+  imported,
+  attribute,
+  v.pipe(
+    v.strictObject({
+      'Fn::Join': v.tuple([v.literal(''), v.array(v.union([v.string(), imported, attribute, namedInText]))]),
+    }),
+    v.transform((value) => value['Fn::Join'][1].join('')),
+  ),
+]);
 
 /** A logical id without the hash that the CDK ends it with. */
 export const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}(?=$|\.)/, '');

@@ -48,3 +48,20 @@ export const answering = (result: unknown): string => `exports.handler = async (
 
 /** Source of a function that answers with the event it got. */
 export const echoing = 'exports.handler = async (event) => event;';
+
+/**
+ * Source of a function that streams its response.
+ *
+ * @param steps JavaScript: `await write(chunk)` ends once the chunk has been taken, `stream` is what it writes to
+ * @param metadata goes ahead of what the steps write; without it they write all by themselves
+ */
+export function streaming(steps: string, metadata?: unknown): string {
+  const from = metadata === undefined ? '' : `awslambda.HttpResponseStream.from(stream, ${JSON.stringify(metadata)});`;
+  return `
+    const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
+      const write = (chunk) => new Promise((resolve) => void stream.write(chunk, resolve));
+      ${from}
+      ${steps}
+    });`;
+}

@@ -1,21 +1,16 @@
 import { Command } from 'commander';
+import { importCommand } from '../import/import-command.ts';
 import { type CommonOptions, withCommonOptions } from '../options.ts';
 import { number, print } from '../output.ts';
 import { findTarget } from '../target.ts';
 import { exportInventory } from './export.ts';
-import { importInventory } from './import.ts';
+import { stockEntries } from './stock-entries.ts';
 
 /** `inventory …`. */
 export function inventoryCommand(): Command {
-  const inventory = new Command('inventory').description('stock levels, from and to files');
-  withCommonOptions(inventory.command('import'))
-    .description('loads stock levels from a file; an entry replaces the one that its pet has')
-    .argument('<file>', '.csv or .jsonl file with petId, quantity and status')
-    .action(async (file: string, options: CommonOptions) => {
-      const { count, place } = await importInventory(file, () => findTarget(options));
-      const text = `Imported ${number(count)} stock entries from ${file} into ${place}.`;
-      print(options, { imported: count, file }, () => text);
-    });
+  const inventory = new Command('inventory')
+    .description('stock levels, from and to files')
+    .addCommand(importCommand(stockEntries, 'petId, quantity and status'));
   withCommonOptions(inventory.command('export'))
     .description('writes all stock levels to a file that the import reads')
     .argument('<file>', '.csv or .jsonl file; one that exists is replaced')

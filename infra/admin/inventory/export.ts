@@ -6,10 +6,10 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { type InventoryItem, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
 import { StockStore } from '../../../shared/stock-store.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
+import type { Transfer } from '../import/import-records.ts';
 import { number } from '../output.ts';
+import { progressBar } from '../progress-bar.ts';
 import type { Target } from '../target.ts';
-import type { Transfer } from './import.ts';
-import { progressBar } from './progress-bar.ts';
 
 interface Format {
   readonly head: string;

@@ -1,6 +1,11 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { EventTooLargeError, FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
+import { DELIMITER } from '../lambda/response-stream.ts';
 import { GatewayError } from './gateway-error.ts';
+
+/** The metadata and the delimiter after it must be within so many bytes (API Gateway developer guide). */
+const MAX_METADATA_BYTES = 16 * 1024;
 
 /**
  * Invokes a function for an AWS_PROXY integration. A function that outlasts the time-out runs on, as on AWS; only its
@@ -11,17 +16,66 @@ import { GatewayError } from './gateway-error.ts';
  */
 export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number): Promise<string> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new GatewayError('INTEGRATION_TIMEOUT', 'Endpoint request timed out')),
-    timeoutMs,
-  );
+  const timer = setTimeout(() => reject(timeOut()), timeoutMs);
   try {
     return await Promise.race([lambda.invoke(event), timedOut]);
   } catch (error) {
-    if (error instanceof FunctionError) throw new GatewayError('DEFAULT_5XX', 'Internal server error');
-    if (error instanceof EventTooLargeError) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
-    throw error;
+    throw gatewayErrorOf(error);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What a function streams: its metadata as JSON text, and the body as it comes. */
+export interface StreamedResult {
+  readonly metadata: string;
+  /** Fails where the function does, or when the time-out is over. Whoever does not read it destroys it. */
+  readonly body: Readable;
+}
+
+/**
+ * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only.
+ *
+ * @throws GatewayError DEFAULT_5XX (502), INTEGRATION_TIMEOUT or REQUEST_TOO_LARGE
+ */
+export async function integrateStreaming(
+  lambda: LambdaFunction,
+  event: string,
+  timeoutMs: number,
+): Promise<StreamedResult> {
+  const { promise: metadata, resolve, reject } = Promise.withResolvers<string>();
+  const body = afterMetadata(resolve);
+  const timer = setTimeout(() => body.destroy(timeOut()), timeoutMs);
+  body.once('close', () => clearTimeout(timer));
+  // Whoever reads the body sees its failure; nobody may be reading it.
+  body.on('error', () => undefined);
+  pipeline(lambda.stream(event), body, (error) => error && reject(gatewayErrorOf(error)));
+  return { metadata: await metadata, body };
+}
+
+/** Passes on what comes after the metadata. */
+function afterMetadata(onMetadata: (metadata: string) => void): Transform {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      if (!head) return done(null, chunk);
+      head = Buffer.concat([head, chunk]);
+      const end = head.subarray(0, MAX_METADATA_BYTES).indexOf(DELIMITER);
+      if (end < 0) return done(head.length < MAX_METADATA_BYTES ? null : malformed());
+      onMetadata(head.toString('utf8', 0, end));
+      const body = head.subarray(end + DELIMITER.length);
+      head = undefined;
+      return done(null, body);
+    },
+    flush: (done) => done(head ? malformed() : null),
+  });
+}
+
+const timeOut = (): GatewayError => new GatewayError('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
+const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
+
+function gatewayErrorOf(error: unknown): unknown {
+  if (error instanceof FunctionError) return new GatewayError('DEFAULT_5XX', 'Internal server error');
+  if (error instanceof EventTooLargeError) return new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
+  return error;
 }

@@ -4,6 +4,7 @@ import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogGroups } from '../log-sink.ts';
 import type { LocalStack } from '../template/stack.ts';
+import { fixedAnswer } from './fixed-answer.ts';
 import { GatewayResponses } from './gateway-responses.ts';
 import { type Method, RestApi } from './rest-api.ts';
 import { Router } from './router.ts';
@@ -46,21 +47,23 @@ function loadRouter(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunc
   const authorizers = new Map(
     stack
       .resources('AWS::ApiGateway::Authorizer')
-      .map(({ logicalId, ref, properties }) => [ref, functionOf(properties.AuthorizerUri, functions, logicalId)]),
+      .map(({ logicalId, ref, properties }) => [ref, functionOf(properties.AuthorizerUri, functions, logicalId, CALL)]),
   );
   const router = new Router<Method>();
   for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::Method')) {
-    const authorizer = authorizers.get(properties.AuthorizerId);
-    if (!authorizer) throw new HostError(`Resource ${logicalId}: there is no authorizer ${properties.AuthorizerId}`);
-    router.add(pathOf(properties.ResourceId), properties.HttpMethod, {
-      resourceId: properties.ResourceId,
-      authorizer,
-      apiKeyRequired: properties.ApiKeyRequired,
-      integration: {
-        lambda: functionOf(properties.Integration.Uri, functions, logicalId),
-        timeoutMs: properties.Integration.TimeoutInMillis,
-      },
-    });
+    const { ResourceId: resourceId, HttpMethod } = properties;
+    const add = (method: Method): void => router.add(pathOf(resourceId), HttpMethod, method);
+    if (properties.AuthorizationType === 'NONE') {
+      add({ kind: 'fixed', resourceId, answer: fixedAnswer(properties.Integration, logicalId) });
+      continue;
+    }
+    const { AuthorizerId, ApiKeyRequired: apiKeyRequired, Integration } = properties;
+    const authorizer = authorizers.get(AuthorizerId);
+    if (!authorizer) throw new HostError(`Resource ${logicalId}: there is no authorizer ${AuthorizerId}`);
+    const isStreamed = Integration.ResponseTransferMode === 'STREAM';
+    const lambda = functionOf(Integration.Uri, functions, logicalId, isStreamed ? STREAMING_CALL : CALL);
+    const integration = { lambda, timeoutMs: Integration.TimeoutInMillis, isStreamed };
+    add({ kind: 'proxy', resourceId, authorizer, apiKeyRequired, integration });
   }
   return router;
 }
@@ -79,9 +82,17 @@ function resourcePaths(stack: LocalStack, rootId: string): (resourceId: string) 
   return (id) => pathBelowRoot(id) || '/';
 }
 
-/** The function in a URI such as `arn:aws:apigateway:…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
-function functionOf(uri: string, functions: ReadonlyMap<string, LambdaFunction>, logicalId: string): LambdaFunction {
-  const functionArn = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(uri)?.[1];
+/** A URI such as `arn:aws:apigateway:…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
+const CALL = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/;
+const STREAMING_CALL = /:lambda:path\/2021-11-15\/functions\/(.+)\/response-streaming-invocations$/;
+
+function functionOf(
+  uri: string,
+  functions: ReadonlyMap<string, LambdaFunction>,
+  logicalId: string,
+  call: RegExp,
+): LambdaFunction {
+  const functionArn = call.exec(uri)?.[1];
   const found = functionArn === undefined ? undefined : functions.get(functionArn);
   if (!found) throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
   return found;

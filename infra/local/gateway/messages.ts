@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /** Header fields in the order and the case they were sent in. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[];
 
@@ -19,11 +21,14 @@ export interface GatewayRequest {
   readonly protocol: string;
 }
 
-export interface GatewayAnswer {
+export interface GatewayAnswer<Body = Buffer> {
   readonly status: number;
   readonly headers: HeaderFields;
-  readonly body: Buffer;
+  readonly body: Body;
 }
+
+/** An answer whose body may come bit by bit; a stream that fails is an answer that must not look complete. */
+export type StreamedAnswer = GatewayAnswer<Buffer | Readable>;
 
 /** The values of a header field, by its name in any case. */
 export function headerValues(headers: HeaderFields, name: string): string[] {

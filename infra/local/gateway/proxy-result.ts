@@ -1,6 +1,14 @@
+import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { GatewayError } from './gateway-error.ts';
-import { type GatewayAnswer, type GatewayRequest, groupByName, headerValues, type HeaderFields } from './messages.ts';
+import {
+  type GatewayAnswer,
+  type GatewayRequest,
+  groupByName,
+  headerValues,
+  type HeaderFields,
+  type StreamedAnswer,
+} from './messages.ts';
 import { isBinaryMediaType } from './proxy-event.ts';
 
 const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
@@ -50,17 +58,40 @@ const REMAPPED = new Set([
  * @throws GatewayError DEFAULT_5XX where the result has another shape
  */
 export function answerOf(payload: string, request: GatewayRequest, binaryMediaTypes: readonly string[]): GatewayAnswer {
-  const result = v.safeParse(proxyResultSchema, JSON.parse(payload));
-  if (!result.success) throw new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
-  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = result.output;
-
+  const { body, isBase64Encoded, ...head } = parseResult(payload);
   const accept = headerValues(request.headers, 'accept')[0] ?? '';
   const decodes = isBase64Encoded && isBinaryMediaType(accept, binaryMediaTypes);
-  return {
-    status: statusCode,
-    headers: withContentType(mergeHeaders(headers, multiValueHeaders)),
-    body: Buffer.from(body, decodes ? 'base64' : 'utf8'),
-  };
+  return { ...headOf(head), body: Buffer.from(body, decodes ? 'base64' : 'utf8') };
+}
+
+/**
+ * Turns the metadata that a function streams ahead of its body into the answer.
+ *
+ * @param metadata JSON text
+ * @throws GatewayError DEFAULT_5XX where it has another shape
+ */
+export function streamedAnswerOf(metadata: string, body: Readable): StreamedAnswer {
+  return { ...headOf(parseResult(metadata)), body };
+}
+
+type ProxyResult = v.InferOutput<typeof proxyResultSchema>;
+
+function parseResult(text: string): ProxyResult {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed();
+  }
+  const result = v.safeParse(proxyResultSchema, value);
+  if (!result.success) throw malformed();
+  return result.output;
+}
+
+const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
+
+function headOf({ statusCode, headers, multiValueHeaders }: Omit<ProxyResult, 'body' | 'isBase64Encoded'>) {
+  return { status: statusCode, headers: withContentType(mergeHeaders(headers, multiValueHeaders)) };
 }
 
 /** `multiValueHeaders` wins over the same name in `headers`. */

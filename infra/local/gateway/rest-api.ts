@@ -1,3 +1,4 @@
+import { finished, pipeline, type Readable, Transform } from 'node:stream';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogSink } from '../log-sink.ts';
 import { arn } from '../template/account.ts';
@@ -5,20 +6,25 @@ import { RequestAuthorizer } from './authorizer.ts';
 import { ContextVariables } from './context-variables.ts';
 import { GatewayError } from './gateway-error.ts';
 import type { GatewayResponses } from './gateway-responses.ts';
-import { integrate } from './integration.ts';
-import type { GatewayAnswer, GatewayRequest } from './messages.ts';
+import { integrate, integrateStreaming } from './integration.ts';
+import type { GatewayAnswer, GatewayRequest, StreamedAnswer } from './messages.ts';
 import { commonLogTime, eventBody, requestEvent, type RoutedTo } from './proxy-event.ts';
-import { answerOf } from './proxy-result.ts';
+import { answerOf, streamedAnswerOf } from './proxy-result.ts';
 import type { Router } from './router.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
-/** A method of the API, as its resource in the template sets it. */
-export interface Method {
+/** A method whose requests go to a function, as its resource in the template sets it. */
+export interface ProxyMethod {
+  readonly kind: 'proxy';
   readonly resourceId: string;
   readonly authorizer: LambdaFunction;
   readonly apiKeyRequired: boolean;
-  readonly integration: { readonly lambda: LambdaFunction; readonly timeoutMs: number };
+  readonly integration: { readonly lambda: LambdaFunction; readonly timeoutMs: number; readonly isStreamed: boolean };
 }
+
+/** A method of the API; a fixed one gives everybody the same answer. */
+export type Method =
+  ProxyMethod | { readonly kind: 'fixed'; readonly resourceId: string; readonly answer: GatewayAnswer };
 
 export interface RestApiSettings {
   readonly apiId: string;
@@ -42,18 +48,20 @@ export class RestApi {
     return this.#settings.stage;
   }
 
-  async answer(request: GatewayRequest): Promise<GatewayAnswer> {
+  async answer(request: GatewayRequest): Promise<StreamedAnswer> {
     const variables = new ContextVariables();
     this.#setRequestVariables(request, variables);
     const answer = await this.#answer(request, variables);
-    this.#log(request, answer, variables);
+    const { body, status } = answer;
+    if (Buffer.isBuffer(body)) this.#log(request, status, body.length, variables);
     return {
       ...answer,
+      body: Buffer.isBuffer(body) ? body : counted(body, (bytes) => this.#log(request, status, bytes, variables)),
       headers: [...answer.headers, ['x-amzn-RequestId', request.id], ['x-amz-apigw-id', request.id]],
     };
   }
 
-  async #answer(request: GatewayRequest, variables: ContextVariables): Promise<GatewayAnswer> {
+  async #answer(request: GatewayRequest, variables: ContextVariables): Promise<StreamedAnswer> {
     try {
       return await this.#serve(request, variables);
     } catch (error) {
@@ -62,38 +70,47 @@ export class RestApi {
     }
   }
 
-  async #serve(request: GatewayRequest, variables: ContextVariables): Promise<GatewayAnswer> {
-    const { apiId, stage, binaryMediaTypes, router, usageMeter } = this.#settings;
+  async #serve(request: GatewayRequest, variables: ContextVariables): Promise<StreamedAnswer> {
     if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
-
-    const match = router.match(request.method, request.path);
+    const match = this.#settings.router.match(request.method, request.path);
     if (!match) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
     const { target: method, resourcePath, pathParameters } = match;
-    const to: RoutedTo = {
-      apiId,
-      stage,
-      resourceId: method.resourceId,
-      resourcePath,
-      pathParameters,
-      binaryMediaTypes,
-    };
     variables.set({ resourcePath, resourceId: method.resourceId });
+    if (method.kind === 'fixed') return method.answer;
 
+    const { apiId, stage, binaryMediaTypes } = this.#settings;
+    const { resourceId } = method;
+    const to: RoutedTo = { apiId, stage, resourceId, resourcePath, pathParameters, binaryMediaTypes };
+    return this.#invoke(method, request, to, variables);
+  }
+
+  async #invoke(
+    { authorizer, apiKeyRequired, integration }: ProxyMethod,
+    request: GatewayRequest,
+    to: RoutedTo,
+    variables: ContextVariables,
+  ): Promise<StreamedAnswer> {
     const event = requestEvent(request, to);
-    const authorizer = new RequestAuthorizer(method.authorizer);
-    const authorization = await authorizer.authorize(event, this.#methodArn(request), variables);
-    if (method.apiKeyRequired) {
-      const apiKeyId = usageMeter.meter(authorization.usageIdentifierKey, request.receivedAt);
+    const authorization = await new RequestAuthorizer(authorizer).authorize(event, this.#methodArn(request), variables);
+    if (apiKeyRequired) {
+      const apiKeyId = this.#settings.usageMeter.meter(authorization.usageIdentifierKey, request.receivedAt);
       variables.set({ apiKeyId }, 'identity');
     }
 
-    const proxyEvent = {
+    const proxyEvent = JSON.stringify({
       ...event,
       requestContext: { ...event.requestContext, authorizer: authorization.context },
-      ...eventBody(request, binaryMediaTypes),
-    };
-    const { lambda, timeoutMs } = method.integration;
-    return answerOf(await integrate(lambda, JSON.stringify(proxyEvent), timeoutMs), request, binaryMediaTypes);
+      ...eventBody(request, to.binaryMediaTypes),
+    });
+    const { lambda, timeoutMs, isStreamed } = integration;
+    if (!isStreamed) return answerOf(await integrate(lambda, proxyEvent, timeoutMs), request, to.binaryMediaTypes);
+    const { metadata, body } = await integrateStreaming(lambda, proxyEvent, timeoutMs);
+    try {
+      return streamedAnswerOf(metadata, body);
+    } catch (error) {
+      body.destroy();
+      throw error;
+    }
   }
 
   #methodArn({ method, path }: GatewayRequest): string {
@@ -117,10 +134,24 @@ export class RestApi {
     variables.set({ sourceIp }, 'identity');
   }
 
-  #log(request: GatewayRequest, { status, body }: GatewayAnswer, variables: ContextVariables): void {
+  #log(request: GatewayRequest, status: number, responseLength: number, variables: ContextVariables): void {
     const { accessLog } = this.#settings;
     if (!accessLog) return;
-    variables.set({ status, responseLength: body.length, responseLatency: Date.now() - request.receivedAt });
+    variables.set({ status, responseLength, responseLatency: Date.now() - request.receivedAt });
     accessLog.sink(`${variables.substitute(accessLog.format, '-')}\n`);
   }
+}
+
+/** A stream as it is, that tells at its end, good or bad, how many bytes it had. */
+function counted(body: Readable, onEnd: (bytes: number) => void): Readable {
+  let bytes = 0;
+  const counter = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  pipeline(body, counter, () => undefined);
+  finished(counter, () => onEnd(bytes));
+  return counter;
 }

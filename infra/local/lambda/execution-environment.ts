@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { LogSink } from '../log-sink.ts';
-import { type EnvironmentMessage, type EnvironmentSettings, FunctionError, type Invocation } from './invocation.ts';
+import {
+  type EnvironmentMessage,
+  type EnvironmentSettings,
+  FunctionError,
+  type HostMessage,
+  type Invocation,
+} from './invocation.ts';
 
 /** Room for short-lived objects. By default V8 lets it grow with the traffic, in every environment. */
 const YOUNG_GENERATION_MEGABYTES = 8;
@@ -11,10 +17,16 @@ const INIT_TIMEOUT_MS = 10_000;
 
 const runtime = new URL('runtime.worker.ts', import.meta.url);
 
+/** Takes a part of a streamed response. The function goes on once it has been taken. */
+export type ChunkTaker = (chunk: Uint8Array) => Promise<void> | void;
+
 /** One execution environment of a function: a worker thread with environment variables of its own. */
 export class ExecutionEnvironment {
   readonly #worker: Worker;
-  #waiting: { resolve: (message: EnvironmentMessage) => void; reject: (error: Error) => void } | undefined;
+  /** Messages that nobody has waited for yet: a function may fail while a chunk of its response is being taken. */
+  readonly #inbox: EnvironmentMessage[] = [];
+  #receive: ((message: EnvironmentMessage) => void) | undefined;
+  #giveUp: ((error: Error) => void) | undefined;
   #dead: Error | undefined;
 
   /** Starts the thread; {@link load} waits for the function. */
@@ -57,13 +69,22 @@ export class ExecutionEnvironment {
     return this.#dead === undefined;
   }
 
-  /** Runs one event. @returns the result as JSON text @throws FunctionError where the function fails or times out */
-  async invoke(invocation: Invocation): Promise<string> {
+  /**
+   * Runs one event.
+   *
+   * @param take gets the parts of a streamed response, one after the other
+   * @returns the result as JSON text; empty after a streamed response
+   * @throws FunctionError where the function fails or times out
+   */
+  async invoke(invocation: Invocation, take: ChunkTaker): Promise<string> {
     const timer = setTimeout(() => void this.#timeOut('Task timed out'), Math.max(0, invocation.deadline - Date.now()));
     try {
-      const answer = this.#nextMessage();
-      this.#worker.postMessage(invocation);
-      const message = await answer;
+      this.#post({ kind: 'invoke', invocation });
+      let message = await this.#nextMessage();
+      while (message.kind === 'chunk') {
+        await this.#take(take, message.chunk);
+        message = await this.#nextMessage();
+      }
       if (message.kind === 'succeeded') return message.payload;
       throw new FunctionError(
         message.kind === 'failed' ? message.failure : { errorType: 'Runtime.Unknown', errorMessage: message.kind },
@@ -80,16 +101,36 @@ export class ExecutionEnvironment {
     await exit.catch(() => undefined);
   }
 
+  #post(message: HostMessage): void {
+    this.#worker.postMessage(message);
+  }
+
   #nextMessage(): Promise<EnvironmentMessage> {
-    if (this.#dead) return Promise.reject(this.#dead);
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+    const message = this.#inbox.shift();
+    if (message) return Promise.resolve(message);
+    return this.#whileAlive((resolve) => {
+      this.#receive = resolve;
     });
   }
 
+  /** Waits for something, but not beyond the end of the environment. */
+  #whileAlive<Value>(start: (resolve: (value: Value) => void, reject: (error: Error) => void) => void): Promise<Value> {
+    if (this.#dead) return Promise.reject(this.#dead);
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject;
+      start(resolve, reject);
+    });
+  }
+
+  async #take(take: ChunkTaker, chunk: Uint8Array): Promise<void> {
+    await this.#whileAlive<void>((resolve, reject) => void Promise.resolve(take(chunk)).then(resolve, reject));
+    this.#post({ kind: 'taken' });
+  }
+
   #settle(message: EnvironmentMessage): void {
-    this.#waiting?.resolve(message);
-    this.#waiting = undefined;
+    if (this.#receive) this.#receive(message);
+    else this.#inbox.push(message);
+    this.#receive = undefined;
   }
 
   async #timeOut(reason: string): Promise<void> {
@@ -99,7 +140,6 @@ export class ExecutionEnvironment {
 
   #die(errorMessage: string, errorType = 'Runtime.ExitError'): void {
     this.#dead ??= new FunctionError({ errorType, errorMessage });
-    this.#waiting?.reject(this.#dead);
-    this.#waiting = undefined;
+    this.#giveUp?.(this.#dead);
   }
 }

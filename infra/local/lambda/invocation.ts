@@ -25,16 +25,27 @@ export interface FunctionFailure {
   readonly errorMessage: string;
 }
 
+/** Messages to an execution environment. */
+export type HostMessage =
+  | { readonly kind: 'invoke'; readonly invocation: Invocation }
+  /** The last chunk has been taken. */
+  | { readonly kind: 'taken' };
+
 /** Messages of an execution environment. */
 export type EnvironmentMessage =
   | { readonly kind: 'ready' }
+  /** A part of a streamed response; the next comes once this has been taken. */
+  | { readonly kind: 'chunk'; readonly chunk: Uint8Array }
   | { readonly kind: 'initFailed'; readonly failure: FunctionFailure }
-  /** `payload`: JSON text. */
+  /** `payload`: JSON text; empty after a streamed response. */
   | { readonly kind: 'succeeded'; readonly payload: string }
   | { readonly kind: 'failed'; readonly failure: FunctionFailure };
 
 /** The longest event or result that a synchronous invocation carries, as JSON text in bytes. */
 export const MAX_PAYLOAD_BYTES = 6_291_556;
+
+/** The longest response that a function can stream, in bytes. */
+export const MAX_STREAMED_BYTES = 200 * 1024 * 1024;
 
 /** A function failed: its own error, a crash, a time-out, a result that is too large. */
 export class FunctionError extends Error {

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { devNull } from 'node:os';
+import { Readable } from 'node:stream';
 import type { LogSink } from '../log-sink.ts';
 import { account, localCredentials } from '../template/account.ts';
-import { ExecutionEnvironment } from './execution-environment.ts';
-import { type EnvironmentSettings, EventTooLargeError, FunctionError, MAX_PAYLOAD_BYTES } from './invocation.ts';
+import { type ChunkTaker, ExecutionEnvironment } from './execution-environment.ts';
+import {
+  type EnvironmentSettings,
+  EventTooLargeError,
+  FunctionError,
+  MAX_PAYLOAD_BYTES,
+  MAX_STREAMED_BYTES,
+} from './invocation.ts';
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
@@ -34,18 +41,59 @@ export class LambdaFunction {
    * Invokes the function synchronously.
    *
    * @param event JSON text
-   * @returns the result as JSON text
+   * @returns the result as JSON text, or all that it streamed
    * @throws FunctionError, EventTooLargeError
    */
   async invoke(event: string): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    const result = await this.#inTurn(event, (chunk) => {
+      bytes += chunk.length;
+      if (bytes <= MAX_PAYLOAD_BYTES) chunks.push(chunk);
+    });
+    if (Math.max(bytes, Buffer.byteLength(result)) > MAX_PAYLOAD_BYTES) throw tooLarge(MAX_PAYLOAD_BYTES);
+    return chunks.length === 0 ? result : Buffer.concat(chunks).toString();
+  }
+
+  /**
+   * Invokes the function for its response stream. A function whose stream nobody reads any more runs on, as on AWS; one
+   * whose stream is read slowly waits.
+   *
+   * @param event JSON text
+   * @returns what the function streams, or its result as JSON text; fails with FunctionError or EventTooLargeError
+   */
+  stream(event: string): Readable {
+    let bytes = 0;
+    /** Called when the reader wants more, or leaves. */
+    let goOn: (() => void) | undefined;
+    const output = new Readable({
+      read: () => goOn?.(),
+      destroy: (error, done) => {
+        goOn?.();
+        done(error);
+      },
+    });
+    const take = async (chunk: Uint8Array): Promise<void> => {
+      bytes += chunk.length;
+      if (bytes > MAX_STREAMED_BYTES) output.destroy(tooLarge(MAX_STREAMED_BYTES));
+      if (output.destroyed || output.push(chunk)) return;
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+    };
+    const finish = async (): Promise<void> => {
+      output.push(await this.#inTurn(event, take));
+      output.push(null);
+    };
+    finish().catch((error: Error) => output.destroy(error));
+    return output;
+  }
+
+  async #inTurn(event: string, take: ChunkTaker): Promise<string> {
     if (Buffer.byteLength(event) > MAX_PAYLOAD_BYTES) throw new EventTooLargeError();
     await this.#turn();
     try {
-      const environment = await this.#environment();
-      const payload = await this.#run(environment, event);
-      if (Buffer.byteLength(payload) <= MAX_PAYLOAD_BYTES) return payload;
-      const errorMessage = `Response payload size exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`;
-      throw new FunctionError({ errorType: 'Function.ResponseSizeTooLarge', errorMessage });
+      return await this.#run(await this.#environment(), event, take);
     } finally {
       this.#passOnTurn();
     }
@@ -87,10 +135,10 @@ export class LambdaFunction {
     }
   }
 
-  async #run(environment: ExecutionEnvironment, event: string): Promise<string> {
+  async #run(environment: ExecutionEnvironment, event: string, take: ChunkTaker): Promise<string> {
     try {
       const deadline = Date.now() + this.#settings.timeoutSeconds * 1_000;
-      return await environment.invoke({ requestId: randomUUID(), event, deadline });
+      return await environment.invoke({ requestId: randomUUID(), event, deadline }, take);
     } finally {
       if (environment.isAlive) this.#idle.push(environment);
       else this.#all.delete(environment);
@@ -117,4 +165,9 @@ export class LambdaFunction {
       _HANDLER: handler,
     };
   }
+}
+
+function tooLarge(limit: number): FunctionError {
+  const errorMessage = `Response payload size exceeded maximum allowed payload size (${limit} bytes).`;
+  return new FunctionError({ errorType: 'Function.ResponseSizeTooLarge', errorMessage });
 }

@@ -1,12 +1,20 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
-import type { EnvironmentMessage, EnvironmentSettings, FunctionFailure, Invocation } from './invocation.ts';
+import type {
+  EnvironmentMessage,
+  EnvironmentSettings,
+  FunctionFailure,
+  HostMessage,
+  Invocation,
+} from './invocation.ts';
+import { awslambda, isStreaming, ResponseStream } from './response-stream.ts';
 
 /** The Node.js runtime of an execution environment: loads the bundle once, then runs one event at a time. */
 
-type Handler = (event: unknown, context: Context) => unknown;
+type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;
 
 const settings: EnvironmentSettings = workerData;
 
@@ -53,19 +61,53 @@ function unsupported(): never {
   throw new Error('The Node.js 24 runtime has no callbacks: return a promise');
 }
 
+/** Called once the host has taken the last chunk. */
+let taken: () => void = () => undefined;
+
+function sendChunk(chunk: Uint8Array): Promise<void> {
+  report({ kind: 'chunk', chunk });
+  return new Promise((resolve) => {
+    taken = resolve;
+  });
+}
+
 async function run(handler: Handler, invocation: Invocation): Promise<void> {
   try {
-    const result = await handler(JSON.parse(invocation.event), contextOf(invocation));
-    report({ kind: 'succeeded', payload: JSON.stringify(result) ?? 'null' });
+    const answer = isStreaming(handler) ? streamed : buffered;
+    report({ kind: 'succeeded', payload: await answer(handler, invocation) });
   } catch (error) {
     console.error(error);
     report({ kind: 'failed', failure: failureOf(error) });
   }
 }
 
+async function buffered(handler: Handler, invocation: Invocation): Promise<string> {
+  const result = await handler(JSON.parse(invocation.event), contextOf(invocation));
+  return JSON.stringify(result) ?? 'null';
+}
+
+async function streamed(handler: Handler, invocation: Invocation): Promise<string> {
+  const stream = new ResponseStream(sendChunk);
+  try {
+    const result = handler(JSON.parse(invocation.event), stream, contextOf(invocation));
+    if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
+    await result;
+    // A handler may leave before its stream does.
+    await finished(stream);
+    return '';
+  } finally {
+    // Nothing that is left of it may get into the next answer.
+    stream.destroy();
+  }
+}
+
 try {
+  Object.assign(globalThis, { awslambda });
   const handler = loadHandler();
-  parentPort?.on('message', (invocation: Invocation) => void run(handler, invocation));
+  parentPort?.on('message', (message: HostMessage) => {
+    if (message.kind === 'taken') taken();
+    else void run(handler, message.invocation);
+  });
   report({ kind: 'ready' });
 } catch (error) {
   console.error(error);

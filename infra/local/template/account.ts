@@ -1,3 +1,6 @@
+import { exportNames } from '../../stack/exports.ts';
+import { stages } from '../../stages.ts';
+
 /** The AWS account and region that the local host stands in for. */
 export const account = {
   id: '000000000000',
@@ -12,6 +15,10 @@ export const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::Partition': account.partition,
   'AWS::URLSuffix': account.urlSuffix,
 };
+
+/** What the other stacks of the stage export: where the reference page is. */
+export const exportsOfStage = (pageOrigin: string): ReadonlyMap<string, string> =>
+  new Map([[exportNames.pageOrigin(stages.staging.name), pageOrigin]]);
 
 export function arn(service: string, resource: string): string {
   return `arn:${account.partition}:${service}:${account.region}:${account.id}:${resource}`;

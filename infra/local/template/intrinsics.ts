@@ -1,9 +1,10 @@
 import { HostError } from '../host-error.ts';
 
-/** What `Ref` and `Fn::GetAtt` stand for in one stack. Undefined: nothing that the local host knows. */
+/** What `Ref`, `Fn::GetAtt` and `Fn::ImportValue` stand for in one stack. Undefined: nothing that the local host knows. */
 export interface Names {
   ref(name: string): string | undefined;
   attribute(resource: string, attribute: string): string | undefined;
+  imported(name: string): string | undefined;
 }
 
 /**
@@ -31,6 +32,7 @@ export function resolveIntrinsics(value: unknown, names: Names, place: string): 
 
 function call(name: string, argument: unknown, names: Names): unknown {
   if (name === 'Ref') return typeof argument === 'string' ? names.ref(argument) : undefined;
+  if (name === 'Fn::ImportValue') return typeof argument === 'string' ? names.imported(argument) : undefined;
   if (name === 'Fn::Sub') return typeof argument === 'string' ? substitute(argument, names) : undefined;
   if (!Array.isArray(argument)) return undefined;
   const [first, second]: unknown[] = argument;

@@ -9,6 +9,7 @@ const noEffect = v.optional(v.unknown());
 const text = v.string();
 const reference = v.string();
 const texts = v.record(v.string(), v.string());
+const status = v.pipe(text, v.regex(/^\d{3}$/));
 
 /** What the local host knows of a resource type. A property that is not listed here stops the host at start. */
 export interface ResourceType<Properties extends v.GenericSchema = v.GenericSchema> {
@@ -31,6 +32,38 @@ const stageProperties = v.strictObject({
   MethodSettings: noEffect,
   AccessLogSetting: v.optional(v.strictObject({ DestinationArn: reference, Format: text })),
 });
+
+const methodPlace = { RestApiId: reference, ResourceId: reference, HttpMethod: text };
+
+const methodProperties = v.variant('AuthorizationType', [
+  v.strictObject({
+    ...methodPlace,
+    AuthorizationType: v.literal('CUSTOM'),
+    AuthorizerId: reference,
+    ApiKeyRequired: v.optional(v.boolean(), false),
+    Integration: v.strictObject({
+      Type: v.literal('AWS_PROXY'),
+      IntegrationHttpMethod: v.literal('POST'),
+      Uri: text,
+      ResponseTransferMode: v.optional(v.picklist(['BUFFERED', 'STREAM']), 'BUFFERED'),
+      TimeoutInMillis: v.optional(v.number(), 29_000),
+    }),
+  }),
+  // An answer that is always the same.
+  v.strictObject({
+    ...methodPlace,
+    AuthorizationType: v.literal('NONE'),
+    ApiKeyRequired: v.optional(v.literal(false), false),
+    Integration: v.strictObject({
+      Type: v.literal('MOCK'),
+      RequestTemplates: v.strictObject({ 'application/json': text }),
+      IntegrationResponses: v.array(v.strictObject({ StatusCode: status, ResponseParameters: v.optional(texts, {}) })),
+    }),
+    MethodResponses: noEffect,
+  }),
+]);
+
+const keySchema = v.array(v.strictObject({ AttributeName: text, KeyType: v.picklist(['HASH', 'RANGE']) }));
 
 const quota = v.strictObject({
   Limit: v.number(),
@@ -66,27 +99,12 @@ export const resourceTypes = {
     properties: v.strictObject({
       RestApiId: reference,
       ResponseType: text,
-      StatusCode: v.optional(v.pipe(text, v.regex(/^\d{3}$/))),
+      StatusCode: v.optional(status),
       ResponseParameters: v.optional(texts, {}),
       ResponseTemplates: v.optional(v.strictObject({ 'application/json': text })),
     }),
   },
-  'AWS::ApiGateway::Method': {
-    properties: v.strictObject({
-      RestApiId: reference,
-      ResourceId: reference,
-      HttpMethod: text,
-      AuthorizationType: v.literal('CUSTOM'),
-      AuthorizerId: reference,
-      ApiKeyRequired: v.optional(v.boolean(), false),
-      Integration: v.strictObject({
-        Type: v.literal('AWS_PROXY'),
-        IntegrationHttpMethod: v.literal('POST'),
-        Uri: text,
-        TimeoutInMillis: v.optional(v.number(), 29_000),
-      }),
-    }),
-  },
+  'AWS::ApiGateway::Method': { properties: methodProperties },
   'AWS::ApiGateway::Resource': {
     properties: v.strictObject({ RestApiId: reference, ParentId: reference, PathPart: text }),
   },
@@ -122,7 +140,19 @@ export const resourceTypes = {
       AttributeDefinitions: v.array(
         v.strictObject({ AttributeName: text, AttributeType: v.picklist(['S', 'N', 'B']) }),
       ),
-      KeySchema: v.array(v.strictObject({ AttributeName: text, KeyType: v.picklist(['HASH', 'RANGE']) })),
+      KeySchema: keySchema,
+      GlobalSecondaryIndexes: v.optional(
+        v.array(
+          v.strictObject({
+            IndexName: text,
+            KeySchema: keySchema,
+            Projection: v.strictObject({ ProjectionType: v.picklist(['ALL', 'KEYS_ONLY']) }),
+          }),
+        ),
+        [],
+      ),
+      // Takes away what nobody may rely on being there, or being gone.
+      TimeToLiveSpecification: noEffect,
       BillingMode: v.literal('PAY_PER_REQUEST'),
       DeletionProtectionEnabled: noEffect,
       PointInTimeRecoverySpecification: noEffect,

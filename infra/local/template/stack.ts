@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { HostError } from '../host-error.ts';
-import { pseudoParameters } from './account.ts';
+import { exportsOfStage, pseudoParameters } from './account.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
 import { type KnownType, type PropertiesOf, type ResourceType, resourceTypes } from './resource-types.ts';
 
@@ -33,6 +33,9 @@ export interface Resource<Type extends KnownType> {
   readonly properties: PropertiesOf<Type>;
 }
 
+/** An origin that no page can have. */
+const NOWHERE = 'https://reference.invalid';
+
 /** A template as the local host understands it: entirely, or not at all. */
 export class LocalStack {
   readonly outputs: Readonly<Record<string, string>>;
@@ -40,13 +43,17 @@ export class LocalStack {
   readonly #template: Template;
   readonly #names: Names;
 
-  /** @throws HostError naming the resource and the property that the local host does not know */
-  constructor(name: string, template: unknown) {
+  /**
+   * @param imports what other stacks export, by its name
+   * @throws HostError naming the resource and the property that the local host does not know
+   */
+  constructor(name: string, template: unknown, imports: ReadonlyMap<string, string> = exportsOfStage(NOWHERE)) {
     this.#name = name;
     this.#template = parse(templateSchema, template, 'The template');
     this.#names = {
       ref: (id) => pseudoParameters[id] ?? this.#ref(id),
       attribute: (id, attribute) => this.#typeOf(id)?.attributes?.[attribute]?.(this.#name, id),
+      imported: (exported) => imports.get(exported),
     };
     for (const [id, { Type }] of Object.entries(this.#template.Resources)) {
       if (!isKnown(Type)) throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);

@@ -5,15 +5,14 @@ import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.
 import { deny } from '../../../shared/http/authorizer-answer.ts';
 import { contextOf, unavailableContext } from '../../../shared/http/authorizer-context.ts';
 import { aKey } from '../../support/key-records.ts';
-import { resourcesOf, synthesizeStages } from '../../support/synthesized.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { resourcesOf, synthesizedStages, text } from '../../support/synthesized.ts';
 
-const { staging, production } = synthesizeStages(temporaryFolder());
+const { staging, production } = synthesizedStages();
 
 const responseSchema = v.object({
   ResponseType: v.string(),
   StatusCode: v.string(),
-  ResponseParameters: v.record(v.string(), v.string()),
+  ResponseParameters: v.record(v.string(), text),
   ResponseTemplates: v.record(v.string(), v.string()),
 });
 const responses = resourcesOf(staging, 'AWS::ApiGateway::GatewayResponse', responseSchema).map(
@@ -41,6 +40,11 @@ const responseOf = (type: string) => responses.find(({ ResponseType: ofResponse 
 function headerOf(type: string, name: string): string | undefined {
   return responseOf(type)?.ResponseParameters[`gatewayresponse.header.${name}`];
 }
+
+const ofNobody = ["'0'", "'0'", "'0'", `'"minute";q=0;w=60, "day";q=0;w=86400'`, `'"minute";r=0;t=0, "day";r=0;t=0'`];
+const ofKey = ['limit', 'remaining', 'reset', 'rateLimitPolicy', 'rateLimit'].map(
+  (name) => `context.authorizer.${name}`,
+);
 
 const typesWith = (status: string) => responses.filter(({ StatusCode }) => StatusCode === status);
 
@@ -77,10 +81,13 @@ describe('the gateway responses', () => {
     expect(responses.map(({ ResponseType: type }) => type).toSorted()).toEqual(knownTypes.toSorted());
   });
 
-  test('are the same on every stage', () => {
+  test('are the same on every stage, but for the page that may read them', () => {
     const onProduction = resourcesOf(production, 'AWS::ApiGateway::GatewayResponse', responseSchema);
+    const json = JSON.stringify(onProduction.map(({ properties }) => properties));
 
-    expect(onProduction.map(({ properties }) => properties)).toEqual(responses);
+    expect(JSON.parse(json.replaceAll('<production-ReferencePageOrigin>', '<staging-ReferencePageOrigin>'))).toEqual(
+      responses,
+    );
   });
 });
 
@@ -97,15 +104,19 @@ describe.each(responses)('the gateway response $ResponseType', ({ StatusCode, ..
     expect(StatusCode).toBe(String(entry?.status));
   });
 
-  test('has the three limit headers (spec §8, rule 1): of the key where it is known, else 0', () => {
-    const limits = ['Limit', 'Remaining', 'Reset'].map((name) =>
-      headerOf(response.ResponseType, `X-RateLimit-${name}`),
-    );
+  test('has the limit headers (spec §8, rule 1; IETF draft): of the key where it is known, else of nobody', () => {
+    const names = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'];
+    const limits = names.map((name) => headerOf(response.ResponseType, name));
 
-    expect([
-      ["'0'", "'0'", "'0'"],
-      ['context.authorizer.limit', 'context.authorizer.remaining', 'context.authorizer.reset'],
-    ]).toContainEqual(limits);
+    expect([ofNobody, ofKey]).toContainEqual(limits);
+  });
+
+  test('may be read by the reference page, and by no other, with all headers that it may have', () => {
+    expect(headerOf(response.ResponseType, 'Access-Control-Allow-Origin')).toBe("'<staging-ReferencePageOrigin>'");
+
+    const exposed = headerOf(response.ResponseType, 'Access-Control-Expose-Headers')?.slice(1, -1).split(', ');
+    const own = mappings.map(([target]) => target.replace('gatewayresponse.header.', ''));
+    expect(exposed).toEqual(expect.arrayContaining(own.filter((name) => !name.startsWith('Access-Control-'))));
   });
 
   test.each(mappings)('maps %s from a quoted literal or an unquoted context value: %s', (target, source) => {
@@ -116,19 +127,18 @@ describe.each(responses)('the gateway response $ResponseType', ({ StatusCode, ..
   test('takes from the context only what the authorizer puts into it', () => {
     const known = [contextOfDenial('API_KEY_MISSING'), admitted, unavailableContext(NOW)];
     const contexts = response.ResponseType === 'ACCESS_DENIED' ? known.slice(0, 1) : known.slice(1);
-    const text = JSON.stringify(response);
-    const named = [...text.matchAll(/context\.authorizer\.(\w+)/g)].map(([, name]) => name ?? '');
+    const named = [...JSON.stringify(response).matchAll(/context\.authorizer\.(\w+)/g)].map(([, name]) => name ?? '');
 
     for (const context of contexts) expect(Object.keys(context)).toEqual(expect.arrayContaining(named));
   });
 });
 
 test('The gateway responses that come after the authorizer have the limit of the key, the others have 0', () => {
-  const ofKey = responses
+  const afterAuthorizer = responses
     .map(({ ResponseType: type }) => type)
     .filter((type) => headerOf(type, 'X-RateLimit-Limit') === 'context.authorizer.limit');
 
-  expect(ofKey.toSorted()).toEqual([
+  expect(afterAuthorizer.toSorted()).toEqual([
     'ACCESS_DENIED',
     'BAD_REQUEST_BODY',
     'BAD_REQUEST_PARAMETERS',

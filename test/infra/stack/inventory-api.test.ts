@@ -1,55 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { operations } from '../../../shared/contract/operations.ts';
-import { attribute, ref, resourcesOf, synthesizeStages, withoutHash } from '../../support/synthesized.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type ApiMethod, apiMethods, resourcePaths } from '../../support/api-methods.ts';
+import { attribute, resourcesOf, synthesizedStages, text, withoutHash } from '../../support/synthesized.ts';
 
-const { staging, production } = synthesizeStages(temporaryFolder());
+const { staging, production } = synthesizedStages();
+
+/** Where operations live. */
+const paths = [...new Set(Object.values(operations).map(({ path }) => path))];
 
 const everything = v.looseObject({});
 const [restApi] = resourcesOf(staging, 'AWS::ApiGateway::RestApi', everything);
 const authorizers = resourcesOf(staging, 'AWS::ApiGateway::Authorizer', everything);
 const [stage] = resourcesOf(staging, 'AWS::ApiGateway::Stage', everything);
 
-const apiResources = new Map(
-  resourcesOf(
-    staging,
-    'AWS::ApiGateway::Resource',
-    v.object({ ParentId: v.union([ref, attribute]), PathPart: v.string() }),
-  ).map(({ id, properties }) => [id, properties]),
+/** `arn:…:lambda:path/…/functions/<its ARN>/…`, without the hash in the name of the function. */
+const uri = v.pipe(
+  text,
+  v.transform((value) => value.split('/').map(withoutHash).join('/')),
 );
+const LAMBDA = 'arn:<AWS::Partition>:apigateway:<AWS::Region>:lambda:path';
+const buffered = (functionName: string) => `${LAMBDA}/2015-03-31/functions/${functionName}.Arn/invocations`;
+const streamed = (functionName: string) =>
+  `${LAMBDA}/2021-11-15/functions/${functionName}.Arn/response-streaming-invocations`;
 
-function pathOf(resource: string): string {
-  const found = apiResources.get(resource);
-  if (!found) return resource === `${restApi?.id}.RootResourceId` ? '' : `no resource ${resource}`;
-  return `${pathOf(found.ParentId)}/${found.PathPart}`;
-}
-
-/** The function in `arn:…:lambda:path/2015-03-31/functions/<its ARN>/invocations`. */
-const functionUri = v.pipe(
-  v.object({ 'Fn::Join': v.tuple([v.literal(''), v.array(v.union([attribute, v.unknown()]))]) }),
-  v.transform((uri) => {
-    const [, parts] = uri['Fn::Join'];
-    const invoked = parts[parts.length - 2];
-    return parts.at(-1) === '/invocations' ? withoutHash(String(invoked)) : 'no function';
-  }),
-);
-
-const methods = resourcesOf(
-  staging,
-  'AWS::ApiGateway::Method',
-  v.object({
-    HttpMethod: v.string(),
-    ResourceId: v.union([ref, attribute]),
-    AuthorizationType: v.string(),
-    AuthorizerId: v.optional(ref),
-    ApiKeyRequired: v.optional(v.boolean()),
-    Integration: v.looseObject({ Uri: functionUri }),
-  }),
-).map(({ properties }) => ({
-  route: `${properties.HttpMethod} ${pathOf(properties.ResourceId) || '/'}`,
-  properties,
-}));
+/** All methods but those that answer preflights. */
+const methods = apiMethods(staging).filter(({ properties }) => properties.HttpMethod !== 'OPTIONS');
+const isStreamed = ({ properties }: ApiMethod) => properties.Integration.ResponseTransferMode === 'STREAM';
+const allPaths = [...resourcePaths(staging).values()];
 
 describe('the REST API', () => {
   test('takes the API key of a request from the authorizer', () => {
@@ -86,49 +64,64 @@ describe('the authorizer', () => {
   });
 
   test('is the authorizer function', () => {
-    const uri = v.parse(v.object({ AuthorizerUri: functionUri }), authorizers[0]?.properties).AuthorizerUri;
-
-    expect(uri).toBe('FunctionsAuthorizer.Arn');
+    expect(JSON.stringify(authorizers[0]?.properties.AuthorizerUri)).toMatch(
+      /:lambda:path\/2015-03-31\/functions\/",\{"Fn::GetAtt":\["FunctionsAuthorizer[0-9A-F]{8}","Arn"\]\},"\/invocations"\]\]\}$/,
+    );
   });
 });
 
 describe('the methods', () => {
   test('are the operations of the interface, and any other method on every path there is', () => {
     const ofOperations = Object.values(operations).map(({ method, path }) => `${method} ${path}`);
-    const ofAnythingElse = ['/', ...[...apiResources.keys()].map(pathOf)].map((path) => `ANY ${path}`);
+    const ofAnythingElse = ['/', ...paths, '/{path+}'].map((path) => `ANY ${path}`);
 
     expect(methods.map(({ route }) => route).toSorted()).toEqual([...ofOperations, ...ofAnythingElse].toSorted());
   });
 
+  test('are on no other path, but for those that only lead to them', () => {
+    const parents = ['/pets', '/store'];
+
+    expect(allPaths.toSorted()).toEqual([...paths, ...parents, '/{path+}'].toSorted());
+  });
+
   test('take every path that is not there', () => {
-    expect([...apiResources.keys()].map(pathOf)).toContain('/{path+}');
+    expect(allPaths).toContain('/{path+}');
   });
 
   test.each(methods)('$route asks the authorizer and needs a key on a usage plan', ({ properties }) => {
     expect(properties).toMatchObject({
       AuthorizationType: 'CUSTOM',
-      AuthorizerId: authorizers[0]?.id,
+      AuthorizerId: { Ref: authorizers[0]?.id },
       ApiKeyRequired: true,
     });
   });
 
-  test.each(methods)('$route hands the request over as it is, for at most 29 seconds', ({ properties }) => {
-    expect(properties.Integration).toMatchObject({
-      Type: 'AWS_PROXY',
-      IntegrationHttpMethod: 'POST',
-      TimeoutInMillis: 29_000,
-    });
+  test.each(methods)('$route hands the request over as it is', ({ properties }) => {
+    expect(properties.Integration).toMatchObject({ Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST' });
+  });
+
+  test.each(methods.filter((method) => !isStreamed(method)))('$route waits for 29 seconds', ({ properties }) => {
+    expect(properties.Integration).not.toHaveProperty('ResponseTransferMode');
+    expect(properties.Integration).toMatchObject({ TimeoutInMillis: 29_000 });
+  });
+
+  test('stream their answers where these are lists, for five minutes', () => {
+    const found = methods.filter(isStreamed);
+
+    expect(found.map(({ route }) => route).toSorted()).toEqual(['GET /inventory', 'GET /store/orders']);
+    for (const { properties } of found) expect(properties.Integration).toMatchObject({ TimeoutInMillis: 300_000 });
   });
 
   test.each([
-    ['GET /inventory', 'FunctionsListInventory.Arn'],
-    ['PATCH /inventory/{petId}', 'FunctionsUpdateInventory.Arn'],
-    ['ANY /', 'FunctionsFallback.Arn'],
-    ['ANY /inventory', 'FunctionsFallback.Arn'],
-    ['ANY /inventory/{petId}', 'FunctionsFallback.Arn'],
-    ['ANY /{path+}', 'FunctionsFallback.Arn'],
-  ])('%s is answered by %s', (route, functionArn) => {
-    expect(methods.find((method) => method.route === route)?.properties.Integration.Uri).toBe(functionArn);
+    ['GET /inventory', streamed('FunctionsListInventory')],
+    ['PATCH /inventory/{petId}', buffered('FunctionsUpdateInventory')],
+    ['GET /pets/{petId}', buffered('FunctionsGetPet')],
+    ['GET /store/orders', streamed('FunctionsListOrders')],
+    ...['/', ...paths, '/{path+}'].map((path): [string, string] => [`ANY ${path}`, buffered('FunctionsFallback')]),
+  ])('%s calls %s', (route, called) => {
+    const integration = methods.find((method) => method.route === route)?.properties.Integration;
+
+    expect(v.parse(uri, integration?.Uri)).toBe(called);
   });
 });
 
@@ -145,7 +138,9 @@ describe('the permissions to invoke a function', () => {
     expect([...invocable].toSorted()).toEqual([
       'FunctionsAuthorizer.Arn',
       'FunctionsFallback.Arn',
+      'FunctionsGetPet.Arn',
       'FunctionsListInventory.Arn',
+      'FunctionsListOrders.Arn',
       'FunctionsUpdateInventory.Arn',
     ]);
   });

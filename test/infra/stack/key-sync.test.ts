@@ -6,12 +6,11 @@ import {
   ref,
   resourcesOf,
   type SynthesizedStage,
-  synthesizeStages,
+  synthesizedStages,
   withoutHash,
 } from '../../support/synthesized.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const synthesized = synthesizeStages(temporaryFolder());
+const synthesized = synthesizedStages();
 const stages = ['staging', 'production'] as const;
 const queueNames = ['KeySyncQueue', 'KeySyncFailedSyncs'] as const;
 

@@ -1,47 +1,97 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { resourcesOf, type SynthesizedStage, synthesizeStages, withoutHash } from '../../support/synthesized.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import {
+  rawResourcesOf,
+  resourcesOf,
+  type SynthesizedStage,
+  synthesizedStages,
+  withoutHash,
+} from '../../support/synthesized.ts';
 
-const synthesized = synthesizeStages(temporaryFolder());
+const synthesized = synthesizedStages();
 const stages = ['staging', 'production'] as const;
-const tableNames = ['TablesStock', 'TablesKeys'] as const;
+const tableNames = ['Stock', 'Keys', 'Pets', 'Orders', 'Requests', 'Secrets'].map((name) => `Tables${name}`);
 
 function tablesOf(stage: SynthesizedStage): Map<string, unknown> {
   const found = resourcesOf(stage, 'AWS::DynamoDB::Table', v.looseObject({}));
   return new Map(found.map(({ id, properties }) => [withoutHash(id), properties]));
 }
 
-function policyOf(stage: SynthesizedStage, name: string, policy: 'DeletionPolicy' | 'UpdateReplacePolicy'): unknown {
-  const tables = Object.entries(stage.template.findResources('AWS::DynamoDB::Table'));
-  return tables.find(([id]) => withoutHash(id) === name)?.[1]?.[policy];
+const policiesSchema = v.object({ DeletionPolicy: v.string(), UpdateReplacePolicy: v.string() });
+
+/** What becomes of the data when the table goes, and when it is replaced. */
+function policiesOf(stage: SynthesizedStage, name: string): string[] {
+  const [, table] = rawResourcesOf(stage, 'AWS::DynamoDB::Table').find(([id]) => withoutHash(id) === name) ?? [];
+  return Object.values(v.parse(policiesSchema, table));
 }
+
+type KeyTypes = Readonly<Record<string, 'S' | 'N'>>;
+
+/** A key by its attributes and their types: the partition key, and the sort key if there is one. */
+const keySchema = (key: KeyTypes) =>
+  Object.keys(key).map((AttributeName, index) => ({ AttributeName, KeyType: index === 0 ? 'HASH' : 'RANGE' }));
+
+const definitions = (...keys: readonly KeyTypes[]) =>
+  Object.entries(Object.assign({}, ...keys)).map(([AttributeName, AttributeType]) => ({
+    AttributeName,
+    AttributeType,
+  }));
+
+const stockKey = { storeId: 'S', petId: 'N' } as const;
+const stockByStatus = { status: 'S', petId: 'N' } as const;
+const ordersKey = { storeId: 'S', orderId: 'N' } as const;
+const ordersByStatus = { status: 'S', orderId: 'N' } as const;
+
+const index = (key: KeyTypes, ProjectionType: 'ALL' | 'KEYS_ONLY') => ({
+  IndexName: 'byStatus',
+  KeySchema: keySchema(key),
+  Projection: { ProjectionType },
+});
 
 describe.each(stages)('the tables of %s', (stage) => {
   const tables = tablesOf(synthesized[stage]);
 
-  test('are one for the stock and one for the keys', () => {
+  test('are one for the stock, the keys, the pets, the orders, requests that are repeated, and secrets', () => {
     expect([...tables.keys()].toSorted()).toEqual(tableNames.toSorted());
   });
 
-  test('keep a stock item per pet of a store, in petId order', () => {
+  test.each([
+    ['a stock item per pet of a store, in petId order', 'TablesStock', stockKey],
+    ['a key by its hash', 'TablesKeys', { keyHash: 'S' }],
+    ['a pet by its id', 'TablesPets', { petId: 'N' }],
+    ['an order of a store, in the order of their ids', 'TablesOrders', ordersKey],
+    ['a request by its id', 'TablesRequests', { requestId: 'S' }],
+    ['a secret by its name', 'TablesSecrets', { name: 'S' }],
+  ] as const)('keep %s', (_, name, key) => {
+    expect(tables.get(name)).toMatchObject({ KeySchema: keySchema(key) });
+  });
+
+  test('find stock by its status in petId order, by the keys alone: an update changes none of them', () => {
     expect(tables.get('TablesStock')).toMatchObject({
-      KeySchema: [
-        { AttributeName: 'storeId', KeyType: 'HASH' },
-        { AttributeName: 'petId', KeyType: 'RANGE' },
-      ],
-      AttributeDefinitions: [
-        { AttributeName: 'storeId', AttributeType: 'S' },
-        { AttributeName: 'petId', AttributeType: 'N' },
-      ],
+      AttributeDefinitions: definitions(stockKey, stockByStatus),
+      GlobalSecondaryIndexes: [index(stockByStatus, 'KEYS_ONLY')],
     });
   });
 
-  test('keep a key by its hash', () => {
-    expect(tables.get('TablesKeys')).toMatchObject({
-      KeySchema: [{ AttributeName: 'keyHash', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'keyHash', AttributeType: 'S' }],
+  test('find whole orders by their status, in the order of their ids', () => {
+    expect(tables.get('TablesOrders')).toMatchObject({
+      AttributeDefinitions: definitions(ordersKey, ordersByStatus),
+      GlobalSecondaryIndexes: [index(ordersByStatus, 'ALL')],
     });
+  });
+
+  test.each(['TablesKeys', 'TablesPets', 'TablesRequests', 'TablesSecrets'])('%s has no index to pay for', (name) => {
+    expect(tables.get(name)).not.toHaveProperty('GlobalSecondaryIndexes');
+  });
+
+  test('forget requests once they have expired', () => {
+    expect(tables.get('TablesRequests')).toMatchObject({
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+    });
+  });
+
+  test.each(tableNames.filter((name) => name !== 'TablesRequests'))('%s forgets nothing', (name) => {
+    expect(tables.get(name)).not.toHaveProperty('TimeToLiveSpecification');
   });
 
   test.each(tableNames)('%s is paid by the request', (name) => {
@@ -64,14 +114,12 @@ describe.each(stages)('the tables of %s', (stage) => {
 
 describe('the data of a stage', () => {
   test.each(tableNames)('%s outlives the stack on production, and cannot be deleted', (name) => {
-    expect(policyOf(synthesized.production, name, 'DeletionPolicy')).toBe('Retain');
-    expect(policyOf(synthesized.production, name, 'UpdateReplacePolicy')).toBe('Retain');
+    expect(policiesOf(synthesized.production, name)).toEqual(['Retain', 'Retain']);
     expect(tablesOf(synthesized.production).get(name)).toHaveProperty('DeletionProtectionEnabled', true);
   });
 
   test.each(tableNames)('%s goes with the stack on staging', (name) => {
-    expect(policyOf(synthesized.staging, name, 'DeletionPolicy')).toBe('Delete');
-    expect(policyOf(synthesized.staging, name, 'UpdateReplacePolicy')).toBe('Delete');
+    expect(policiesOf(synthesized.staging, name)).toEqual(['Delete', 'Delete']);
     expect(tablesOf(synthesized.staging).get(name)).toHaveProperty('DeletionProtectionEnabled', false);
   });
 });

@@ -2,10 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { isKeyHash, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
 import { outerGuard, plans } from '../../../shared/keys/plans.ts';
-import { ref, resourcesOf, type SynthesizedStage, synthesizeStages, withoutHash } from '../../support/synthesized.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { ref, resourcesOf, type SynthesizedStage, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
 
-const synthesized = synthesizeStages(temporaryFolder());
+const synthesized = synthesizedStages();
 const stages = ['staging', 'production'] as const;
 const internalPlans = ['Overflow', 'Interim'] as const;
 

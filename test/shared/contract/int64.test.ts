@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { isInt64 } from '../../../shared/contract/int64.ts';
+import * as v from 'valibot';
+import { int64Schema, int64ToJson, isInt64 } from '../../../shared/contract/int64.ts';
+import { anInt64, int64 } from '../../support/int64.ts';
 
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
@@ -76,5 +78,37 @@ describe('int64 (spec §2)', () => {
         expect(BigInt(text).toString()).toBe(text);
       }),
     );
+  });
+});
+
+describe('an int64 in JSON', () => {
+  test.each(['9223372036854775807', '-9223372036854775808', '0'])('%s is a number with all its digits', (digits) => {
+    expect(JSON.stringify({ id: int64ToJson(int64(digits)) })).toBe(`{"id":${digits}}`);
+  });
+
+  test('comes through any text of JSON as it was', () => {
+    fc.assert(
+      fc.property(anInt64(), (value) => {
+        expect(JSON.stringify([int64ToJson(value)])).toBe(`[${value}]`);
+      }),
+    );
+  });
+});
+
+describe('the schema of an int64', () => {
+  test('takes its digits as they are', () => {
+    expect(v.parse(int64Schema, '9007199254740993')).toBe('9007199254740993');
+  });
+
+  test.each([
+    ['a number', 42],
+    ['a BigInt', 42n],
+    ['null', null],
+    ['nothing', undefined],
+    ['other text', '042'],
+  ])('refuses %s and says what it takes', (_, value) => {
+    expect(v.safeParse(int64Schema, value).issues).toMatchObject([
+      { message: 'must be an int64 in decimal, such as 42' },
+    ]);
   });
 });

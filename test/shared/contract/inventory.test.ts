@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
-import { isInt64 } from '../../../shared/contract/int64.ts';
 import {
+  inventoryItemSchema,
   inventoryItemToJson,
   inventoryUpdateSchema,
   petStatuses,
   quantitySchema,
 } from '../../../shared/contract/inventory.ts';
+import { anInt64, MAX_INT64 } from '../../support/int64.ts';
 
 const MAX_INT32 = 2_147_483_647;
 
@@ -46,22 +47,31 @@ describe('InventoryItem (spec §2)', () => {
   });
 
   test('is JSON with its three fields and every digit of petId', () => {
-    const digits = '9223372036854775807';
-    const petId = isInt64(digits) ? digits : undefined;
-
-    expect(petId && inventoryItemToJson({ petId, quantity: 12, status: 'pending' })).toBe(
+    expect(inventoryItemToJson({ petId: MAX_INT64, quantity: 12, status: 'pending' })).toBe(
       '{"petId":9223372036854775807,"quantity":12,"status":"pending"}',
     );
   });
 
   test('keeps the digits of any petId', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
-        const petId = id.toString();
-        if (!isInt64(petId)) throw new Error(`${petId} is an int64`);
+      fc.property(anInt64(), (petId) => {
         const json = inventoryItemToJson({ petId, quantity: 0, status: 'available' });
         expect(/"petId":(-?\d+),/.exec(json)?.[1]).toBe(petId);
       }),
     );
+  });
+
+  const item = { petId: '9223372036854775807', quantity: 0, status: 'sold' };
+
+  test('is taken with its digits', () => {
+    expect(v.parse(inventoryItemSchema, item)).toEqual(item);
+  });
+
+  test.each([
+    ['a petId that is a number', { petId: 1 }, 'must be an int64 in decimal, such as 42'],
+    ['a quantity that is text', { quantity: '1' }, 'must be an integer from 0 to 2147483647'],
+    ['a status of an order', { status: 'placed' }, 'must be one of available, pending, sold'],
+  ])('is refused with %s, and says why', (_, difference, message) => {
+    expect(v.safeParse(inventoryItemSchema, { ...item, ...difference }).issues).toMatchObject([{ message }]);
   });
 });

@@ -4,7 +4,15 @@ import { allow, deny } from '../../../shared/http/authorizer-answer.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const STAGE = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1';
-const context = { outcome: 'ADMITTED', limit: '60', remaining: '59', reset: '1749990900', retryAfter: '1' } as const;
+const context = {
+  outcome: 'ADMITTED',
+  limit: '60',
+  remaining: '59',
+  reset: '1749990900',
+  rateLimitPolicy: '"minute";q=60;w=60, "day";q=1000;w=86400',
+  rateLimit: '"minute";r=59;t=30, "day";r=999;t=41130',
+  retryAfter: '1',
+} as const;
 
 const policyOf = (effect: string) => ({
   Version: '2012-10-17',
@@ -31,7 +39,16 @@ describe('an answer of the authorizer', () => {
     expect(deny(`${STAGE}/GET/inventory`, code, NOW)).toEqual({
       principalId: 'anonymous',
       policyDocument: policyOf('Deny'),
-      context: { code, message, limit: '0', remaining: '0', reset: '1749990900', retryAfter: '1' },
+      context: {
+        code,
+        message,
+        limit: '0',
+        remaining: '0',
+        reset: '1749990900',
+        rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
+        rateLimit: '"minute";r=0;t=30, "day";r=0;t=41130',
+        retryAfter: '1',
+      },
     });
   });
 

@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
-import { operationHandler, type Reply } from '../../../shared/http/operation-handler.ts';
-import { admittedContext, aProxyEvent, lambdaContext } from '../../support/proxy-event.ts';
+import { operationHandler } from '../../../shared/http/operation-handler.ts';
+import type { Reply } from '../../../shared/http/reply.ts';
+import {
+  admittedContext,
+  admittedHeaders as limitHeaders,
+  aProxyEvent,
+  lambdaContext,
+} from '../../support/proxy-event.ts';
 
-/** The longest result of a Lambda function, in bytes of JSON. */
-const LAMBDA_LIMIT = 6 * 1_024 * 1_024;
-
-const limitHeaders = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '1750000080' };
 const ok: Reply = { status: 200, body: '[]' };
 
 let log: jest.SpiedFunction<typeof console.error>;
@@ -29,9 +31,6 @@ const answerThrowing = (thrown: unknown) =>
   });
 
 const errorBody = (body: string): unknown => JSON.parse(body);
-
-const answerWith = (body: string) => answerTo(aProxyEvent(), () => Promise.resolve({ status: 200, body }));
-const sizeOf = (answer: object) => Buffer.byteLength(JSON.stringify(answer));
 
 describe('an answer of an operation', () => {
   test('is its reply as JSON with the limit headers (spec §8, rule 1)', async () => {
@@ -61,11 +60,15 @@ describe('an error that an operation throws', () => {
   test.each<[ErrorCode, number]>([
     ['INVALID_PET_ID', 400],
     ['INVALID_BODY', 400],
+    ['INVALID_HEADER', 400],
     ['PET_NOT_FOUND', 404],
     ['ROUTE_NOT_FOUND', 404],
     ['METHOD_NOT_ALLOWED', 405],
+    ['REQUEST_IN_PROGRESS', 409],
+    ['PRECONDITION_FAILED', 412],
     ['PAYLOAD_TOO_LARGE', 413],
     ['UNSUPPORTED_MEDIA_TYPE', 415],
+    ['IDEMPOTENCY_KEY_REUSED', 422],
     ['INTERNAL_ERROR', 500],
     ['SERVICE_UNAVAILABLE', 503],
   ])('%s is %d with an Error body and the limit headers', async (code, status) => {
@@ -176,31 +179,82 @@ describe('a request without a verdict', () => {
       'X-RateLimit-Limit': '0',
       'X-RateLimit-Remaining': '0',
       'X-RateLimit-Reset': '0',
+      'RateLimit-Policy': '"minute";q=0;w=60, "day";q=0;w=86400',
+      RateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
+    });
+  });
+
+  test('gets them from an authorizer of a release ago as far as it tells them', async () => {
+    const { rateLimit: _rateLimit, rateLimitPolicy: _policy, ...before } = admittedContext;
+    const answer = await answerTo(aProxyEvent({ authorizer: before }), () => Promise.resolve(ok));
+
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      headers: { 'X-RateLimit-Limit': '60', RateLimit: '"minute";r=0;t=0, "day";r=0;t=0' },
     });
   });
 });
 
-describe('the size of an answer', () => {
-  test.each([
-    ['plain text', 'x', 6_200_000],
-    ['text whose quotes double as Lambda wraps it', '"', 3_100_000],
-    ['letters of two bytes', 'ä', 3_100_000],
-  ])('may be almost 6 MB: %s', async (_, character, length) => {
-    const answer = await answerWith(character.repeat(length));
+describe('the headers of an operation', () => {
+  const own = { 'X-API-Stability': 'beta', Link: '<https://example.com>; rel="sunset"' };
 
-    expect(answer.statusCode).toBe(200);
-    expect(sizeOf(answer)).toBeLessThan(LAMBDA_LIMIT);
+  test.each<[string, () => Promise<Reply>, number]>([
+    ['an answer', () => Promise.resolve(ok), 200],
+    ['an error', () => Promise.reject(new ServiceError('PET_NOT_FOUND')), 404],
+    ['a fault', () => Promise.reject(new Error('x')), 500],
+  ])('are on %s', async (_, respond, statusCode) => {
+    const answer = await operationHandler(respond, own)(aProxyEvent(), lambdaContext);
+
+    expect(answer).toMatchObject({ statusCode, headers: { ...own, ...limitHeaders } });
   });
 
-  test.each([
-    ['plain text', 'x', 6_300_000],
-    ['text whose quotes double as Lambda wraps it', '"', 3_200_000],
-    ['letters of two bytes', 'ä', 3_200_000],
-    ['letters of three bytes', '犬', 2_200_000],
-  ])('over 6 MB is a 500 that says so: %s', async (_, character, length) => {
-    const answer = await answerWith(character.repeat(length));
+  test('are on the answer to a request that the authorizer refused', async () => {
+    const event = aProxyEvent({ authorizer: { ...admittedContext, outcome: 'RATE_LIMIT_EXCEEDED' } });
+    const answer = await operationHandler(() => Promise.resolve(ok), own)(event, lambdaContext);
 
-    expect(answer).toMatchObject({ statusCode: 500, headers: limitHeaders });
-    expect(errorBody(answer.body)).toMatchObject({ code: 'RESPONSE_TOO_LARGE' });
+    expect(answer).toMatchObject({ statusCode: 429, headers: own });
+  });
+
+  test('give way to those of the reply', async () => {
+    const headers = { Link: '</v1/inventory?cursor=x>; rel="next"' };
+    const answer = await operationHandler(() => Promise.resolve({ ...ok, headers }), own)(aProxyEvent(), lambdaContext);
+
+    expect(answer.headers).toMatchObject(headers);
+  });
+
+  test('never hide the limits', async () => {
+    const headers = { 'X-RateLimit-Limit': '1000000', RateLimit: 'none' };
+    const answer = await operationHandler(() => Promise.resolve({ ...ok, headers }), headers)(
+      aProxyEvent(),
+      lambdaContext,
+    );
+
+    expect(answer.headers).toMatchObject(limitHeaders);
+  });
+});
+
+describe('CORS', () => {
+  afterEach(() => {
+    delete process.env.PAGE_ORIGIN;
+  });
+
+  test.each<[string, () => Promise<Reply>]>([
+    ['an answer', () => Promise.resolve(ok)],
+    ['an error', () => Promise.reject(new ServiceError('PET_NOT_FOUND'))],
+    ['a fault', () => Promise.reject(new Error('x'))],
+  ])('lets the reference page read %s', async (_, respond) => {
+    process.env.PAGE_ORIGIN = 'https://docs.example.com';
+    const answer = await answerTo(aProxyEvent(), respond);
+
+    expect(answer.headers).toMatchObject({
+      'Access-Control-Allow-Origin': 'https://docs.example.com',
+      'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
+    });
+  });
+
+  test('lets no page read an answer where the stack has none', async () => {
+    const { headers } = await answerTo(aProxyEvent(), () => Promise.resolve(ok));
+
+    expect(Object.keys(headers).filter((name) => name.startsWith('Access-Control'))).toEqual([]);
   });
 });

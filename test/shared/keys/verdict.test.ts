@@ -1,7 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { nextStep, rateLimitOf, refusal, retryAfterSeconds, type Step } from '../../../shared/keys/verdict.ts';
+import {
+  emptyWindows,
+  nextStep,
+  rateLimitOf,
+  refusal,
+  retryAfterSeconds,
+  type Step,
+  windowsOf,
+} from '../../../shared/keys/verdict.ts';
 import { aKey } from '../../support/key-records.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -15,7 +23,9 @@ const key = (differences: Partial<KeyRecord> = {}) =>
   aKey({ perMinute: 2, perDay: 10, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 5, ...differences });
 
 const ofMinute = (remaining: number) => ({ limit: 2, remaining, resetsAt: END_OF_MINUTE });
+const minute = (remaining: number) => ({ ...ofMinute(remaining), seconds: 60 });
 const ofDay = (remaining: number) => ({ limit: 10, remaining, resetsAt: END_OF_DAY });
+const day = (remaining: number) => ({ ...ofDay(remaining), seconds: 86_400 });
 
 describe('the next step after the counting write of a request failed', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
@@ -163,6 +173,49 @@ describe('a refusal', () => {
       reason,
       rateLimit: { limit, remaining: 0, resetsAt },
     });
+  });
+});
+
+describe('both windows (IETF draft RateLimit)', () => {
+  test.each([
+    ['what is left of them', { minuteUsed: 1, dayUsed: 5 }, { minute: minute(1), day: day(5) }],
+    ['nothing of a full minute', { minuteUsed: 2, dayUsed: 5 }, { minute: minute(0), day: day(5) }],
+    ['nothing of a full day', { minuteUsed: 0, dayUsed: 10 }, { minute: minute(2), day: day(0) }],
+    ['zero, never less', { minuteUsed: 9, dayUsed: 99 }, { minute: minute(0), day: day(0) }],
+  ])('of an admitted request: %s', (_, used, windows) => {
+    const record = key(used);
+
+    expect(windowsOf({ kind: 'admitted', key: record, rateLimit: rateLimitOf(record) })).toEqual(windows);
+  });
+
+  test('of a request that is refused for a window are what the counters say', () => {
+    expect(windowsOf(refusal(key({ minuteUsed: 2 }), NOW))).toEqual({ minute: minute(0), day: day(5) });
+    expect(windowsOf(refusal(key({ dayUsed: 10 }), NOW))).toEqual({ minute: minute(1), day: day(0) });
+  });
+
+  test.each([
+    ['when it ends', { suspendedUntil: NOW + 300_000 }, NOW + 300_000],
+    ['when the full minute ends, if that is later', { minuteUsed: 2, suspendedUntil: NOW + 1_000 }, END_OF_MINUTE],
+  ])('of a suspended key have nothing in the minute until the suspension is over: %s', (_, state, resetsAt) => {
+    expect(windowsOf(refusal(key(state), NOW))).toEqual({ minute: { ...minute(0), resetsAt }, day: day(5) });
+  });
+
+  test('of a request without a valid key are empty', () => {
+    expect(emptyWindows(NOW)).toEqual({ minute: { ...minute(0), limit: 0 }, day: { ...day(0), limit: 0 } });
+  });
+
+  test('name the window that X-RateLimit-* are about, whatever the counters', () => {
+    fc.assert(
+      fc.property(anyKey(), (record) => {
+        const { minute: ofTheMinute, day: ofTheDay } = windowsOf({
+          kind: 'admitted',
+          key: record,
+          rateLimit: rateLimitOf(record),
+        });
+        const { limit, remaining, resetsAt } = ofTheDay.remaining <= ofTheMinute.remaining ? ofTheDay : ofTheMinute;
+        expect(rateLimitOf(record)).toEqual({ limit, remaining, resetsAt });
+      }),
+    );
   });
 });
 

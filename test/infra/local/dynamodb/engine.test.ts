@@ -1,49 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { type Engine, externalEngine, startEmbeddedEngine } from '../../../../infra/local/dynamodb/engine.ts';
+import { externalEngine, startEmbeddedEngine } from '../../../../infra/local/dynamodb/engine.ts';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
-import type { Resource } from '../../../../infra/local/template/stack.ts';
+import { tableResource } from '../../../support/table-resource.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { withEngine } from '../../../support/with-engine.ts';
 
 const root = temporaryFolder();
 
-type TableResource = Resource<'AWS::DynamoDB::Table'>;
-
-function table(ref: string, ...keys: readonly [name: string, type: 'S' | 'N'][]): TableResource {
-  return {
-    logicalId: ref,
-    ref,
-    properties: {
-      AttributeDefinitions: keys.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
-      KeySchema: keys.map(([AttributeName], index) => ({ AttributeName, KeyType: index === 0 ? 'HASH' : 'RANGE' })),
-      BillingMode: 'PAY_PER_REQUEST',
-      DeletionProtectionEnabled: false,
-      PointInTimeRecoverySpecification: undefined,
-      SSESpecification: undefined,
-    },
-  };
-}
-
-/** Does something with a client of an engine, and stops the engine. */
-async function withEngine<Result>(engine: Engine, act: (client: DynamoDBClient) => Promise<Result>): Promise<Result> {
-  const client = new DynamoDBClient({
-    endpoint: engine.endpoint.href,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
-  try {
-    return await act(client);
-  } finally {
-    client.destroy();
-    await engine.close();
-  }
-}
-
 const tableNames = async (client: DynamoDBClient) => (await client.send(new ListTablesCommand({}))).TableNames;
-const stock = table('stock', ['storeId', 'S'], ['petId', 'N']);
+const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
 
 describe('the embedded engine', () => {
   test('is reachable from this machine only', async () => {
@@ -101,42 +69,4 @@ test('An engine that runs elsewhere is left running', async () => {
   await externalEngine(engine.endpoint).close();
 
   expect(await withEngine(engine, tableNames)).toEqual([]);
-});
-
-describe('the tables of the template', () => {
-  test('are created, each as it is declared', async () => {
-    const keys = table('keys', ['keyHash', 'S']);
-    const engine = await startEmbeddedEngine(undefined);
-    const names = await withEngine(engine, async (client) => {
-      await createTables(client, [stock, keys]);
-      return tableNames(client);
-    });
-
-    expect(names).toEqual(['keys', 'stock']);
-  });
-
-  test('are left as they are where they are there', async () => {
-    const twice = withEngine(await startEmbeddedEngine(undefined), async (client) => {
-      await createTables(client, [stock]);
-      await createTables(client, [stock]);
-    });
-
-    await expect(twice).resolves.toBeUndefined();
-  });
-
-  test.each([
-    ['another key', table('stock', ['shop_id', 'S'], ['petId', 'N'])],
-    ['no sort key', table('stock', ['storeId', 'S'])],
-    ['its keys the other way round', table('stock', ['petId', 'N'], ['storeId', 'S'])],
-  ])('are of another version where one has %s', async (_, other) => {
-    const creating = withEngine(await startEmbeddedEngine(undefined), async (client) => {
-      await createTables(client, [other]);
-      await createTables(client, [stock]);
-    });
-
-    await expect(creating).rejects.toMatchObject({
-      name: 'HostError',
-      message: 'The table stock is of another version of the service. Choose another data folder with --data.',
-    });
-  });
 });

@@ -23,8 +23,23 @@ function withoutStage(template: EditableTemplate): void {
   template.Outputs = {};
 }
 
-const uriOf = (functionArn: string) =>
-  `arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
+const LAMBDA = 'arn:aws:apigateway:us-east-1:lambda:path';
+const uriOf = (functionArn: string) => `${LAMBDA}/2015-03-31/functions/${functionArn}/invocations`;
+const streamingUriOf = (functionArn: string) =>
+  `${LAMBDA}/2021-11-15/functions/${functionArn}/response-streaming-invocations`;
+
+/** The method that lists the stock, with another integration. */
+function listWith(differences: object): (template: EditableTemplate) => void {
+  return (template) => {
+    const { Properties } = resourceOf(template, 'AWS::ApiGateway::Method', 'ApiRestApiinventoryGET')[1];
+    Properties.Integration = { Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST', ...differences };
+  };
+}
+
+const listFunction = ({ Resources }: EditableTemplate): string => {
+  const id = Object.keys(Resources).find((name) => /^FunctionsListInventory[0-9A-F]{8}$/.test(name));
+  return `arn:aws:lambda:us-east-1:000000000000:function:staging-Inventory-${id}`;
+};
 
 describe('the REST API of the template', () => {
   test('is served below its stage', () => {
@@ -37,6 +52,15 @@ describe('the REST API of the template', () => {
     });
 
     expect(restApi.stage).toBe('v2');
+  });
+
+  test.each([
+    ['streams', (functionArn: string) => ({ ResponseTransferMode: 'STREAM', Uri: streamingUriOf(functionArn) })],
+    ['does not', (functionArn: string) => ({ ResponseTransferMode: 'BUFFERED', Uri: uriOf(functionArn) })],
+  ])('may have a method that %s', (_, integration) => {
+    const start = () => apis.start(sources, (template) => listWith(integration(listFunction(template)))(template));
+
+    expect(start).not.toThrow();
   });
 
   test('may go without an access log', async () => {
@@ -86,6 +110,35 @@ describe('a template that the local gateway cannot serve', () => {
         Properties.Integration = { Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST', Uri: 'https://example.com' };
       },
       /no function behind https:\/\/example\.com$/,
+    ],
+    [
+      'a stream of a function that is called for its result',
+      (template) => listWith({ ResponseTransferMode: 'STREAM', Uri: uriOf(listFunction(template)) })(template),
+      /^Resource ApiRestApi\w+: .* no function behind .*\/2015-03-31\/.*\/invocations$/,
+    ],
+    [
+      'a result of a function that is called for its stream',
+      (template) => listWith({ Uri: streamingUriOf(listFunction(template)) })(template),
+      /^Resource ApiRestApi\w+: .* no function behind .*\/2021-11-15\/.*\/response-streaming-invocations$/,
+    ],
+    [
+      'a stream of a function of another stack',
+      listWith({ ResponseTransferMode: 'STREAM', Uri: streamingUriOf('arn:another') }),
+      /^Resource ApiRestApi\w+: .* no function behind .*arn:another/,
+    ],
+    [
+      'a fixed answer with a header that is computed',
+      (template) => {
+        const { Properties } = resourceOf(template, 'AWS::ApiGateway::Method', 'ApiRestApiinventoryOPTIONS')[1];
+        Properties.Integration = {
+          Type: 'MOCK',
+          RequestTemplates: { 'application/json': '{"statusCode":204}' },
+          IntegrationResponses: [
+            { StatusCode: '204', ResponseParameters: { 'method.response.header.X-Id': 'context.requestId' } },
+          ],
+        };
+      },
+      /^Resource ApiRestApi\w+: .* method\.response\.header\.X-Id \(got context\.requestId\)$/,
     ],
     [
       'a method of a resource of another stack',

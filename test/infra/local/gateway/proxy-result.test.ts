@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
-import { answerOf } from '../../../../infra/local/gateway/proxy-result.ts';
+import { answerOf, streamedAnswerOf } from '../../../../infra/local/gateway/proxy-result.ts';
 import { aGatewayRequest } from '../../../support/gateway-request.ts';
 
 /** The answer that the gateway makes of a function's result, for a request that accepts `accept`. */
@@ -172,5 +173,51 @@ describe('a body in base64', () => {
     );
 
     expect(body).toEqual(bytes);
+  });
+});
+
+describe('what a streaming function sends ahead of its body', () => {
+  const body = Readable.from(['[1]']);
+
+  test('has status and headers as a result has; the body is as it comes', () => {
+    const metadata = {
+      statusCode: 201,
+      headers: { 'X-Id': '1', Vary: 'Accept-Encoding' },
+      multiValueHeaders: { Link: ['<a>', '<b>'] },
+    };
+
+    expect(streamedAnswerOf(JSON.stringify(metadata), body)).toEqual({
+      status: 201,
+      headers: [json, ['X-Id', '1'], ['Vary', 'Accept-Encoding'], ['Link', '<a>'], ['Link', '<b>']],
+      body,
+    });
+  });
+
+  test('may name the encoding of the body', () => {
+    const metadata = { statusCode: 200, headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' } };
+
+    expect(streamedAnswerOf(JSON.stringify(metadata), body).headers).toEqual([json, ['Content-Encoding', 'gzip']]);
+  });
+
+  test.each([
+    ['no text', ''],
+    ['no JSON', 'statusCode: 200'],
+    ['half a JSON object', '{"statusCode":200'],
+    ['a list', '[200]'],
+    ['no status', '{"headers":{}}'],
+    ['a status that is none', '{"statusCode":20}'],
+    ['headers that are a list', '{"statusCode":200,"headers":["a"]}'],
+  ])('is a 502 where it is malformed: %s', (_, metadata) => {
+    expect(() => streamedAnswerOf(metadata, body)).toThrow(
+      expect.objectContaining({ name: 'GatewayError', type: 'DEFAULT_5XX' }),
+    );
+  });
+
+  test('is a malformed result of a function that is called for its result', () => {
+    const streamed = `{"statusCode":200}${'\0'.repeat(8)}[1]`;
+
+    expect(() => answerOf(streamed, aGatewayRequest(), [])).toThrow(
+      expect.objectContaining({ name: 'GatewayError', type: 'DEFAULT_5XX' }),
+    );
   });
 });

@@ -2,78 +2,53 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { usagePlanOf } from '../../../../infra/local/demo-keys.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
-import { anApiKey } from '../../../support/gateway-records.ts';
+import {
+  admission,
+  admitting,
+  CUSTOMER,
+  denial,
+  limitsOfCustomer,
+  limitsOfNobody,
+} from '../../../support/authorizer-answers.ts';
 import { aGatewayRequest } from '../../../support/gateway-request.ts';
+import { withTimeout } from '../../../support/integration-timeout.ts';
 import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
 import { answering } from '../../../support/test-functions.ts';
 
 const apis = new LocalApis();
 
 const REQUEST_ID = aGatewayRequest().id;
-const USAGE_IDENTIFIER = 'a-customer';
 
-const policyDocument = (Effect: 'Allow' | 'Deny') => ({
-  Version: '2012-10-17',
-  Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: '*' }],
-});
-
-const context = { outcome: 'ADMITTED', limit: '60', remaining: '59', reset: '1795253460', retryAfter: '7' };
-
-const admission = {
-  principalId: 'k1',
-  policyDocument: policyDocument('Allow'),
-  usageIdentifierKey: USAGE_IDENTIFIER,
-  context,
-};
-const denial = {
-  principalId: 'anonymous',
-  policyDocument: policyDocument('Deny'),
-  context: {
-    code: 'API_KEY_MISSING',
-    message: 'Send your key.',
-    limit: '0',
-    remaining: '0',
-    reset: '9',
-    retryAfter: '1',
-  },
-};
-
-const admitting = answering(admission);
 /** Answers with the event as its body. */
 const telling = 'exports.handler = async (event) => ({ statusCode: 200, body: JSON.stringify(event) });';
 const failing = `exports.handler = async () => { throw new Error('no'); };`;
-const ofKey = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '1795253460' };
-const ofNobody = { 'X-RateLimit-Limit': '0', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '0' };
 
-function start(...settings: Parameters<LocalApis['start']>): LocalApi {
-  const api = apis.start(...settings);
-  api.records.putApiKey(anApiKey({ id: 'id-of-k1', value: USAGE_IDENTIFIER }));
-  api.records.putOnPlan(usagePlanOf(api.records, 'free')?.id ?? '', 'id-of-k1');
-  return api;
-}
-
-async function answer({ restApi }: LocalApi, request: Partial<GatewayRequest> = {}) {
-  const { status, headers, body } = await restApi.answer(aGatewayRequest(request));
+async function answer(api: LocalApi, request: Partial<GatewayRequest> = {}) {
+  const { body, ...head } = await api.answer(request);
   const parsed: unknown = JSON.parse(body.toString());
-  return { status, headers: Object.fromEntries(headers), body: parsed };
+  return { ...head, body: parsed };
 }
 
 const errorBody = v.object({ code: v.string(), message: v.string(), status: v.number() });
 
 describe('an admitted request', () => {
+  const everyFunction = apis.start({ authorizer: admitting });
+
   test.each([
     ['GET', '/inventory', 'list'],
     ['PATCH', '/inventory/42', 'update'],
+    ['GET', '/pets/42', 'pet'],
+    ['GET', '/store/orders', 'orders'],
     ['GET', '/inventory/42', 'fallback'],
     ['DELETE', '/inventory', 'fallback'],
     ['GET', '/', 'fallback'],
     ['POST', '/pets/1/photos', 'fallback'],
   ])('%s %s is answered by the function %s', async (method, path, name) => {
-    expect(await answer(start({ authorizer: admitting }), { method, path })).toMatchObject({ status: 200, body: name });
+    expect(await answer(everyFunction, { method, path })).toMatchObject({ status: 200, body: name });
   });
 
   test('reaches its function with its body, its path parameters and the context of the authorizer', async () => {
-    const api = start({ authorizer: admitting, updateInventory: telling });
+    const api = apis.start({ authorizer: admitting, updateInventory: telling });
     const body = Buffer.from('{"quantity":5}');
 
     expect(await answer(api, { method: 'PATCH', path: '/inventory/42', body })).toMatchObject({
@@ -87,14 +62,14 @@ describe('an admitted request', () => {
         requestContext: {
           stage: 'v1',
           requestId: REQUEST_ID,
-          authorizer: { ...context, principalId: 'k1', integrationLatency: expect.any(String) },
+          authorizer: { ...admission.context, principalId: 'k1', integrationLatency: expect.any(String) },
         },
       },
     });
   });
 
   test('has a binary body in base64 where the API says so', async () => {
-    const api = start({ authorizer: admitting, updateInventory: telling }, ({ Resources }) => {
+    const api = apis.start({ authorizer: admitting, updateInventory: telling }, ({ Resources }) => {
       for (const { Type, Properties } of Object.values(Resources)) {
         if (Type === 'AWS::ApiGateway::RestApi') Properties.BinaryMediaTypes = ['*/*'];
       }
@@ -106,7 +81,7 @@ describe('an admitted request', () => {
   });
 
   test('is answered with its request id', async () => {
-    const { headers } = await answer(start({ authorizer: admitting }));
+    const { headers } = await answer(everyFunction);
 
     expect(headers).toMatchObject({ 'x-amzn-RequestId': REQUEST_ID, 'x-amz-apigw-id': REQUEST_ID });
   });
@@ -114,7 +89,7 @@ describe('an admitted request', () => {
 
 describe('the authorizer', () => {
   test('is asked about the request without its body', async () => {
-    const api = start({
+    const api = apis.start({
       authorizer: `exports.handler = async (event) => ({ ...${JSON.stringify(denial)},
         context: { code: event.methodArn, message: [event.type, event.path, 'body' in event].join(' ') } });`,
     });
@@ -126,7 +101,7 @@ describe('the authorizer', () => {
   });
 
   test('is asked about every request: nothing it said before is used again', async () => {
-    const api = start({
+    const api = apis.start({
       authorizer: `let calls = 0; exports.handler = async () => (++calls === 1 ? ${JSON.stringify(admission)}
         : ${JSON.stringify(denial)});`,
     });
@@ -136,7 +111,7 @@ describe('the authorizer', () => {
   });
 
   test('is asked about a path that is none, and about a request without a key', async () => {
-    const api = start({ authorizer: answering(denial) });
+    const api = apis.start({ authorizer: answering(denial) });
 
     expect((await answer(api, { path: '/nothing/here' })).status).toBe(401);
     expect((await answer(api, { headers: [] })).status).toBe(401);
@@ -145,13 +120,17 @@ describe('the authorizer', () => {
 
 describe('an error of the gateway', () => {
   test('is ACCESS_DENIED for a denied request, with the error and the limit that the authorizer gives', async () => {
-    expect(await answer(start({ authorizer: answering(denial), listInventory: failing }))).toEqual({
+    expect(await answer(apis.start({ authorizer: answering(denial), listInventory: failing }))).toEqual({
       status: 401,
       headers: {
         'Content-Type': 'application/json',
         'X-RateLimit-Limit': '0',
         'X-RateLimit-Remaining': '0',
         'X-RateLimit-Reset': '9',
+        'RateLimit-Policy': '"minute";q=0;w=60, "day";q=0;w=86400',
+        RateLimit: '"minute";r=0;t=9, "day";r=0;t=99',
+        'Access-Control-Allow-Origin': 'https://reference.invalid',
+        'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
         'WWW-Authenticate': 'Bearer',
         'x-amzn-RequestId': REQUEST_ID,
         'x-amz-apigw-id': REQUEST_ID,
@@ -167,28 +146,32 @@ describe('an error of the gateway', () => {
     ['has a context that is no text', answering({ ...admission, context: { a: [] } }), 503, 'SERVICE_UNAVAILABLE'],
     ['says Unauthorized', `exports.handler = async () => { throw 'Unauthorized'; };`, 401, 'API_KEY_MISSING'],
   ])('is made for an authorizer that fails, and no function is asked: %s', async (_, authorizer, status, code) => {
-    const reply = await answer(start({ authorizer }));
+    const reply = await answer(apis.start({ authorizer }));
 
-    expect(reply).toMatchObject({ status, headers: ofNobody, body: { code, status } });
+    expect(reply).toMatchObject({ status, headers: limitsOfNobody, body: { code, status } });
   });
 
   test.each([
     ['no usage identifier', undefined],
     ['that of no key', 'nobody'],
   ])('is INVALID_API_KEY where the authorizer gives %s', async (_, usageIdentifierKey) => {
-    const api = start({ authorizer: answering({ ...admission, usageIdentifierKey }), listInventory: failing });
+    const api = apis.start({ authorizer: answering({ ...admission, usageIdentifierKey }), listInventory: failing });
 
-    expect(await answer(api)).toMatchObject({ status: 401, headers: ofKey, body: { code: 'API_KEY_INVALID' } });
+    expect(await answer(api)).toMatchObject({
+      status: 401,
+      headers: limitsOfCustomer,
+      body: { code: 'API_KEY_INVALID' },
+    });
   });
 
   test('is THROTTLED beyond the burst of the usage plan, with the limit headers and Retry-After', async () => {
-    const api = start({ authorizer: admitting });
+    const api = apis.start({ authorizer: admitting });
     const outOfBurst = usagePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
-    for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(USAGE_IDENTIFIER, Date.now());
+    for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(CUSTOMER, Date.now());
 
     expect(await answer(api)).toMatchObject({
       status: 429,
-      headers: { ...ofKey, 'Retry-After': '7' },
+      headers: { ...limitsOfCustomer, 'Retry-After': '7' },
       body: { code: 'RATE_LIMIT_EXCEEDED', status: 429 },
     });
   });
@@ -198,45 +181,48 @@ describe('an error of the gateway', () => {
     ['exits', 'exports.handler = async () => process.exit(1);'],
     ['returns nothing', 'exports.handler = async () => undefined;'],
     ['returns something else', answering({ quantity: 5 })],
-  ])('is a 502 with the limit headers for a function that %s', async (_, listInventory) => {
-    expect(await answer(start({ authorizer: admitting, listInventory }))).toMatchObject({
+  ])('is a 502 with the limit headers for a function that %s', async (_, updateInventory) => {
+    const api = apis.start({ authorizer: admitting, updateInventory });
+
+    expect(await answer(api, { method: 'PATCH', path: '/inventory/42' })).toMatchObject({
       status: 502,
-      headers: ofKey,
+      headers: limitsOfCustomer,
       body: { code: 'BAD_GATEWAY', status: 502 },
     });
   });
 
   test('is a 504 with the limit headers for a function that takes longer than the integration waits', async () => {
-    const api = start(
-      { authorizer: admitting, listInventory: 'exports.handler = () => new Promise(() => {});' },
-      ({ Resources }) => {
-        for (const { Type, Properties } of Object.values(Resources)) {
-          if (Type !== 'AWS::ApiGateway::Method') continue;
-          Properties.Integration = { ...v.parse(v.looseObject({}), Properties.Integration), TimeoutInMillis: 100 };
-        }
-      },
-    );
+    const updateInventory = 'exports.handler = () => new Promise(() => {});';
+    const api = apis.start({ authorizer: admitting, updateInventory }, withTimeout(100));
 
-    expect(await answer(api)).toMatchObject({ status: 504, headers: ofKey, body: { code: 'GATEWAY_TIMEOUT' } });
+    expect(await answer(api, { method: 'PATCH', path: '/inventory/42' })).toMatchObject({
+      status: 504,
+      headers: limitsOfCustomer,
+      body: { code: 'GATEWAY_TIMEOUT' },
+    });
   });
 
   test('is a 413 for a body that is too long, before the authorizer is asked', async () => {
-    const api = start({ authorizer: failing });
+    const api = apis.start({ authorizer: failing });
 
     expect(await answer(api, { bodyTooLarge: true })).toMatchObject({
       status: 413,
-      headers: ofNobody,
+      headers: limitsOfNobody,
       body: { code: 'PAYLOAD_TOO_LARGE' },
     });
   });
 
   test('is a 404 for a path that no resource takes', async () => {
-    const api = start({ authorizer: failing }, ({ Resources }) => {
+    const api = apis.start({ authorizer: failing }, ({ Resources }) => {
       for (const [id, { Type }] of Object.entries(Resources))
         if (Type === 'AWS::ApiGateway::Method') delete Resources[id];
     });
 
-    expect(await answer(api)).toMatchObject({ status: 404, headers: ofNobody, body: { code: 'ROUTE_NOT_FOUND' } });
+    expect(await answer(api)).toMatchObject({
+      status: 404,
+      headers: limitsOfNobody,
+      body: { code: 'ROUTE_NOT_FOUND' },
+    });
   });
 });
 
@@ -244,7 +230,7 @@ describe('the access log', () => {
   const entry = { requestId: REQUEST_ID, time: '21/Nov/2026:09:30:00 +0000', ip: '203.0.113.7', method: 'GET' };
 
   test('has a line of JSON for an answered request', async () => {
-    const api = start({ authorizer: admitting });
+    const api = apis.start({ authorizer: admitting });
     await answer(api);
 
     expect(await api.accessLog()).toEqual([
@@ -262,7 +248,7 @@ describe('the access log', () => {
   });
 
   test('has one for an error of the gateway too', async () => {
-    const api = start({ authorizer: answering(denial) });
+    const api = apis.start({ authorizer: answering(denial) });
     await answer(api, { bodyTooLarge: true });
     await answer(api, { path: '/secret' });
 

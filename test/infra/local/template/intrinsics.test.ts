@@ -13,9 +13,12 @@ const attributes = new Map([
   ['Table.Stream.Label', 'label'],
 ]);
 
+const imports = new Map([['staging-Origin', 'https://example.com']]);
+
 const names: Names = {
   ref: (name) => refs.get(name),
   attribute: (resource, attribute) => attributes.get(`${resource}.${attribute}`),
+  imported: (name) => imports.get(name),
 };
 
 const resolve = (value: unknown) => resolveIntrinsics(value, names, 'Resource Table');
@@ -26,6 +29,7 @@ describe('an intrinsic function', () => {
     [{ Ref: 'AWS::Region' }, 'us-east-1'],
     [{ Ref: 'Empty' }, ''],
     [{ 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:aws:dynamodb:us-east-1:0:table/stock-table'],
+    [{ 'Fn::ImportValue': 'staging-Origin' }, 'https://example.com'],
     [{ 'Fn::Join': ['', ['a', 'b', 'c']] }, 'abc'],
     [{ 'Fn::Join': [', ', ['a', 'b']] }, 'a, b'],
     [{ 'Fn::Join': ['-', []] }, ''],

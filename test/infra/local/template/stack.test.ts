@@ -15,14 +15,14 @@ describe('the template of the service', () => {
     ['AWS::ApiGateway::RestApi', 1],
     ['AWS::ApiGateway::Stage', 1],
     ['AWS::ApiGateway::Authorizer', 1],
-    ['AWS::ApiGateway::Resource', 3],
-    ['AWS::ApiGateway::Method', 6],
+    ['AWS::ApiGateway::Resource', 7],
+    ['AWS::ApiGateway::Method', 14],
     ['AWS::ApiGateway::GatewayResponse', 21],
     ['AWS::ApiGateway::UsagePlan', 6],
     ['AWS::ApiGateway::ApiKey', 2],
     ['AWS::ApiGateway::UsagePlanKey', 2],
-    ['AWS::DynamoDB::Table', 2],
-    ['AWS::Lambda::Function', 5],
+    ['AWS::DynamoDB::Table', 6],
+    ['AWS::Lambda::Function', 7],
   ] as const)('has all its resources: %s', (type, count) => {
     expect(stack.resources(type)).toHaveLength(count);
   });
@@ -38,7 +38,7 @@ describe('the template of the service', () => {
       MemorySize: 1024,
       Timeout: 15,
       LoggingConfig: { LogGroup: expect.stringMatching(/^staging-Inventory-FunctionsUpdateInventoryLogs/) },
-      Environment: { Variables: { STOCK_TABLE: stock?.ref } },
+      Environment: { Variables: { STOCK_TABLE: stock?.ref, PAGE_ORIGIN: 'https://reference.invalid' } },
     });
   });
 
@@ -50,17 +50,26 @@ describe('the template of the service', () => {
       .find(({ properties }) => properties.HttpMethod === 'PATCH');
 
     expect(arn).toBe(`arn:aws:lambda:us-east-1:000000000000:function:${update?.ref}`);
-    expect(patch?.properties.Integration.Uri).toBe(
-      `arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/${arn}/invocations`,
-    );
+    expect(patch?.properties.Integration).toMatchObject({
+      Uri: `arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/${arn}/invocations`,
+    });
   });
 
   test('fills in what is left out', () => {
-    const fallback = stack.resources('AWS::Lambda::Function').find(({ ref }) => ref.includes('Fallback'));
-    const [restApi] = stack.resources('AWS::ApiGateway::RestApi');
+    const bare = load(
+      service.with((editable) => {
+        delete resourceOf(editable, 'AWS::Lambda::Function', 'FunctionsFallback')[1].Properties.Environment;
+      }),
+    );
+    const fallback = bare.resources('AWS::Lambda::Function').find(({ ref }) => ref.includes('Fallback'));
+    const [restApi] = bare.resources('AWS::ApiGateway::RestApi');
+    const keys = bare.resources('AWS::DynamoDB::Table').find(({ ref }) => ref.includes('Keys'));
+    const patch = bare.resources('AWS::ApiGateway::Method').find(({ properties }) => properties.HttpMethod === 'PATCH');
 
     expect(fallback?.properties.Environment).toEqual({ Variables: {} });
     expect(restApi?.properties.BinaryMediaTypes).toEqual([]);
+    expect(keys?.properties.GlobalSecondaryIndexes).toEqual([]);
+    expect(patch?.properties.Integration).toMatchObject({ ResponseTransferMode: 'BUFFERED' });
   });
 
   test('has its outputs', () => {
@@ -69,6 +78,8 @@ describe('the template of the service', () => {
         BaseUrl: expect.stringMatching(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\.amazonaws\.com\/v1$/),
         StockTableName: expect.stringMatching(/^staging-Inventory-TablesStock/),
         KeysTableName: expect.stringMatching(/^staging-Inventory-TablesKeys/),
+        PetsTableName: expect.stringMatching(/^staging-Inventory-TablesPets/),
+        OrdersTableName: expect.stringMatching(/^staging-Inventory-TablesOrders/),
       }),
     );
   });
@@ -121,8 +132,8 @@ describe('a property that the local host does not know', () => {
 
   test.each([
     ['AWS::DynamoDB::Table', 'StreamSpecification'],
-    ['AWS::DynamoDB::Table', 'TimeToLiveSpecification'],
-    ['AWS::DynamoDB::Table', 'GlobalSecondaryIndexes'],
+    ['AWS::DynamoDB::Table', 'LocalSecondaryIndexes'],
+    ['AWS::DynamoDB::Table', 'ImportSourceSpecification'],
     ['AWS::Lambda::Function', 'Layers'],
     ['AWS::Lambda::Function', 'ReservedConcurrentExecutions'],
     ['AWS::Lambda::Function', 'VpcConfig'],
@@ -150,7 +161,7 @@ const unsupportedValues: readonly Break[] = [
   { what: 'a cached authorizer', type: 'ApiGateway::Authorizer', property: 'AuthorizerResultTtlInSeconds', value: 300 },
   { what: 'a TOKEN authorizer', type: 'ApiGateway::Authorizer', property: 'Type', value: 'TOKEN' },
   { what: 'keys from the header', type: 'ApiGateway::RestApi', property: 'ApiKeySourceType', value: 'HEADER' },
-  { what: 'a method for anyone', type: 'ApiGateway::Method', property: 'AuthorizationType', value: 'NONE' },
+  { what: 'a method for users of AWS', type: 'ApiGateway::Method', property: 'AuthorizationType', value: 'AWS_IAM' },
   { what: 'a yearly quota', type: 'ApiGateway::UsagePlan', property: 'Quota', value: { Limit: 1, Period: 'YEAR' } },
   { what: 'a throttle of text', type: 'ApiGateway::UsagePlan', property: 'Throttle', value: { RateLimit: '1' } },
   { what: 'a status that is none', type: 'ApiGateway::GatewayResponse', property: 'StatusCode', value: '4xx' },

@@ -1,0 +1,61 @@
+import type { OpenAPIObject } from 'openapi3-ts/oas31';
+import { API_VERSION } from '../../shared/contract/operations.ts';
+import { stageNames, stages } from '../stages.ts';
+import { errorExamples } from './examples.ts';
+import { guide } from './guide.ts';
+import { headers } from './headers.ts';
+import { paths, tags } from './operations.ts';
+import { parameters } from './parameters.ts';
+import { sharedResponses } from './responses.ts';
+import { schemas } from './schemas.ts';
+
+/** Where a service can run that the document describes. */
+export const environments = ['local', ...stageNames] as const;
+export type Environment = (typeof environments)[number];
+
+export interface DocumentOptions {
+  /** Base address of the service, which ends in `/v1`. It may be a token of the CDK. */
+  readonly serverUrl: string;
+  readonly environment: Environment;
+  /** The API key in the examples of the guide; by default one that everybody sees is none. */
+  readonly exampleKey?: string;
+}
+
+/** The OpenAPI 3.1 document of the service, from the contract that it is built on. Write it with {@link openApiJson}. */
+export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY>' }: DocumentOptions): OpenAPIObject {
+  // The local host runs the template of staging.
+  const { petDeprecation } = stages[environment === 'local' ? 'staging' : environment];
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Pet Store Inventory Service',
+      version: API_VERSION,
+      description: guide({ serverUrl, exampleKey, petDeprecation }),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl, description: `The ${environment} service`, 'x-internal': false }],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths: paths(petDeprecation),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'Your API key. It looks like `psk_` and 46 letters and digits; a key that was made by hand can be any 20 to 128 characters.',
+        },
+      },
+      schemas,
+      parameters,
+      headers,
+      examples: errorExamples,
+      responses: sharedResponses,
+    },
+  };
+}
+
+/** The document as JSON, with all digits of its numbers. */
+export function openApiJson(document: OpenAPIObject): string {
+  return JSON.stringify(document);
+}

@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DefaultStackSynthesizer, Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
+import type { Construct } from 'constructs';
+import type { PageFile } from '../page/page-file.ts';
+import { pageFiles } from '../page/page-files.ts';
+import type { StageSettings } from '../stages.ts';
+import { acknowledge } from './acknowledge.ts';
+import { exportNames } from './exports.ts';
+
+type File = readonly [path: string, file: PageFile];
+
+/**
+ * The files of the reference page, put into the bucket of its site. It comes after the API, whose address is in them.
+ * Files of earlier releases stay: whoever has the page open still loads them.
+ */
+export class ReferenceContent extends Stack {
+  constructor(scope: Construct, id: string, { name }: StageSettings) {
+    super(scope, id, { description: `Files of the pet store API reference (${name})` });
+    const bucketName = exportNames.pageBucket(name);
+    const bucket = Bucket.fromBucketName(this, 'Bucket', Fn.importValue(bucketName));
+    const baseUrl = Fn.importValue(exportNames.baseUrl(name));
+    const files: File[] = [...pageFiles({ serverUrl: baseUrl, environment: name })];
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    allowFilling(bucket, role);
+    const everyDeployment = {
+      destinationBucket: bucket,
+      prune: false,
+      logGroup,
+      // Its own grants would let it read whatever the CDK has ever uploaded, and delete.
+      role: role.withoutPolicyUpdates(),
+    };
+
+    const assets = new BucketDeployment(this, 'Assets', {
+      ...everyDeployment,
+      sources: [readable(folderOf(files.filter(([, { immutable }]) => immutable)), role)],
+      cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.days(365)), CacheControl.immutable()],
+    });
+    const pages = new BucketDeployment(this, 'Pages', {
+      ...everyDeployment,
+      sources: files.filter(([, { immutable }]) => !immutable).map((file) => readable(withAddress(file), role)),
+      cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
+    });
+    assets.node.addDependency(role);
+    // No page leads to a file that is not there yet.
+    pages.node.addDependency(assets);
+    this.#acknowledgeFindings(role, bucketName);
+  }
+
+  #acknowledgeFindings(role: Role, bucketName: string): void {
+    const archives = `cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-assets-<AWS::AccountId>-<AWS::Region>/*.zip`;
+    const reasons = {
+      [archives]: 'It reads the archives that the CDK uploads, whose names change with every release.',
+      [`${bucketName}/*`]:
+        'It writes the files of the page, whose names change with every release. Nothing else is there.',
+    };
+    for (const [resource, reason] of Object.entries(reasons)) {
+      const rule = `IAM5[Resource::arn:<AWS::Partition>:s3:::${resource}]`;
+      acknowledge(role.node.findChild('DefaultPolicy'), rule, reason);
+    }
+    for (const construct of this.node.children) {
+      if (!construct.node.id.startsWith('Custom::CDKBucketDeployment')) continue;
+      acknowledge(construct, 'L1', "The CDK's own function: its runtime is the one that the CDK has tested it with.");
+    }
+  }
+}
+
+/** What `aws s3 sync` needs of the bucket that it fills. */
+function allowFilling(bucket: IBucket, role: Role): void {
+  role.addToPolicy(new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }));
+  role.addToPolicy(new PolicyStatement({ actions: ['s3:PutObject'], resources: [bucket.arnForObjects('*')] }));
+}
+
+/**
+ * The source, readable for the role. Any archive is: a policy that named this one would change with every release, and
+ * take effect some seconds too late for it.
+ */
+function readable(source: ISource, role: Role): ISource {
+  return {
+    bind: (scope, context) => {
+      const bound = source.bind(scope, context);
+      const archives = bound.bucket.arnForObjects('*.zip');
+      role.addToPolicy(new PolicyStatement({ actions: ['s3:GetObject'], resources: [archives] }));
+      return bound;
+    },
+  };
+}
+
+/** A file that may hold the token of an address, which is known when it is deployed. */
+function withAddress([path, file]: File): ISource {
+  return Source.data(path, file.read().toString());
+}
+
+function folderOf(files: readonly File[]): ISource {
+  const folder = mkdtempSync(join(tmpdir(), 'reference-page-'));
+  for (const [path, file] of files) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), file.read());
+  }
+  const source = Source.asset(folder);
+  return {
+    bind: (scope, context) => {
+      const bound = source.bind(scope, context);
+      // The asset is a copy.
+      rmSync(folder, { recursive: true, force: true });
+      return bound;
+    },
+  };
+}

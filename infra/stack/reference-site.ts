@@ -1,0 +1,112 @@
+import { Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import {
+  AllowedMethods,
+  CachePolicy,
+  Distribution,
+  HeadersFrameOption,
+  HeadersReferrerPolicy,
+  HttpVersion,
+  ResponseHeadersPolicy,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import type { Construct, IConstruct } from 'constructs';
+import { contentSecurityPolicy } from '../page/content-security-policy.ts';
+import type { StageSettings } from '../stages.ts';
+import { acknowledge } from './acknowledge.ts';
+import { exportNames } from './exports.ts';
+
+/** How long browsers are to insist on HTTPS: two years, as browsers ask of those who want to be on their lists. */
+const HTTPS_ONLY = Duration.days(730);
+
+/**
+ * Where the reference page is: a private bucket behind CloudFront, empty until the page is put there. It comes before
+ * the API, which lets the pages of this origin call it.
+ */
+export class ReferenceSite extends Stack {
+  constructor(scope: Construct, id: string, { name }: StageSettings) {
+    super(scope, id, { description: `Site of the pet store API reference (${name})` });
+
+    const bucket = privateBucket(this);
+    acknowledge(bucket, 'S1', 'CloudFront alone reads it, and what is in it is public.');
+
+    const distribution = new Distribution(this, 'Distribution', {
+      comment: `Pet store API reference (${name})`,
+      defaultRootObject: 'index.html',
+      defaultBehavior: {
+        origin: S3BucketOrigin.withOriginAccessControl(bucket),
+        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        responseHeadersPolicy: this.#headers(),
+        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        compress: true,
+      },
+      // What is not there is 403 for who may not list the bucket.
+      errorResponses: [
+        { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/index.html', ttl: Duration.minutes(1) },
+      ],
+      httpVersion: HttpVersion.HTTP2_AND_3,
+    });
+    acknowledgeFindings(distribution);
+
+    const origin = `https://${distribution.distributionDomainName}`;
+    new CfnOutput(this, 'ReferencePageUrl', { value: origin, exportName: exportNames.pageOrigin(name) });
+    new CfnOutput(this, 'BucketName', { value: bucket.bucketName, exportName: exportNames.pageBucket(name) });
+  }
+
+  /** The page itself names the API that it may call (see index-html.ts); this stack does not know its address yet. */
+  #headers(): ResponseHeadersPolicy {
+    const anyApiOfTheRegion = `https://*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+    return new ResponseHeadersPolicy(this, 'Headers', {
+      comment: 'Headers of the pet store API reference',
+      securityHeadersBehavior: {
+        contentSecurityPolicy: {
+          contentSecurityPolicy: contentSecurityPolicy({ connect: [anyApiOfTheRegion] }),
+          override: true,
+        },
+        contentTypeOptions: { override: true },
+        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
+        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+        strictTransportSecurity: { accessControlMaxAge: HTTPS_ONLY, includeSubdomains: true, override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: [{ header: 'Cross-Origin-Opener-Policy', value: 'same-origin', override: true }],
+      },
+    });
+  }
+}
+
+function privateBucket(scope: Construct): IBucket {
+  const bucket: IConstruct = new Bucket(scope, 'Bucket', {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    encryption: BucketEncryption.S3_MANAGED,
+    enforceSSL: true,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    // All that is in it can be deployed again.
+    removalPolicy: RemovalPolicy.DESTROY,
+    autoDeleteObjects: true,
+  });
+  if (!isBucket(bucket)) throw new Error('The bucket is none');
+  return bucket;
+}
+
+/** With exact optional properties, the CDK's class is not taken for its own interface. */
+function isBucket(construct: IConstruct): construct is IBucket {
+  return construct instanceof Bucket;
+}
+
+function acknowledgeFindings(distribution: Distribution): void {
+  acknowledge(distribution, 'CFR1', 'The reference is for API users wherever they are.');
+  acknowledge(distribution, 'CFR2', 'Static files without input: a firewall would have nothing to look at.');
+  acknowledge(
+    distribution,
+    'CFR3',
+    'Public files without secrets; the requests that matter are those to the API, which logs them.',
+  );
+  acknowledge(
+    distribution,
+    'CFR4',
+    "The certificate is CloudFront's own, which leaves the choice of the least TLS version to CloudFront; a domain of one's own would bring it.",
+  );
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  type BatchWriteCommandOutput,
+  type DynamoDBDocumentClient,
+} from '@aws-sdk/lib-dynamodb';
+import type { NativeAttributeValue } from '@aws-sdk/util-dynamodb';
+
+/** What one BatchWriteItem call takes. */
+const BATCH_SIZE = 25;
+const CONCURRENT_BATCHES = 4;
+const MAX_ATTEMPTS = 10;
+
+/** An item of a table. */
+export type Item = Record<string, NativeAttributeValue>;
+
+type Source<Entry> = AsyncIterable<Entry> | Iterable<Entry>;
+
+/**
+ * Puts entries into a table, each replacing the one with its key. Running it again is safe.
+ *
+ * @param entries no two of them with the same key
+ * @param toItem the item of an entry
+ * @param onWritten called with the number of entries written since the last call
+ * @throws what the SDK throws, or an Error where the table stays too busy; what was written by then stays
+ */
+export async function writeItems<Entry>(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  entries: Source<Entry>,
+  toItem: (entry: Entry) => Item,
+  onWritten: (count: number) => void = () => undefined,
+): Promise<void> {
+  const batches = inBatches(entries);
+  const work = async (): Promise<void> => {
+    try {
+      for (let next = await batches.next(); !next.done; next = await batches.next()) {
+        await writeBatch(client, tableName, next.value.map(toItem));
+        onWritten(next.value.length);
+      }
+    } catch (error) {
+      // The others stop with the batch they are at.
+      await batches.return(undefined);
+      throw error;
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_BATCHES }, work));
+}
+
+async function* inBatches<Entry>(entries: Source<Entry>): AsyncGenerator<Entry[], undefined> {
+  let batch: Entry[] = [];
+  for await (const entry of entries) {
+    batch.push(entry);
+    if (batch.length === BATCH_SIZE) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** DynamoDB hands back what it was too busy for; that is tried again, ever more slowly. */
+async function writeBatch(client: DynamoDBDocumentClient, tableName: string, items: readonly Item[]): Promise<void> {
+  let requests: BatchWriteCommandInput['RequestItems'] = {
+    [tableName]: items.map((Item) => ({ PutRequest: { Item } })),
+  };
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const result: BatchWriteCommandOutput = await client.send(new BatchWriteCommand({ RequestItems: requests }));
+    requests = result.UnprocessedItems ?? {};
+    if (Object.keys(requests).length === 0) return;
+    await sleep(Math.random() * Math.min(5_000, 50 * 2 ** attempt));
+  }
+  throw new Error(`The table ${tableName} was too busy to take all entries.`);
+}

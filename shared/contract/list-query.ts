@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+
+/** The longest page of a list that a client may ask for. */
+export const MAX_LIMIT = 1_000;
+
+const LIMIT_RULE = `must be an integer from 1 to ${MAX_LIMIT}`;
+
+/** Query parameter `limit`: the length of a page. Without it the answer is the whole list. */
+export const limitSchema = v.pipe(
+  v.number(LIMIT_RULE),
+  v.integer(LIMIT_RULE),
+  v.minValue(1, LIMIT_RULE),
+  v.maxValue(MAX_LIMIT, LIMIT_RULE),
+  v.description(`Entries on a page; the Link header leads to the next. Without it: the whole list, streamed.`),
+);
+
+/** Query parameter `cursor`: where a page begins. Taken from the `Link` header of the page before, never made. */
+export const cursorSchema = v.pipe(
+  v.string(),
+  v.regex(/^[\w-]{1,200}$/, 'must be taken from a Link header as it is'),
+  v.description('Where to go on, from the Link header of the page before'),
+);
+
+/** The query parameters of a list whose entries have one of these statuses. */
+export const listParameters = <Status extends v.GenericSchema<string>>(status: Status) => ({
+  limit: limitSchema,
+  cursor: cursorSchema,
+  status: v.pipe(status, v.description('Only entries with this status')),
+});

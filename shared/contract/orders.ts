@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import { int64Schema, int64ToJson } from './int64.ts';
+import { quantitySchema } from './inventory.ts';
+
+/** Statuses an order can have (the public Petstore's). */
+export const orderStatuses = ['placed', 'approved', 'delivered'] as const;
+export const orderStatusSchema = v.picklist(orderStatuses, `must be one of ${orderStatuses.join(', ')}`);
+
+const TIME_RULE = 'must be a time such as 2026-11-21T12:30:00Z';
+/** What is a timestamp to ISO 8601 and no date-time to RFC 3339: a space for the T, a short offset, a day too many. */
+const RFC_3339 =
+  /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|[12]\d))T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+
+/** An order: the public Petstore's record. */
+export const orderSchema = v.strictObject({
+  id: v.pipe(int64Schema, v.description('The order')),
+  petId: v.pipe(int64Schema, v.description('The pet that was ordered')),
+  quantity: v.pipe(quantitySchema, v.description('How many of it')),
+  shipDate: v.optional(
+    v.pipe(
+      v.string('must be text'),
+      v.isoTimestamp(TIME_RULE),
+      v.regex(RFC_3339, TIME_RULE),
+      v.description('When it is shipped'),
+    ),
+  ),
+  status: v.pipe(orderStatusSchema, v.description('How far it has come')),
+  complete: v.pipe(v.boolean('must be true or false'), v.description('Whether all is done')),
+});
+export type Order = Readonly<v.InferOutput<typeof orderSchema>>;
+
+/** The JSON text of an order. */
+export function orderToJson({ id, petId, quantity, shipDate, status, complete }: Order): string {
+  return JSON.stringify({ id: int64ToJson(id), petId: int64ToJson(petId), quantity, shipDate, status, complete });
+}

@@ -1,0 +1,62 @@
+import * as v from 'valibot';
+import { int64Schema, int64ToJson } from './int64.ts';
+import { type PetStatus, petStatusSchema } from './inventory.ts';
+
+const MAX_NAME = 200;
+const MAX_URL = 2_000;
+const MAX_LISTED = 50;
+
+const nameSchema = v.pipe(
+  v.string('must be text'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(MAX_NAME, `must have at most ${MAX_NAME} characters`),
+);
+
+const labelSchema = v.strictObject({ id: int64Schema, name: nameSchema });
+
+/** A pet as it is stored: the public Petstore's record. Its status is that of its stock entry. */
+export const petRecordSchema = v.strictObject({
+  id: v.pipe(int64Schema, v.description('The petId')),
+  category: v.optional(v.pipe(labelSchema, v.description('The kind of animal'))),
+  name: v.pipe(nameSchema, v.description('What the pet is called')),
+  photoUrls: v.pipe(
+    v.array(
+      v.pipe(
+        v.string('must be text'),
+        v.url('must be a URL'),
+        v.regex(/^https?:\/\//, 'must begin with https:// or http://'),
+        v.maxLength(MAX_URL, `must have at most ${MAX_URL} characters`),
+      ),
+      'must be a list of URLs',
+    ),
+    v.maxLength(MAX_LISTED, `must have at most ${MAX_LISTED} entries`),
+    v.description('Pictures of the pet'),
+  ),
+  tags: v.optional(
+    v.pipe(
+      v.array(labelSchema, 'must be a list of tags'),
+      v.maxLength(MAX_LISTED, `must have at most ${MAX_LISTED} entries`),
+      v.description('Labels, such as for a search'),
+    ),
+  ),
+});
+export type PetRecord = Readonly<v.InferOutput<typeof petRecordSchema>>;
+
+/** Answer of `GET /pets/{petId}`. */
+export const petSchema = v.object({
+  ...petRecordSchema.entries,
+  status: v.optional(v.pipe(petStatusSchema, v.description('Status of the stock entry; absent where there is none'))),
+});
+
+/** The JSON text of a pet. */
+export function petToJson({ id, category, name, photoUrls, tags }: PetRecord, status: PetStatus | undefined): string {
+  const label = (entry: { id: PetRecord['id']; name: string }) => ({ id: int64ToJson(entry.id), name: entry.name });
+  return JSON.stringify({
+    id: int64ToJson(id),
+    category: category && label(category),
+    name,
+    photoUrls,
+    tags: tags?.map(label),
+    status,
+  });
+}

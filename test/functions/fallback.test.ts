@@ -1,0 +1,28 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/fallback.ts';
+import { admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
+
+const answerTo = (method: string, resource: string) => handler(aProxyEvent({ method, resource }), lambdaContext);
+
+describe('A request that is no operation', () => {
+  test.each([
+    ['POST', '/inventory', 'GET'],
+    ['DELETE', '/inventory/{petId}', 'PATCH'],
+    ['PATCH', '/pets/{petId}', 'GET'],
+    ['POST', '/store/orders', 'GET'],
+  ])('%s %s is 405 and names the methods that there are', async (method, resource, allowed) => {
+    expect(await answerTo(method, resource)).toMatchObject({
+      statusCode: 405,
+      headers: { Allow: allowed, ...admittedHeaders },
+      body: expect.stringContaining('"code":"METHOD_NOT_ALLOWED"'),
+    });
+  });
+
+  test.each(['/', '/pets', '/store', '/{proxy+}'])('GET %s is 404', async (resource) => {
+    expect(await answerTo('GET', resource)).toMatchObject({
+      statusCode: 404,
+      headers: admittedHeaders,
+      body: expect.stringContaining('"code":"ROUTE_NOT_FOUND"'),
+    });
+  });
+});

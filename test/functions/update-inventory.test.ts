@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { operationHandler } from '../../shared/http/operation-handler.ts';
+import { acceptForeignErrors } from '../support/foreign-errors.ts';
+import { EmbeddedDatabase } from '../support/embedded-database.ts';
+import { admittedContext, admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
+import { anEntry, StockTable } from '../support/stock-table.ts';
+import { createRequestsTable } from '../support/tables.ts';
+
+acceptForeignErrors();
+const database = new EmbeddedDatabase();
+
+let handler: ReturnType<typeof operationHandler>;
+let stock: StockTable;
+let requestsTable = '';
+let pets = 100;
+
+beforeAll(async () => {
+  stock = await StockTable.create(database.client);
+  requestsTable = await createRequestsTable(database.client);
+  Object.assign(process.env, { STOCK_TABLE: stock.name, REQUESTS_TABLE: requestsTable });
+  ({ handler } = await import('../../functions/update-inventory.ts'));
+});
+
+beforeEach(() => {
+  jest.spyOn(console, 'error').mockImplementation(() => undefined);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** A pet of its own for a test. */
+async function aPet(more: Record<string, unknown> = { revision: 5 }): Promise<string> {
+  const petId = String(++pets);
+  await stock.put(anEntry(petId, 1, 'pending'), more);
+  return petId;
+}
+
+const patch = (
+  petId: string,
+  quantity: unknown,
+  headers: Record<string, string> = {},
+  authorizer: Record<string, unknown> = admittedContext,
+) =>
+  handler(
+    aProxyEvent({
+      method: 'PATCH',
+      resource: '/inventory/{petId}',
+      pathParameters: { petId },
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify({ quantity }),
+      authorizer,
+    }),
+    lambdaContext,
+  );
+
+const body = (code: string) => expect.stringContaining(`"code":"${code}"`);
+const marked = { 'X-API-Stability': 'experimental', ...admittedHeaders };
+
+describe('PATCH /inventory/{petId}', () => {
+  test('answers with the entry, and with its ETag (RFC 9110 §8.8.3)', async () => {
+    const petId = await aPet();
+
+    expect(await patch(petId, 7)).toEqual({
+      statusCode: 200,
+      headers: { 'Content-Type': 'application/json', ETag: '"6"', ...marked },
+      body: `{"petId":${petId},"quantity":7,"status":"pending"}`,
+    });
+  });
+
+  test('gives another ETag with every update, the same quantity or not', async () => {
+    const petId = await aPet();
+    const tags = [await patch(petId, 7), await patch(petId, 7), await patch(petId, 8)].map(
+      ({ headers }) => headers.ETag,
+    );
+
+    expect(new Set(tags).size).toBe(3);
+  });
+
+  test.each<[string, () => ReturnType<typeof patch>, number, string]>([
+    ['an unknown pet', () => patch('1', 7), 404, 'PET_NOT_FOUND'],
+    ['a petId that is none', () => patch('x', 7), 400, 'INVALID_PET_ID'],
+    ['a wrong body', () => patch('1', -1), 400, 'INVALID_BODY'],
+    ['a body that is no JSON', () => patch('1', 7, { 'Content-Type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a wrong If-Match', () => patch('1', 7, { 'If-Match': '5' }), 400, 'INVALID_HEADER'],
+    ['an empty If-Match', () => patch('1', 7, { 'If-Match': '' }), 400, 'INVALID_HEADER'],
+    ['a wrong Idempotency-Key', () => patch('1', 7, { 'Idempotency-Key': '""' }), 400, 'INVALID_HEADER'],
+  ])('refuses %s, with its mark (spec §9, rule 2) and the limits', async (_, request, statusCode, code) => {
+    expect(await request()).toMatchObject({ statusCode, headers: marked, body: body(code) });
+  });
+});
+
+describe('PATCH /inventory/{petId} with If-Match', () => {
+  test.each(['"5"', '"4", "5"', 'W/"5", "5"', '*'])('%s updates that version', async (ifMatch) => {
+    expect(await patch(await aPet(), 7, { 'If-Match': ifMatch })).toMatchObject({
+      statusCode: 200,
+      headers: { ETag: '"6"' },
+    });
+  });
+
+  test.each(['"4"', '"6"', '"3", "4"', 'W/"5"', '"of-somebody-else"', '"1000000000000"'])(
+    '%s is 412 with the ETag that the entry has, and changes nothing',
+    async (ifMatch) => {
+      const petId = await aPet();
+
+      expect(await patch(petId, 7, { 'If-Match': ifMatch })).toMatchObject({
+        statusCode: 412,
+        headers: { ETag: '"5"', ...marked },
+        body: body('PRECONDITION_FAILED'),
+      });
+      expect(await stock.read(petId)).toMatchObject({ quantity: 1, revision: 5 });
+    },
+  );
+
+  test('and the ETag of a 412 updates after all', async () => {
+    const petId = await aPet();
+    const { headers } = await patch(petId, 7, { 'If-Match': '"1"' });
+
+    expect(await patch(petId, 7, { 'If-Match': headers.ETag ?? '' })).toMatchObject({ statusCode: 200 });
+  });
+
+  test('tells one of two clients that the other was faster', async () => {
+    const petId = await aPet();
+    const answers = await Promise.all([7, 8].map((quantity) => patch(petId, quantity, { 'If-Match': '"5"' })));
+
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(expect.arrayContaining([200, 412]));
+  });
+
+  test('takes the first ETag of an entry that was put in by other means', async () => {
+    expect(await patch(await aPet({}), 7, { 'If-Match': '"0"' })).toMatchObject({ headers: { ETag: '"1"' } });
+  });
+
+  test.each(['"5"', '*', '"of-somebody-else"'])('%s finds no pet where there is none', async (ifMatch) => {
+    expect(await patch('1', 7, { 'If-Match': ifMatch })).toMatchObject({ statusCode: 404 });
+  });
+});
+
+const withKey = (key: string, more: Record<string, string> = {}) => ({ 'Idempotency-Key': `"${key}"`, ...more });
+
+describe('PATCH /inventory/{petId} with Idempotency-Key', () => {
+  test.each<[string, Record<string, string>, number]>([
+    ['an update', {}, 200],
+    ['a stale one', { 'If-Match': '"1"' }, 412],
+  ])('answers the same again, whatever others do: %s', async (_, headers, statusCode) => {
+    const petId = await aPet();
+    const request = () => patch(petId, 7, withKey('a', headers), { ...admittedContext, principalId: petId });
+    const answer = await request();
+    await patch(petId, 99);
+
+    expect(answer.statusCode).toBe(statusCode);
+    expect(await request()).toEqual(answer);
+    expect(await stock.read(petId)).toMatchObject({ quantity: 99 });
+  });
+
+  test('answers the same again for a pet that was unknown', async () => {
+    const key = randomUUID();
+    const unknown = String(++pets);
+    const answer = await patch(unknown, 7, withKey(key));
+    await stock.put(anEntry(unknown));
+
+    expect(answer.statusCode).toBe(404);
+    expect(await patch(unknown, 7, withKey(key))).toEqual(answer);
+  });
+
+  test('takes the key with quotes and without for the same', async () => {
+    const petId = await aPet();
+    const key = randomUUID();
+    const answer = await patch(petId, 7, { 'Idempotency-Key': key });
+
+    expect(await patch(petId, 7, withKey(key))).toEqual(answer);
+  });
+
+  test.each<[string, { quantity?: number; headers?: Record<string, string>; another?: boolean }]>([
+    ['another quantity', { quantity: 8 }],
+    ['another pet', { another: true }],
+    ['an If-Match', { headers: { 'If-Match': '"6"' } }],
+  ])('is 422 for %s', async (_, { quantity = 7, headers, another = false }) => {
+    const petId = await aPet();
+    const other = another ? await aPet() : petId;
+    const key = randomUUID();
+    await patch(petId, 7, withKey(key));
+
+    expect(await patch(other, quantity, withKey(key, headers))).toMatchObject({
+      statusCode: 422,
+      headers: marked,
+      body: body('IDEMPOTENCY_KEY_REUSED'),
+    });
+    expect(await stock.read(petId)).toMatchObject({ quantity: 7, revision: 6 });
+  });
+
+  test('is one of the API key: others may have the same', async () => {
+    const petId = await aPet();
+    const key = randomUUID();
+    await patch(petId, 7, withKey(key));
+    const answer = await patch(petId, 8, withKey(key), { ...admittedContext, principalId: 'another' });
+
+    expect(answer).toMatchObject({ statusCode: 200, headers: { ETag: '"7"' } });
+  });
+
+  test('is not used up by a request that is wrong', async () => {
+    const petId = await aPet();
+    const key = randomUUID();
+
+    expect(await patch(petId, -1, withKey(key))).toMatchObject({ statusCode: 400 });
+    expect(await patch(petId, 7, withKey(key))).toMatchObject({ statusCode: 200 });
+  });
+
+  test('is carried out once, however often it comes at the same time', async () => {
+    const petId = await aPet();
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => patch(petId, 7, withKey(key))));
+    const refused = answers.filter(({ statusCode }) => statusCode !== 200);
+
+    expect(refused.length).toBeLessThan(10);
+    expect(refused).toEqual(
+      refused.map(() =>
+        expect.objectContaining({
+          statusCode: 409,
+          headers: expect.objectContaining({ 'Retry-After': '1', ...marked }),
+          body: body('REQUEST_IN_PROGRESS'),
+        }),
+      ),
+    );
+    expect(await stock.read(petId)).toMatchObject({ quantity: 7, revision: 6 });
+  });
+
+  test('is not kept in plain, nor is the id of the API key', async () => {
+    const key = randomUUID();
+    await patch(await aPet(), 7, withKey(key), { ...admittedContext, principalId: 'an-api-key' });
+    const { Items } = await database.client.send(new ScanCommand({ TableName: requestsTable }));
+
+    expect(JSON.stringify(Items)).not.toContain(key);
+    expect(JSON.stringify(Items)).not.toContain('an-api-key');
+  });
+
+  test('is 500 where nobody knows whose it is', async () => {
+    const { principalId: _, ...anonymous } = admittedContext;
+
+    expect(await patch(await aPet(), 7, withKey('a'), anonymous)).toMatchObject({ statusCode: 500 });
+  });
+});

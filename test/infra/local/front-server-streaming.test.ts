@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiServer } from '../../support/api-server.ts';
+import { admitting } from '../../support/authorizer-answers.ts';
+import { withTimeout } from '../../support/integration-timeout.ts';
+import { LocalApis } from '../../support/local-api.ts';
+import { exchange, parseAnswer } from '../../support/raw-http.ts';
+import { streaming } from '../../support/test-functions.ts';
+
+const TIMEOUT_MS = 2_000;
+const MEGABYTE = 1_000_000;
+
+/** Sends a list, in the way that the query says. What takes too long for the gateway ends some time. */
+const listInventory = streaming(
+  `const { what, id } = event.queryStringParameters;
+   const isZipped = what === 'is zipped';
+   const encoding = isZipped ? { 'Content-Encoding': 'gzip' } : {};
+   awslambda.HttpResponseStream.from(stream, { statusCode: 200, headers: encoding });
+   await write(isZipped ? require('node:zlib').gzipSync('[1,2]') : '');
+   if (isZipped) return stream.end();
+   if (what === 'has nothing to say') await sleep(${TIMEOUT_MS + 500});
+   await write('[1,');
+   if (what === 'hangs') await sleep(${TIMEOUT_MS + 500});
+   if (what === 'throws') throw new Error('no');
+   if (what === 'exits') process.exit(1);
+   for (let count = 1; what === 'is long' && count <= 40; count++) {
+     await write(Buffer.alloc(${MEGABYTE}, ' '));
+     console.log(id + ' has written ' + count + '.');
+   }
+   await write('2]');
+   stream.end();
+   console.log(id + ' has ended.');`,
+);
+
+const apis = new LocalApis();
+const api = apis.start({ authorizer: admitting, listInventory });
+let server: ApiServer;
+let impatientServer: ApiServer;
+let requests = 0;
+
+beforeAll(async () => {
+  server = await ApiServer.start(api);
+  impatientServer = await ApiServer.start(
+    apis.start({ authorizer: admitting, listInventory }, withTimeout(TIMEOUT_MS)),
+  );
+});
+
+afterAll(() => Promise.all([server.close(), impatientServer.close()]));
+
+/** The path of a request for a list that is sent in this way, and how often its function has said something. */
+function listThat(what: string) {
+  const id = `request-${requests++}`;
+  const said = (words: string) => api.functionLog().split(`${id} ${words}`).length - 1;
+  return {
+    path: `/v1/inventory?what=${encodeURIComponent(what)}&id=${id}`,
+    said,
+    says: async (words: string) => {
+      while (said(words) === 0) await sleep(10);
+    },
+  };
+}
+
+const urlOf = (path: string) => new URL(path, server.baseUrl).href;
+const requestFor = (path: string, connection: 'close' | 'keep-alive') =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\n\r\n`;
+
+/** A connection whose request is sent, and whose answer nobody reads yet. */
+async function ask(path: string): Promise<Socket> {
+  const { hostname, port } = new URL(server.baseUrl);
+  const socket = connect(Number(port), hostname).pause();
+  await once(socket, 'connect');
+  socket.write(requestFor(path, 'close'));
+  return socket;
+}
+
+async function readToTheEnd(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk)).resume();
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+describe('a list that is streamed', () => {
+  test('comes in chunks, without a length', async () => {
+    const { headers, text } = parseAnswer(await exchange(server.baseUrl, requestFor(listThat('').path, 'close')));
+
+    expect(headers.get('Transfer-Encoding')).toBe('chunked');
+    expect(headers.has('Content-Length')).toBe(false);
+    expect(text).toBe('[1,2]');
+  });
+
+  test('has its head sent before it has said anything', async () => {
+    const waiting = new AbortController();
+    const { status } = await fetch(urlOf(listThat('has nothing to say').path), { signal: waiting.signal });
+    waiting.abort();
+
+    expect(status).toBe(200);
+  });
+
+  test('has its first bytes sent long before the last', async () => {
+    const { body } = await fetch(urlOf(listThat('hangs').path));
+    const reader = body?.getReader();
+    const first = await reader?.read();
+    await reader?.cancel();
+
+    expect(Buffer.from(first?.value ?? []).toString()).toBe('[1,');
+  });
+
+  test('may be zipped by its function', async () => {
+    const response = await fetch(urlOf(listThat('is zipped').path));
+
+    expect(response.headers.get('Content-Encoding')).toBe('gzip');
+    expect(await response.json()).toEqual([1, 2]);
+  });
+});
+
+describe('a list whose function breaks off', () => {
+  test.each(['throws', 'exits', 'hangs', 'has nothing to say'])(
+    'has its connection cut, without the chunk that ends an answer: the function %s',
+    async (what) => {
+      const answer = await exchange(impatientServer.baseUrl, requestFor(listThat(what).path, 'keep-alive'));
+
+      expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
+      expect(answer).not.toContain('2]');
+    },
+  );
+
+  test.each(['throws', 'exits'])('is no answer to a client: the function %s', async (what) => {
+    const answer = fetch(urlOf(listThat(what).path)).then((response) => response.text());
+
+    await expect(answer).rejects.toMatchObject({ name: 'TypeError' });
+  });
+
+  test('is not in the way of the next', async () => {
+    await exchange(server.baseUrl, requestFor(listThat('exits').path, 'keep-alive'));
+
+    expect(await (await fetch(urlOf(listThat('').path))).json()).toEqual([1, 2]);
+  });
+});
+
+describe('a list whose client reads slowly', () => {
+  test('holds its function back, and is whole in the end', async () => {
+    const list = listThat('is long');
+    const socket = await ask(list.path);
+    await list.says('has written 1.');
+    await sleep(500);
+    const writtenUnread = list.said('has written');
+    const answer = await readToTheEnd(socket);
+    await list.says('has ended.');
+
+    // What the connection holds is up to the system; it is not everything.
+    expect(writtenUnread).toBeLessThan(20);
+    expect(list.said('has written')).toBe(40);
+    expect(parseAnswer(answer).text.replaceAll(' ', '')).toBe('[1,2]');
+  });
+});
+
+describe('a list whose client hangs up', () => {
+  test('has its function run to its end', async () => {
+    const list = listThat('is long');
+    const socket = await ask(list.path);
+    await list.says('has written 1.');
+    socket.destroy();
+    await list.says('has ended.');
+
+    expect(list.said('has written')).toBe(40);
+  });
+
+  test('is not in the way of the next, as often as it happens', async () => {
+    for (let request = 0; request < 8; request++) {
+      const list = listThat('is long');
+      const socket = await ask(list.path);
+      if (request % 2 === 0) await list.says('has written 1.');
+      socket.destroy();
+    }
+
+    expect(await (await fetch(urlOf(listThat('').path))).json()).toEqual([1, 2]);
+  });
+});

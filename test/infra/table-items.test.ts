@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import * as v from 'valibot';
+import { orderItem, petItem, stockItem } from '../../infra/table-items.ts';
+import { writeItems } from '../../infra/write-items.ts';
+import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
+import { orderSchema } from '../../shared/contract/orders.ts';
+import { petRecordSchema } from '../../shared/contract/pets.ts';
+import { OrderStore } from '../../shared/order-store.ts';
+import { PetStore } from '../../shared/pet-store.ts';
+import { StockStore } from '../../shared/stock-store.ts';
+import { EmbeddedDatabase } from '../support/embedded-database.ts';
+import { createOrdersTable, createPetsTable, createStockTable } from '../support/tables.ts';
+
+const LARGEST = '9223372036854775807';
+const SMALLEST = '-9223372036854775808';
+
+const database = new EmbeddedDatabase();
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('the item of a pet', () => {
+  test.each([
+    ['with all fields', { category: { id: LARGEST, name: 'dogs' }, tags: [{ id: SMALLEST, name: 'Größe 🐶' }] }],
+    ['with the fields that it must have', {}],
+    ['with empty lists', { photoUrls: [], tags: [] }],
+  ])('%s is read back as it was', async (_, fields) => {
+    const tableName = await createPetsTable(database.client);
+    const photoUrls = ['https://images.example.com/1.jpg', 'https://images.example.com/2.jpg'];
+    const pet = v.parse(petRecordSchema, { id: LARGEST, name: 'Rex', photoUrls, ...fields });
+    await writeItems(database.client, tableName, [pet], petItem);
+
+    expect(await new PetStore(database.client, tableName).find(pet.id)).toStrictEqual(pet);
+  });
+});
+
+describe('the item of an order', () => {
+  test.each([
+    ['with all fields', { shipDate: '2026-11-21T12:30:00.123+02:00', complete: true, status: 'delivered' }],
+    ['with the fields that it must have', { complete: false, status: 'placed' }],
+  ])('%s is read back as it was', async (_, fields) => {
+    const tableName = await createOrdersTable(database.client);
+    const order = v.parse(orderSchema, { id: SMALLEST, petId: LARGEST, quantity: 2_147_483_647, ...fields });
+    await writeItems(database.client, tableName, [order], orderItem);
+
+    const pages = await Array.fromAsync(new OrderStore(database.client, tableName).pages());
+    expect(pages.flat()).toStrictEqual([order]);
+  });
+});
+
+describe('the item of a stock entry', () => {
+  const entry = v.parse(inventoryItemSchema, { petId: LARGEST, quantity: 5, status: 'pending' });
+  let store: StockStore;
+  let tableName: string;
+
+  beforeEach(async () => {
+    tableName = await createStockTable(database.client);
+    store = new StockStore(database.client, tableName);
+  });
+
+  const write = () => writeItems(database.client, tableName, [entry], stockItem);
+
+  test('is read back as it was', async () => {
+    await write();
+
+    expect(await store.find(entry.petId)).toMatchObject({ entry, updatedBy: undefined });
+  });
+
+  test('has a whole number as its revision, in microseconds', () => {
+    jest.spyOn(Date, 'now').mockReturnValue(1_795_253_280_123);
+
+    expect(stockItem(entry).revision).toBe(1_795_253_280_123_000);
+    expect(Number.isSafeInteger(stockItem(entry).revision)).toBe(true);
+  });
+
+  test('has a revision that the entry never had, however often it was updated', async () => {
+    const now = jest.spyOn(Date, 'now').mockReturnValue(1_795_253_280_123);
+    const revisions = [stockItem(entry).revision];
+    await write();
+    for (const quantity of [1, 2, 3]) {
+      const outcome = await store.update({ petId: entry.petId, quantity, token: `update ${quantity}` });
+      if (outcome.kind === 'updated' && outcome.revision !== undefined) revisions.push(outcome.revision);
+    }
+    now.mockReturnValue(1_795_253_280_124);
+    revisions.push(stockItem(entry).revision);
+
+    expect(revisions).toHaveLength(5);
+    expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+    expect(new Set(revisions).size).toBe(5);
+  });
+});

@@ -1,0 +1,269 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { petStatusSchema } from '../../../shared/contract/inventory.ts';
+import type { OperationId } from '../../../shared/contract/operations.ts';
+import { listHandler } from '../../../shared/http/list-handler.ts';
+import { SigningSecret } from '../../../shared/signing-secret.ts';
+import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { entryToJson, PagedList } from '../../support/paged-list.ts';
+import { admittedContext, admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { type Reader, streamedAnswer } from '../../support/streamed-answer.ts';
+
+acceptForeignErrors();
+const database = new EmbeddedDatabase();
+
+let log: jest.SpiedFunction<typeof console.error>;
+
+beforeEach(() => {
+  log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** No test here needs it. */
+const noSecret = () => new SigningSecret(database.client, 'there is no such table', 'cursors');
+
+const handlerOf = (list: PagedList, operation: OperationId = 'listInventory') =>
+  listHandler({ operation, status: petStatusSchema, entries: list, toJson: entryToJson, secret: noSecret() });
+
+const answerOf = (list: PagedList, headers: Record<string, string> = {}, reader?: Reader) =>
+  streamedAnswer(handlerOf(list), aProxyEvent({ headers }), reader);
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Lets all that can happen happen. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) await nextTurn();
+}
+
+describe('A list without limit and cursor', () => {
+  test.each([
+    ['nothing', []],
+    ['one entry', [1]],
+    ['one page', [3]],
+    ['many pages', [2, 3, 1, 2]],
+    ['pages of which the index knew more than the table', [2, 0, 0, 3, 0]],
+    ['pages that are all empty', [0, 0]],
+  ])('is the JSON of the whole list: %s', async (_, lengths) => {
+    const list = new PagedList(...lengths);
+    const answer = await answerOf(list);
+
+    expect(answer).toMatchObject({ statusCode: 200, failure: undefined });
+    expect(answer.text).toBe(list.json);
+  });
+
+  test('has the headers of every answer, and says that it depends on Accept-Encoding', async () => {
+    const { headers } = await answerOf(new PagedList(1));
+
+    expect(headers).toEqual({ 'Content-Type': 'application/json', Vary: 'Accept-Encoding', ...admittedHeaders });
+  });
+
+  test('is marked where its operation is (spec §9, rule 2)', async () => {
+    const { headers } = await streamedAnswer(handlerOf(new PagedList(1), 'listOrders'), aProxyEvent());
+
+    expect(headers).toMatchObject({ 'X-API-Stability': 'beta' });
+  });
+
+  test.each([undefined, 'sold'])('has the entries with the status %s', async (status) => {
+    const list = new PagedList(1);
+    await streamedAnswer(handlerOf(list), aProxyEvent({ query: status === undefined ? '' : `status=${status}` }));
+
+    expect(list.asked).toEqual([{ status }]);
+  });
+});
+
+describe.each([
+  ['', {}],
+  [', compressed,', { 'Accept-Encoding': 'gzip' }],
+])('A long list%s', (_, headers) => {
+  const isZipped = 'Accept-Encoding' in headers;
+
+  test('leaves page by page: each before the next is read', async () => {
+    const list = new PagedList(2, 2, 2);
+    const taken = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    list.before = (page) => taken[page - 2]?.promise;
+    const seen: string[] = [];
+    const answer = await answerOf(list, headers, (soFar) => {
+      const text = isZipped ? soFar.unzipped : soFar.text;
+      for (const id of [2, 4, 6]) if (text.endsWith(`{"id":${id}}`)) taken[id / 2 - 1]?.resolve();
+      seen.push(text);
+    });
+
+    expect(seen).toEqual(expect.arrayContaining(['[{"id":1},{"id":2}', '[{"id":1},{"id":2},{"id":3},{"id":4}']));
+    expect(isZipped ? answer.unzipped : answer.text).toBe(list.json);
+  });
+
+  test('is read no faster than it is taken: some 32 kB are under way, however long it is', async () => {
+    const list = new PagedList(...Array.from({ length: 100 }, () => 2_000));
+    const { promise: hurry, resolve } = Promise.withResolvers<void>();
+    const answer = answerOf(list, headers, async ({ chunks }) => {
+      if (chunks.length > 0) await hurry;
+    });
+    await settle();
+    const readMeanwhile = list.reads.length;
+    resolve();
+    const whole = await answer;
+
+    expect(readMeanwhile).toBeLessThan(isZipped ? 20 : 6);
+    expect((isZipped ? whole.unzipped : whole.text) === list.json).toBe(true);
+  });
+
+  test('is read no further once nobody takes it any more', async () => {
+    const list = new PagedList(...Array.from({ length: 50 }, () => 2_000));
+    const answer = await answerOf(list, headers, ({ chunks }, stream) => {
+      if (chunks.length > 0) stream.destroy();
+    });
+    const readUntilThen = list.reads.length;
+    await settle();
+
+    expect(answer.failure).toBeInstanceOf(Error);
+    expect(readUntilThen).toBeLessThan(isZipped ? 20 : 6);
+    expect(list.reads).toHaveLength(readUntilThen);
+  });
+
+  test.each([2, 3])('that breaks off at page %d fails, and is no complete list', async (broken) => {
+    const list = new PagedList(2, 2, 2);
+    const failure = new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') });
+    const begun = Promise.withResolvers<void>();
+    list.before = async (page) => {
+      if (page !== broken) return;
+      await begun.promise;
+      throw failure;
+    };
+    const answer = await answerOf(list, headers, ({ chunks }) => {
+      if (chunks.length > 0) begun.resolve();
+    });
+    const text = isZipped ? answer.unzipped : answer.text;
+
+    expect(answer).toMatchObject({ statusCode: 200, failure });
+    expect(text.startsWith('[{"id":1},{"id":2}')).toBe(true);
+    expect(isJson(text)).toBe(false);
+    expect(log.mock.calls).toEqual([
+      [expect.stringMatching(/broke off after its answer had begun.*c6af9ac6-7b61-11e6-9a41-93e8deadbeef/)],
+    ]);
+  });
+
+  test('that breaks off before it has begun is an Error body', async () => {
+    const list = new PagedList(2, 2);
+    list.before = () => {
+      throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
+    };
+    const answer = await answerOf(list, headers);
+
+    expect(answer).toMatchObject({
+      statusCode: 503,
+      headers: { 'Content-Type': 'application/json', 'Retry-After': '1', ...admittedHeaders },
+      failure: undefined,
+    });
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    expect(answer.headers).not.toHaveProperty('Content-Encoding');
+  });
+});
+
+describe('A list that cannot be had', () => {
+  test('for a fault of ours is 500, and says nothing of it', async () => {
+    const list = new PagedList(1);
+    list.before = () => {
+      throw new Error('secret');
+    };
+    const answer = await answerOf(list);
+
+    expect(answer).toMatchObject({ statusCode: 500, headers: admittedHeaders, failure: undefined });
+    expect(answer.text).toBe(
+      '{"code":"INTERNAL_ERROR","message":"The service failed to answer this request.","status":500}',
+    );
+    expect(log.mock.calls).toEqual([[expect.stringContaining('secret')]]);
+  });
+
+  test.each(['limit=0', 'limit=1001', 'status=lost', 'offset=1', 'limit=1&limit=2'])(
+    'as the query %s is wrong is 400, and nothing is read',
+    async (query) => {
+      const list = new PagedList(1);
+      const answer = await streamedAnswer(handlerOf(list, 'listOrders'), aProxyEvent({ query }));
+
+      expect(answer).toMatchObject({ statusCode: 400, headers: { 'X-API-Stability': 'beta', ...admittedHeaders } });
+      expect(JSON.parse(answer.text)).toMatchObject({ code: 'INVALID_QUERY', status: 400 });
+      expect(list.asked).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['RATE_LIMIT_EXCEEDED', 429],
+    ['DAILY_QUOTA_EXCEEDED', 429],
+    ['API_KEY_SUSPENDED', 429],
+    ['SERVICE_UNAVAILABLE', 503],
+  ])('as the authorizer said %s is %d, and nothing is read', async (outcome, statusCode) => {
+    const list = new PagedList(1);
+    const authorizer = { ...admittedContext, outcome, retryAfter: '17' };
+    const answer = await streamedAnswer(handlerOf(list), aProxyEvent({ authorizer }));
+
+    expect(answer).toMatchObject({ statusCode, headers: { 'Retry-After': '17', ...admittedHeaders } });
+    expect(JSON.parse(answer.text)).toMatchObject({ code: outcome });
+    expect(list.asked).toEqual([]);
+  });
+});
+
+/** Whether an answer comes compressed. Either way it must be the list. */
+async function isCompressed(...values: readonly string[]): Promise<boolean> {
+  const list = new PagedList(3);
+  const answer = await streamedAnswer(handlerOf(list), aProxyEvent({ headers: { 'accept-encoding': values } }));
+  const isZipped = answer.headers['Content-Encoding'] === 'gzip';
+  if ((isZipped ? answer.unzipped : answer.text) !== list.json) throw new Error(`This is not the list: ${answer.text}`);
+  return isZipped;
+}
+
+describe('Accept-Encoding (RFC 9110 §12.5.3)', () => {
+  test.each([
+    [['gzip']],
+    [['GZIP']],
+    [['gzip, deflate, br, zstd']],
+    [['br;q=1.0, gzip;q=0.8, *;q=0.1']],
+    [['*']],
+    [['gzip;q=0.1']],
+    [['gzip;q=0.5, identity;q=0.4']],
+    [['identity;q=0, *']],
+    [[' gzip ; q=1 ']],
+    [['br', 'gzip']],
+  ])('%j: compressed', async (values) => {
+    expect(await isCompressed(...values)).toBe(true);
+  });
+
+  test.each([
+    [[]],
+    [['']],
+    [['identity']],
+    [['br']],
+    [['br, deflate, zstd']],
+    [['gzip;q=0']],
+    [['gzip;q=0.000']],
+    [['gzip;q=0, *']],
+    [['gzip;q=0.5, identity']],
+    [['*;q=0']],
+    [['identity;q=0']],
+    [['gzip;q=none']],
+    [['gzippy']],
+    [['=;,"']],
+    [['\u0000']],
+  ])('%j: as it is', async (values) => {
+    expect(await isCompressed(...values)).toBe(false);
+  });
+
+  test.each([[[]], [['gzip']]])('%j: the answer says that it depends on it', async (values) => {
+    const event = aProxyEvent({ headers: { 'Accept-Encoding': values } });
+
+    expect((await streamedAnswer(handlerOf(new PagedList(1)), event)).headers).toMatchObject({
+      Vary: 'Accept-Encoding',
+    });
+  });
+});

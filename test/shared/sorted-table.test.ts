@@ -1,0 +1,199 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Int64 } from '../../shared/contract/int64.ts';
+import { allPages, type Page, type Selection, SortedTable } from '../../shared/sorted-table.ts';
+import { describeOnEachEngine } from '../support/engines.ts';
+import { int64, MAX_INT64, MIN_INT64 } from '../support/int64.ts';
+import { patientClient } from '../support/patient-client.ts';
+import { anEntry, StockTable } from '../support/stock-table.ts';
+
+describeOnEachEngine('A page of a sorted table', () => {
+  let client: DynamoDBDocumentClient;
+  let stock: StockTable;
+  let table: SortedTable;
+
+  beforeAll(() => {
+    client = patientClient();
+  });
+
+  beforeEach(async () => {
+    stock = await StockTable.create(client);
+    table = new SortedTable(client, stock.name, 'petId', ['quantity', 'status']);
+  });
+
+  const put = (...petIds: (string | number)[]) => stock.putAll(petIds.map((petId) => anEntry(petId)));
+
+  async function page(limit: number, after?: string, status?: string): Promise<[string[], Int64 | undefined]> {
+    const selection: Selection = { status, after: after === undefined ? undefined : int64(after) };
+    const { entries, last } = await table.page(selection, limit);
+    return [entries.map(idOf), last];
+  }
+
+  describe('has', () => {
+    test('nothing of an empty store', async () => {
+      expect(await page(10)).toEqual([[], undefined]);
+      expect(await page(10, '5')).toEqual([[], undefined]);
+      expect(await page(10, undefined, 'sold')).toEqual([[], undefined]);
+    });
+
+    test('as many entries as are asked for, and tells where the next begins', async () => {
+      await put(3, 1, 4, 2);
+
+      expect(await page(3)).toEqual([['1', '2', '3'], '3']);
+      expect(await page(3, '3')).toEqual([['4'], undefined]);
+    });
+
+    test.each([
+      [1, [['1'], ['2'], ['3'], ['4']]],
+      [
+        2,
+        [
+          ['1', '2'],
+          ['3', '4'],
+        ],
+      ],
+      [4, [['1', '2', '3', '4']]],
+      [5, [['1', '2', '3', '4']]],
+    ])('no page after it that is empty, where it ends with the last entry: %d at a time', async (limit, pages) => {
+      await put(1, 2, 3, 4);
+
+      expect(await walk(limit)).toEqual(pages);
+    });
+
+    test('a thousand entries', async () => {
+      await put(...Array.from({ length: 1_001 }, (_, index) => index));
+      const [ids, last] = await page(1_000);
+
+      expect(ids).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index)));
+      expect(await page(1_000, last)).toEqual([['1000'], undefined]);
+    });
+
+    test('fewer than are asked for where DynamoDB reads no further, which is at 1 MB', async () => {
+      for (const petId of [1, 2, 3, 4, 5]) await stock.put(anEntry(petId), { note: 'x'.repeat(300_000) });
+      const [ids, last] = await page(5);
+
+      expect(ids.length).toBeLessThan(5);
+      expect(last).toBe(ids.at(-1));
+      expect((await page(5, last))[0]).toContain('5');
+    });
+
+    test('no entries of another store', async () => {
+      await stock.put(anEntry(1), { storeId: 'another' });
+
+      expect(await page(10)).toEqual([[], undefined]);
+    });
+  });
+
+  describe('is in the order of int64', () => {
+    const ascending = [
+      MIN_INT64,
+      '-9007199254740993',
+      '-10',
+      '-9',
+      '-1',
+      '0',
+      '9',
+      '10',
+      '9007199254740993',
+      MAX_INT64,
+    ];
+
+    test('one entry at a time', async () => {
+      await put(...ascending.toReversed());
+
+      expect((await walk(1)).flat()).toEqual(ascending);
+    });
+
+    test('one entry at a time, among those with a status', async () => {
+      await put(...ascending.toReversed());
+      await stock.put(anEntry(1, 1, 'sold'));
+
+      expect((await walk(1, 'available')).flat()).toEqual(ascending);
+    });
+
+    test('begins after an id, though there is no entry with it', async () => {
+      await put(...ascending);
+
+      expect(await page(1, '-8')).toEqual([['-1'], '-1']);
+      expect(await page(9, '9007199254740992')).toEqual([['9007199254740993', MAX_INT64], undefined]);
+    });
+
+    test('ends with the largest id', async () => {
+      await put(...ascending);
+
+      expect(await page(1, MAX_INT64)).toEqual([[], undefined]);
+    });
+  });
+
+  describe.each([undefined, 'available'])('is stable under writes, with the status %s:', (status) => {
+    const next = (after: Int64 | undefined) => page(3, after, status);
+
+    test.each<[string, () => Promise<void>, string[]]>([
+      ['an entry put in before the place', () => put(5), ['40', '50', '60']],
+      ['an entry put in right after it', () => put(31), ['31', '40', '50']],
+      ['an entry put in further on', () => put(45), ['40', '45', '50']],
+      ['the entry at the place deleted', () => stock.delete('30'), ['40', '50', '60']],
+      ['an entry before the place deleted', () => stock.delete('10'), ['40', '50', '60']],
+      ['the next entry deleted', () => stock.delete('40'), ['50', '60']],
+      ['an entry before the place replaced', () => put(20), ['40', '50', '60']],
+      ['all further entries deleted', () => deleteAll('40', '50', '60'), []],
+    ])('%s', async (_, write, expected) => {
+      await put(10, 20, 30, 40, 50, 60);
+      const [first, last] = await next(undefined);
+      await write();
+
+      expect(first).toEqual(['10', '20', '30']);
+      expect((await next(last))[0]).toEqual(expected);
+    });
+  });
+
+  async function deleteAll(...petIds: string[]): Promise<void> {
+    for (const petId of petIds) await stock.delete(petId);
+  }
+
+  /** All pages, each after the last id of the one before. */
+  async function walk(limit: number, status?: string): Promise<string[][]> {
+    const pages: string[][] = [];
+    let after: Int64 | undefined;
+    do {
+      const [ids, last] = await page(limit, after, status);
+      pages.push(ids);
+      after = last;
+    } while (after !== undefined);
+    return pages;
+  }
+});
+
+/** A list of so many pages, and the calls for them. */
+function listOf(count: number) {
+  const calls: [Int64 | undefined, number][] = [];
+  const pageAfter = (after: Int64 | undefined, limit: number): Promise<Page<number>> => {
+    calls.push([after, limit]);
+    const number = calls.length;
+    return Promise.resolve({ entries: [number], last: number < count ? int64(String(number)) : undefined });
+  };
+  return { calls, pages: allPages(pageAfter) };
+}
+
+describe('all pages', () => {
+  test('begin with a short one, so that a client soon has something', async () => {
+    const { calls, pages } = listOf(3);
+
+    expect(await Array.fromAsync(pages)).toEqual([[1], [2], [3]]);
+    expect(calls.map(([after]) => after)).toEqual([undefined, '1', '2']);
+    expect(calls[0]?.[1]).toBeLessThan(calls[1]?.[1] ?? 0);
+  });
+
+  test('are read only as they are wanted', async () => {
+    const { calls, pages } = listOf(3);
+    await pages.next();
+    await pages.return(undefined);
+
+    expect(calls).toHaveLength(1);
+  });
+});
+
+const idOf = (item: Record<string, unknown>): string => {
+  const { petId } = item;
+  return typeof petId === 'object' && petId !== null && 'value' in petId ? String(petId.value) : 'none';
+};

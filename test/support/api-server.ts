@@ -1,0 +1,35 @@
+import type { Server } from 'node:http';
+import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
+import { EventBus } from '../../infra/local/events/event-bus.ts';
+import { createFrontServer } from '../../infra/local/front-server.ts';
+import { close, listen } from './listening.ts';
+import type { LocalApi } from './local-api.ts';
+
+/** The API of a test at the address of a host. There is no DynamoDB engine behind it. */
+export class ApiServer {
+  /** Ends in the stage. */
+  readonly baseUrl: string;
+  readonly #server: Server;
+
+  private constructor(server: Server, baseUrl: string) {
+    this.#server = server;
+    this.baseUrl = baseUrl;
+  }
+
+  static async start({ restApi, records, apiStage, stack }: LocalApi): Promise<ApiServer> {
+    const service = {
+      restApi,
+      controlPlane: new ControlPlane({ records, apiStage }, new EventBus([])),
+      engineEndpoint: new URL('http://127.0.0.1:1'),
+      outputs: stack.outputs,
+    };
+    const server = createFrontServer(Promise.resolve(service));
+    const port = await listen(server);
+    return new ApiServer(server, `http://127.0.0.1:${port}/${restApi.stage}`);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await close(this.#server);
+  }
+}

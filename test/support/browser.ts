@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const root = path.join(import.meta.dirname, '../..');
+
+/** Why this machine cannot run the Chromium of the npm package; undefined where it can. */
+export const browserObstacle: string | undefined =
+  process.platform === 'linux' && process.arch === 'x64'
+    ? undefined
+    : `its Chromium is for Linux on x64, and this is ${process.platform} on ${process.arch}`;
+
+/** Unpacks Chromium, and the libraries that a small system lacks, into `TMPDIR`. */
+const unpack = `
+  const { default: chromium } = await import('@sparticuz/chromium');
+  process.stdout.write(await chromium.executablePath());
+`;
+
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+  /** A touch screen with a phone's pixels. */
+  readonly isPhone?: boolean;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** A real browser, with a profile and files of its own. */
+export class TestBrowser {
+  readonly #browser: Browser;
+  readonly #folder: string;
+
+  private constructor(browser: Browser, folder: string) {
+    this.#browser = browser;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<TestBrowser> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'pet-store-browser-'));
+    try {
+      return new TestBrowser(await launch(folder), folder);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** A new page, with no memory of other ones. */
+  async newPage({ width, height, isPhone = false, colorScheme = 'light' }: Screen): Promise<Page> {
+    const context = await this.#browser.newContext({
+      viewport: { width, height },
+      colorScheme,
+      ...(isPhone && { isMobile: true, hasTouch: true, deviceScaleFactor: 2 }),
+    });
+    // Pages of other origins may call this machine, as far as it allows them: that is what is tested.
+    await context.grantPermissions(['local-network-access']);
+    return context.newPage();
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function launch(folder: string): Promise<Browser> {
+  // As on AWS Lambda, it unpacks the libraries as well.
+  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
+  const unpacking = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', unpack], {
+    cwd: root,
+    env,
+  });
+  const { stdout: executablePath } = await unpacking;
+  const { LD_LIBRARY_PATH: libraries = '' } = process.env;
+  return chromium.launch({
+    executablePath,
+    args: ['--font-render-hinting=none'],
+    env: {
+      ...process.env,
+      ...fontSettings(folder),
+      LD_LIBRARY_PATH: [libraries, path.join(folder, 'al2023/lib')].filter((part) => part !== '').join(':'),
+    },
+  });
+}
+
+/** A system without fonts gets the one that comes with Chromium. */
+function fontSettings(folder: string): Record<string, string> {
+  if (existsSync('/etc/fonts/fonts.conf')) return {};
+  const file = path.join(folder, 'fonts.conf');
+  writeFileSync(file, `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`);
+  return { FONTCONFIG_FILE: file };
+}
