@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Limits, readLimits } from '../../shared/client/limits.ts';
+import { InventoryClient, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
+import { NotApplicable } from './not-applicable.ts';
+import { expectSame, expectThat, Mismatch } from './mismatch.ts';
+
+const TIMEOUT_MS = 30_000;
+
+/** In seconds: a minute, after which a key has room again. */
+const LONGEST_PAUSE = 60;
+
+/** By how many seconds times in headers may differ, which were taken one after the other and rounded. */
+const TOLERANCE = 2;
+
+export interface RequestParts {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Sent as bearer token; null for none. The key that is checked with by default. */
+  readonly key?: string | null;
+}
+
+/** An answer that keeps what every answer promises. */
+export interface ServiceAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly limits: Limits;
+}
+
+/** The service that is checked. */
+export class Service {
+  readonly url: string;
+  /** What its users have. Its retries are fewer: a check is there to see faults. */
+  readonly client: InventoryClient;
+  readonly #key: string;
+  #entry: InventoryItem | undefined;
+
+  constructor(url: string, key: string) {
+    this.url = url;
+    this.#key = key;
+    this.client = new InventoryClient({ baseUrl: url, apiKey: key, maxRetries: 2, timeout: TIMEOUT_MS });
+  }
+
+  /** A key that differs from the good one by a letter, as a typo does. */
+  get mistypedKey(): string {
+    return this.#key.slice(0, -1) + (this.#key.endsWith('A') ? 'B' : 'A');
+  }
+
+  /** A stock entry to try something on, the same each time. @throws NotApplicable in an empty store */
+  async anEntry(): Promise<InventoryItem> {
+    this.#entry ??= (await this.client.listInventoryPage({ limit: 1 })).data[0];
+    if (!this.#entry) throw new NotApplicable('the store is empty');
+    return this.#entry;
+  }
+
+  /**
+   * Sends a request without the client, to see what that hides. A used up minute is waited out.
+   *
+   * @throws Mismatch where the answer lacks what every answer promises
+   */
+  async send(...request: Parameters<Service['once']>): Promise<ServiceAnswer> {
+    const answer = await this.once(...request);
+    const seconds = Number(answer.headers.get('Retry-After'));
+    if (answer.status !== 429 || !(seconds > 0 && seconds <= LONGEST_PAUSE)) return answer;
+    await sleep(seconds * 1_000);
+    return this.once(...request);
+  }
+
+  /** As {@link send}, but whatever the limits. */
+  async once(
+    method: string,
+    path: string,
+    { headers, body, key = this.#key }: RequestParts = {},
+  ): Promise<ServiceAnswer> {
+    const authorization = key === null ? {} : { Authorization: `Bearer ${key}` };
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { ...authorization, ...headers },
+      body: body ?? null,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const answer = { status: response.status, headers: response.headers, text: await response.text() };
+    return { ...answer, limits: checkPromises(answer) };
+  }
+
+  /** Sends a request that must be refused. @throws Mismatch where it is answered in another way */
+  async expectRefusal(status: number, code: string, ...request: Parameters<Service['send']>): Promise<ServiceAnswer> {
+    const answer = await this.send(...request);
+    expectSame('the status', answer.status, status);
+    const { code: seen, message, status: inBody } = parseError(answer.text);
+    expectSame('the code', seen, code);
+    expectSame('the status in the body', inBody, status);
+    expectThat(typeof message === 'string' && message !== '', 'the message is empty');
+    expectSame('the Content-Type', answer.headers.get('Content-Type'), 'application/json');
+    return answer;
+  }
+}
+
+function parseError(text: string): { code?: unknown; message?: unknown; status?: unknown } {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Mismatch(`the body is no JSON: ${JSON.stringify(text.slice(0, 60))}`);
+  }
+}
+
+/** What every answer promises: limit headers that fit each other, a request id, and that pages may read all of that. */
+function checkPromises({ headers }: { headers: Headers }): Limits {
+  expectThat(headers.has('x-amzn-RequestId'), 'the header x-amzn-RequestId is missing');
+  expectThat(headers.has('Access-Control-Allow-Origin'), 'the header Access-Control-Allow-Origin is missing');
+  const limits = readLimits(headers, timeOf(headers));
+  expectThat(limits !== undefined, 'the headers X-RateLimit-* are missing or no numbers');
+  const { minute, day } = limits;
+  expectThat(minute !== undefined && day !== undefined, 'RateLimit or RateLimit-Policy does not name both windows');
+  const least = minute.remaining < day.remaining ? minute : day;
+  expectSame('X-RateLimit-Remaining', limits.remaining, least.remaining);
+  expectSame('X-RateLimit-Limit', limits.limit, least.limit);
+  const difference = Math.abs(limits.reset.getTime() - least.reset.getTime()) / 1_000;
+  const isKnown = limits.limit > 0 && headers.has('Date');
+  expectThat(!isKnown || difference <= TOLERANCE, `X-RateLimit-Reset and RateLimit are ${difference} seconds apart`);
+  return limits;
+}
+
+/** The time at the service, whose clock may differ from this one. */
+const timeOf = (headers: Headers): number => Date.parse(headers.get('Date') ?? '') || Date.now();

@@ -1,0 +1,46 @@
+import { expect } from '@jest/globals';
+import type { InventoryClientOptions, Retry } from '../../shared/client/pet-store-inventory-client.ts';
+import { ApiError, ConnectionError, InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
+
+/** A key that looks for itself in everything a client says. */
+export const SECRET_KEY = 'psk_ThisKeyMustNeverBeShown';
+
+/** A client with short pauses, and what it has said about its retries. */
+export function patientOf(
+  { baseUrl }: { readonly baseUrl: string },
+  options: Partial<InventoryClientOptions> = {},
+): { store: InventoryClient; retries: Retry[] } {
+  const retries: Retry[] = [];
+  const onRetry = (retry: Retry): void => void retries.push(retry);
+  return { store: new InventoryClient({ baseUrl, apiKey: SECRET_KEY, retryDelay: 4, onRetry, ...options }), retries };
+}
+
+/** The error of a call that must fail with an answer. */
+export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
+  const error = await failureOf(call);
+  if (error instanceof ApiError) return error;
+  throw error;
+}
+
+/** The error of a call that must fail without an answer. */
+export async function connectionErrorOf(call: Promise<unknown>): Promise<ConnectionError> {
+  const error = await failureOf(call);
+  if (error instanceof ConnectionError) return error;
+  throw error;
+}
+
+/** What a call that must fail throws. */
+export async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  const outcome = await call.then(
+    () => undefined,
+    (reason: unknown) => ({ reason }),
+  );
+  expect(outcome).toBeDefined();
+  return outcome?.reason;
+}
+
+/** All entries of a list. */
+export async function collect<T>(list: AsyncIterable<T>, into: T[] = []): Promise<T[]> {
+  for await (const entry of list) into.push(entry);
+  return into;
+}

@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { afterEach } from '@jest/globals';
+import { close, listen } from './listening.ts';
+
+/** What a server does with a request. */
+export type Step = (response: ServerResponse, request: ReceivedRequest) => void;
+
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** Headers of a key that is far from its limits. */
+const plenty = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '1795253280' };
+
+/** An answer of the service: JSON with limit headers. */
+export const answer =
+  (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Step =>
+  (response) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, { 'Content-Type': 'application/json', ...plenty, ...headers }).end(text);
+  };
+
+/** An error of the service. */
+export const failure = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Step =>
+  answer(status, { code, message: `This is ${code}.`, status }, headers);
+
+/** No answer, ever. */
+export const silence: Step = () => undefined;
+
+/** The connection breaks before any answer. */
+export const hangUp: Step = (response) => void response.destroy();
+
+/** The beginning of an answer, after which the connection breaks. */
+export const breakOff =
+  (text: string, status = 200): Step =>
+  (response) =>
+    begin(response, status, text, () => response.destroy());
+
+/** The beginning of an answer, after which nothing more comes. */
+export const stall =
+  (text: string): Step =>
+  (response) =>
+    begin(response, 200, text, () => undefined);
+
+function begin(response: ServerResponse, status: number, text: string, then: () => void): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...plenty });
+  response.write(text, then);
+}
+
+/** A server that takes one step of its script for each request, and the last one again and again. */
+export class ScriptedServer {
+  readonly requests: ReceivedRequest[] = [];
+  /** The most requests that were under way at a time. */
+  mostAtOnce = 0;
+  #underWay = 0;
+  readonly #steps: Step[];
+  readonly #server: Server = createServer((message, response) => void this.#take(message, response));
+  #port = 0;
+
+  private constructor(steps: readonly Step[]) {
+    this.#steps = [...steps];
+  }
+
+  /** It is closed after the test. */
+  static async start(...steps: readonly Step[]): Promise<ScriptedServer> {
+    const server = new ScriptedServer(steps);
+    server.#port = await listen(server.#server);
+    running.push(server);
+    return server;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.#port}/v1`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await close(this.#server);
+  }
+
+  async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#underWay += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay);
+    response.once('close', () => (this.#underWay -= 1));
+    const chunks: Buffer[] = [];
+    for await (const chunk of message) chunks.push(chunk);
+    const { method = '', url = '', headers } = message;
+    const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
+    this.requests.push(request);
+    const step = this.#steps.length > 1 ? this.#steps.shift() : this.#steps[0];
+    step?.(response, request);
+  }
+}
+
+const running: ScriptedServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.close()));
+});
