@@ -1,9 +1,9 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -18,7 +18,7 @@ export interface KeySyncProps {
 /** Where the metrics of all stages are; each has its stack as a dimension of its own. */
 const METRICS_NAMESPACE = 'PetStoreInventory';
 
-/** A store with 10,000 keys on 300 usage plans takes some 330 calls, at 5 a second. */
+/** A store with 10,000 keys on 300 usage plans takes some 330 calls, at 4 a second. */
 const TIMEOUT = Duration.minutes(5);
 
 /** Every call that changes keys or usage plans, whoever makes it. */

@@ -109,8 +109,8 @@ export class OperationFunctions extends Construct {
         PETS_TABLE: tables.pets.tableName,
         STOCK_TABLE: tables.stock.tableName,
         PAGE_ORIGIN: pageOrigin,
-        DEPRECATED_AT: petDeprecation.deprecatedAt,
-        SUNSET_AT: petDeprecation.sunsetAt,
+        DEPRECATED_AT: timeOf(petDeprecation.deprecatedAt),
+        SUNSET_AT: timeOf(petDeprecation.sunsetAt),
       },
     });
     allow(get, tables.pets, 'GetItem');
@@ -146,4 +146,10 @@ function allow(grantee: IFunction, { tableArn }: Table, ...calls: readonly Dynam
 
 function allowQueryByStatus(grantee: IFunction, { tableArn }: Table): void {
   Grant.addToPrincipal({ grantee, actions: ['dynamodb:Query'], resourceArns: [`${tableArn}/index/${BY_STATUS}`] });
+}
+
+/** A setting that must be a time. @throws Error where it is none, before anything is deployed */
+function timeOf(setting: string): string {
+  if (Number.isNaN(Date.parse(setting))) throw new Error(`${JSON.stringify(setting)} is not a time in ISO 8601`);
+  return setting;
 }

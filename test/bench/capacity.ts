@@ -8,6 +8,8 @@ import { exactly, type Figure } from './figure.ts';
 
 const PETS = 10_000;
 const REQUESTS = 50;
+/** 8 bytes as base64. */
+const TOKEN_BYTES = 11;
 
 /** Capacity that one request consumes, as the engine reports it, measured through the whole host. */
 export async function benchCapacity(): Promise<Figure[]> {
@@ -67,12 +69,14 @@ const perRequest = (consumed: readonly Consumed[], table: string, operation: str
 
 /** By DynamoDB's rules an item is its attribute names and values; a number is a byte per two digits and one more. */
 function expectedListUnits(): number {
-  const names = 'storeIdpetIdquantitystatus'.length + 'main'.length;
+  const names = 'storeIdpetIdquantitystatusrevision'.length + 'main'.length;
   let bytes = 0;
   for (const { petId, quantity, status } of manyPets(PETS)) {
     const current = petId === '1' ? 5 : quantity;
-    bytes += names + numberBytes(petId) + numberBytes(current) + status.length;
+    bytes += names + numberBytes(petId) + numberBytes(current) + status.length + numberBytes(Date.now());
   }
+  // The entry that was updated has the token of its update beside.
+  bytes += 'updatedBy'.length + TOKEN_BYTES;
   return Math.ceil(bytes / 4_096) / 2;
 }
 

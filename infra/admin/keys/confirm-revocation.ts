@@ -8,7 +8,7 @@ export async function confirmRevocation({ record, predecessors }: DoomedKey, pla
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new AdminError(`Revoking ${name} (${keyId}) cannot be undone. Say --yes to go on without being asked.`);
   }
-  const also = predecessors.length > 0 ? `It and the keys that were rotated to it are` : 'Its requests are';
+  const also = predecessors.length > 0 ? 'It and the keys that were rotated to it are' : 'Its requests are';
   const message = `Revoke ${name} (${keyId}, ${plan}) on ${place}? ${also} refused at once, for good.`;
   // Standard output is for the result.
   const isSure = await confirm({ message, default: false }, { output: process.stderr }).catch(refuseOnInterrupt);
