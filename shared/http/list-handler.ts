@@ -24,7 +24,11 @@ export interface List<Entry, Status extends string> {
   readonly toJson: (entry: Entry) => string;
   /** Signs the cursors. */
   readonly secret: SigningSecret;
+  /** Milliseconds that a reader may take nothing for: beyond them a function is held up for nobody. */
+  readonly patienceMs?: number;
 }
+
+const PATIENCE_MS = 30_000;
 
 /**
  * The handler of an operation that lists: a JSON array, in ascending id. Without `limit` and `cursor` it is the whole
@@ -62,26 +66,37 @@ const DEFAULT_LIMIT = 100;
 /** The first page is read before the answer begins, so that a store out of reach is an Error body. */
 async function wholeList<Entry, Status extends string>(
   { requestContext: { requestId } }: APIGatewayProxyEvent,
-  { entries, toJson }: List<Entry, Status>,
+  { entries, toJson, patienceMs = PATIENCE_MS }: List<Entry, Status>,
   { status }: ListQuery<Status>,
 ): Promise<StreamedReply> {
   const pages = entries.pages(status);
   const first = await pages.next();
   const text = async function* (): AsyncGenerator<string> {
+    let separator = '[';
+    for (let page = first; !page.done; page = await pages.next()) {
+      if (page.value.length === 0) continue;
+      yield separator + page.value.map(toJson).join(',');
+      separator = ',';
+    }
+    yield separator === '[' ? '[]' : ']';
+  };
+  const watched = async function* (): AsyncGenerator<string> {
     try {
-      let separator = '[';
-      for (let page = first; !page.done; page = await pages.next()) {
-        if (page.value.length === 0) continue;
-        yield separator + page.value.map(toJson).join(',');
-        separator = ',';
+      for await (const part of text()) {
+        const timer = setTimeout(() => body.destroy(new Error('The reader has stalled')), patienceMs);
+        try {
+          yield part;
+        } finally {
+          clearTimeout(timer);
+        }
       }
-      yield separator === '[' ? '[]' : ']';
     } catch (error) {
       logError('A list broke off after its answer had begun', error, { requestId });
       throw error;
     }
   };
-  return { status: 200, body: Readable.from(text()) };
+  const body = Readable.from(watched());
+  return { status: 200, body };
 }
 
 /** API Gateway does not compress what is streamed. Each page is flushed, so that none waits for the next. */
@@ -93,6 +108,6 @@ function compressed(event: APIGatewayProxyEvent, reply: StreamedReply): Streamed
   }
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   // What goes wrong in one goes on through the other, to whoever reads it.
-  pipeline(Readable.from(reply.body), gzip, () => undefined);
+  pipeline(typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body, gzip, () => undefined);
   return { ...reply, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: gzip };
 }

@@ -27,8 +27,15 @@ afterEach(() => {
 /** No test here needs it. */
 const noSecret = () => new SigningSecret(database.client, 'there is no such table', 'cursors');
 
-const handlerOf = (list: PagedList, operation: OperationId = 'listInventory') =>
-  listHandler({ operation, status: petStatusSchema, entries: list, toJson: entryToJson, secret: noSecret() });
+const handlerOf = (list: PagedList, operation: OperationId = 'listInventory', patienceMs = 20_000) =>
+  listHandler({
+    operation,
+    status: petStatusSchema,
+    entries: list,
+    toJson: entryToJson,
+    secret: noSecret(),
+    patienceMs,
+  });
 
 const answerOf = (list: PagedList, headers: Record<string, string> = {}, reader?: Reader) =>
   streamedAnswer(handlerOf(list), aProxyEvent({ headers }), reader);
@@ -130,6 +137,17 @@ describe.each([
     expect(answer.failure).toBeInstanceOf(Error);
     expect(readUntilThen).toBeLessThan(isZipped ? 20 : 6);
     expect(list.reads).toHaveLength(readUntilThen);
+  });
+
+  test('is cut off for a reader that takes nothing any more, and is no complete list', async () => {
+    const list = new PagedList(...Array.from({ length: 50 }, () => 2_000));
+    const answer = await streamedAnswer(handlerOf(list, 'listInventory', 50), aProxyEvent({ headers }), ({ chunks }) =>
+      chunks.length > 0 ? new Promise(() => undefined) : undefined,
+    );
+
+    expect(answer.failure).toEqual(new Error('The reader has stalled'));
+    expect(isJson(isZipped ? answer.unzipped : answer.text)).toBe(false);
+    expect(list.reads.length).toBeLessThan(50);
   });
 
   test.each([2, 3])('that breaks off at page %d fails, and is no complete list', async (broken) => {
