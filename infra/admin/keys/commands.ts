@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import {
@@ -94,11 +94,10 @@ function addMoveAndRotate(keys: Command): void {
   withCommonOptions(keys.command('rotate'))
     .description('makes a new key in place of an old one, which works until the grace ends')
     .argument('<id>', 'id of the old key')
-    .option(
-      '--grace <time>',
-      'how long the old key works on, such as 24h, 7d or 0s',
-      parseDuration,
-      parseDuration('24h'),
+    .addOption(
+      new Option('--grace <time>', 'how long the old key works on, such as 24h, 7d or 0s')
+        .argParser(parseDuration)
+        .default(parseDuration('24h'), '24h'),
     )
     .action(async (id: string, options: Options<{ grace: number }>) => {
       const target = await findTarget(options);

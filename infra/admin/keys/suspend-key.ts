@@ -35,5 +35,6 @@ export async function resumeKey(target: Target, id: string): Promise<KeyRecord> 
   };
   if (!(await setEnabled(target, id, true))) throw unknownKey(id);
   await changeRecord(target, record.keyHash, () => change);
+  await outlastLeases(target, record);
   return { ...record, ...change };
 }

@@ -17,6 +17,8 @@ buildSync({
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',
+  // Errors are shown with the names of their classes.
+  keepNames: true,
 });
 writeDeclarations();
 copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));

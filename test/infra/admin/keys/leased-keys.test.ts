@@ -3,7 +3,7 @@ import { createKey, type NewKey } from '../../../../infra/admin/keys/create-key.
 import { moveKey } from '../../../../infra/admin/keys/move-key.ts';
 import { findDoomedKey, revokeKey } from '../../../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../../../infra/admin/keys/rotate-key.ts';
-import { suspendKey } from '../../../../infra/admin/keys/suspend-key.ts';
+import { resumeKey, suspendKey } from '../../../../infra/admin/keys/suspend-key.ts';
 import type { Target } from '../../../../infra/admin/target.ts';
 import { adminTarget, closeTarget } from '../../../support/admin-target.ts';
 import { type Answer, ApiClient } from '../../../support/api-client.ts';
@@ -54,6 +54,19 @@ describe('A leased key is what it was made from the very next request once that 
     await change(key.id);
 
     expect(await list(key)).toMatchObject(expected);
+  });
+
+  test.each([
+    ['a suspension', HOUR_MS],
+    ['a suspension without end', undefined],
+  ])('resumed after %s that it has met', async (_, forMs) => {
+    const key = await issued();
+    await takeLease(key);
+    await suspendKey(target, key.id, forMs);
+    expect((await list(key)).status).not.toBe(200);
+    await resumeKey(target, key.id);
+
+    expect((await list(key)).status).toBe(200);
   });
 
   test('revoked, after it was rotated to one that got leases only then', async () => {
