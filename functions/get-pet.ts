@@ -5,8 +5,8 @@ import { requiredEnv } from '../shared/environment.ts';
 import { deprecationHeaders } from '../shared/http/deprecation.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/pet-id.ts';
-import { PetStore } from '../shared/pet-store.ts';
-import { StockStore } from '../shared/stock-store.ts';
+import { PetStore } from '../shared/stores/pet-store.ts';
+import { StockStore } from '../shared/stores/stock-store.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const pets = new PetStore(client, requiredEnv('PETS_TABLE'));

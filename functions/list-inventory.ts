@@ -2,8 +2,8 @@ import { inventoryItemToJson, petStatusSchema } from '../shared/contract/invento
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { SigningSecret } from '../shared/signing-secret.ts';
-import { StockStore } from '../shared/stock-store.ts';
+import { SigningSecret } from '../shared/stores/signing-secret.ts';
+import { StockStore } from '../shared/stores/stock-store.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 

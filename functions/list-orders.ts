@@ -2,8 +2,8 @@ import { orderStatusSchema, orderToJson } from '../shared/contract/orders.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { OrderStore } from '../shared/order-store.ts';
-import { SigningSecret } from '../shared/signing-secret.ts';
+import { OrderStore } from '../shared/stores/order-store.ts';
+import { SigningSecret } from '../shared/stores/signing-secret.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 

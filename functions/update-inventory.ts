@@ -12,9 +12,9 @@ import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/pet-id.ts';
 import type { Reply } from '../shared/http/reply.ts';
 import { stabilityHeader } from '../shared/http/stability.ts';
-import { IdempotentUpdates } from '../shared/idempotent-updates.ts';
-import { RequestStore } from '../shared/request-store.ts';
-import { StockStore, type StockUpdate, type UpdateOutcome } from '../shared/stock-store.ts';
+import { IdempotentUpdates } from '../shared/stores/idempotent-updates.ts';
+import { RequestStore } from '../shared/stores/request-store.ts';
+import { StockStore, type StockUpdate, type UpdateOutcome } from '../shared/stores/stock-store.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));

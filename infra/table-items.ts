@@ -1,7 +1,7 @@
 import type { InventoryItem } from '../shared/contract/inventory.ts';
 import type { Order } from '../shared/contract/orders.ts';
 import type { PetRecord } from '../shared/contract/pets.ts';
-import { STORE_ID } from '../shared/sorted-table.ts';
+import { STORE_ID } from '../shared/stores/sorted-table.ts';
 
 /** What lies in the tables, as the stores in `shared` read it. Numbers that may be beyond 2^53 are BigInts. */
 

@@ -4,7 +4,7 @@ import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type OperationId, operations } from '../../shared/contract/operations.ts';
-import { BY_STATUS } from '../../shared/sorted-table.ts';
+import { BY_STATUS } from '../../shared/stores/sorted-table.ts';
 import type { StageSettings } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';

@@ -8,7 +8,7 @@ import {
   type TableProps,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { BY_STATUS } from '../../shared/sorted-table.ts';
+import { BY_STATUS } from '../../shared/stores/sorted-table.ts';
 
 export interface TablesProps {
   /** Keep the tables when the stack goes, and refuse to delete them. */

@@ -5,7 +5,7 @@ import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleFunction } from '../../infra/stack/bundle.ts';
 import { stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
-import { STORE_ID } from '../../shared/sorted-table.ts';
+import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { engineClient, manyPets, pointSdkAt } from './engine-client.ts';
 import { atMost, type Figure, median, report } from './figure.ts';
 import { ListEnvironment, type ListRun } from './list-environment.ts';

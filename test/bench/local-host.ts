@@ -6,7 +6,7 @@ import autocannon from 'autocannon';
 import * as v from 'valibot';
 import { demoKey } from '../../infra/local/demo-keys.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
-import { STORE_ID } from '../../shared/sorted-table.ts';
+import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { engineClient } from './engine-client.ts';
 import { atMost, type Figure, median, report } from './figure.ts';
 

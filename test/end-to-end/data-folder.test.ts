@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { STORE_ID } from '../../shared/sorted-table.ts';
+import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { HostProcess, type Ready } from '../support/host-process.ts';
 import { documentsAt } from '../support/local-host.ts';

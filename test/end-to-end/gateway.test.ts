@@ -5,7 +5,7 @@ import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
-import { STORE_ID } from '../../shared/sorted-table.ts';
+import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { documentsAt, LocalHost } from '../support/local-host.ts';

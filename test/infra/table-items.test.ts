@@ -5,9 +5,9 @@ import { writeItems } from '../../infra/write-items.ts';
 import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
-import { OrderStore } from '../../shared/order-store.ts';
-import { PetStore } from '../../shared/pet-store.ts';
-import { StockStore } from '../../shared/stock-store.ts';
+import { OrderStore } from '../../shared/stores/order-store.ts';
+import { PetStore } from '../../shared/stores/pet-store.ts';
+import { StockStore } from '../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../support/embedded-database.ts';
 import { createOrdersTable, createPetsTable, createStockTable } from '../support/tables.ts';
 

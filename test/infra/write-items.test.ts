@@ -5,7 +5,7 @@ import { stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
-import { StockStore } from '../../shared/stock-store.ts';
+import { StockStore } from '../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../support/embedded-database.ts';
 import { patientClient } from '../support/patient-client.ts';
 import { createStockTable } from '../support/tables.ts';

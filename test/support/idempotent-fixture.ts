@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { documentClient } from '../../shared/dynamodb.ts';
-import { type IdempotentUpdate, IdempotentUpdates } from '../../shared/idempotent-updates.ts';
-import { RequestStore } from '../../shared/request-store.ts';
-import { StockStore, type UpdateOutcome } from '../../shared/stock-store.ts';
+import { type IdempotentUpdate, IdempotentUpdates } from '../../shared/stores/idempotent-updates.ts';
+import { RequestStore } from '../../shared/stores/request-store.ts';
+import { StockStore, type UpdateOutcome } from '../../shared/stores/stock-store.ts';
 import { int64 } from './int64.ts';
 import { patientClient } from './patient-client.ts';
 import { anEntry, StockTable } from './stock-table.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { IdempotentUpdates } from '../../shared/idempotent-updates.ts';
-import { RequestStore } from '../../shared/request-store.ts';
-import { StockStore, type UpdateOutcome } from '../../shared/stock-store.ts';
+import { IdempotentUpdates } from '../../shared/stores/idempotent-updates.ts';
+import { RequestStore } from '../../shared/stores/request-store.ts';
+import { StockStore, type UpdateOutcome } from '../../shared/stores/stock-store.ts';
 import { int64 } from './int64.ts';
 import { type Fate, SteppedClient, type SteppedWork } from './stepped-calls.ts';
 import { anEntry, StockTable } from './stock-table.ts';

@@ -6,7 +6,7 @@ import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-
 import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
 import { account, localCredentials } from '../../infra/local/template/account.ts';
 import { exactNumbers } from '../../shared/dynamodb.ts';
-import { STORE_ID } from '../../shared/sorted-table.ts';
+import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 /** A stock item as it lies in the table; `petId` may be beyond what a JavaScript number holds. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem, PetStatus } from '../../shared/contract/inventory.ts';
 import { safeNumberSchema } from '../../shared/dynamodb.ts';
-import { STORE_ID } from '../../shared/sorted-table.ts';
+import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { int64 } from './int64.ts';
 import { createStockTable } from './tables.ts';
 

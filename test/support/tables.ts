@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, type GlobalSecondaryIndex, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { BY_STATUS } from '../../shared/sorted-table.ts';
+import { BY_STATUS } from '../../shared/stores/sorted-table.ts';
 
 interface KeyAttribute {
   readonly name: string;

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { type InventoryItem, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
-import { StockStore } from '../../../shared/stock-store.ts';
+import { StockStore } from '../../../shared/stores/stock-store.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Transfer } from '../import/import-records.ts';
 import { number } from '../output.ts';

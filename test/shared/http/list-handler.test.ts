@@ -4,7 +4,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { petStatusSchema } from '../../../shared/contract/inventory.ts';
 import type { OperationId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
-import { SigningSecret } from '../../../shared/signing-secret.ts';
+import { SigningSecret } from '../../../shared/stores/signing-secret.ts';
 import { EmbeddedDatabase } from '../../support/embedded-database.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';

@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { loadSampleData, type SampledTables } from '../../../../infra/local/sample-data/load-sample-data.ts';
 import { sampleOrders } from '../../../../infra/local/sample-data/orders.ts';
 import { samplePets, sampleStock } from '../../../../infra/local/sample-data/shelves.ts';
-import { OrderStore } from '../../../../shared/order-store.ts';
-import { PetStore } from '../../../../shared/pet-store.ts';
-import { STORE_ID } from '../../../../shared/sorted-table.ts';
-import { StockStore } from '../../../../shared/stock-store.ts';
+import { OrderStore } from '../../../../shared/stores/order-store.ts';
+import { PetStore } from '../../../../shared/stores/pet-store.ts';
+import { STORE_ID } from '../../../../shared/stores/sorted-table.ts';
+import { StockStore } from '../../../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../../../support/embedded-database.ts';
 import { createOrdersTable, createPetsTable, createStockTable } from '../../../support/tables.ts';
 

@@ -1,13 +1,13 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { orderItem } from '../../infra/table-items.ts';
-import { writeItems } from '../../infra/write-items.ts';
-import { type Order, orderStatuses } from '../../shared/contract/orders.ts';
-import { OrderStore } from '../../shared/order-store.ts';
-import { describeOnEachEngine } from '../support/engines.ts';
-import { int64, MAX_INT64, MIN_INT64 } from '../support/int64.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { createOrdersTable } from '../support/tables.ts';
+import { orderItem } from '../../../infra/table-items.ts';
+import { writeItems } from '../../../infra/write-items.ts';
+import { type Order, orderStatuses } from '../../../shared/contract/orders.ts';
+import { OrderStore } from '../../../shared/stores/order-store.ts';
+import { describeOnEachEngine } from '../../support/engines.ts';
+import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { createOrdersTable } from '../../support/tables.ts';
 
 const anOrder = (id: string | number, differences: Partial<Order> = {}): Order => ({
   id: int64(String(id)),

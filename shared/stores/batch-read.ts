@@ -5,8 +5,8 @@ import {
   type BatchGetCommandOutput,
   type DynamoDBDocumentClient,
 } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from './contract/errors.ts';
-import { reachingDynamoDB } from './dynamodb.ts';
+import { ServiceError } from '../contract/errors.ts';
+import { reachingDynamoDB } from '../dynamodb.ts';
 
 /** What one BatchGetItem call takes. */
 const BATCH_SIZE = 100;

@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { type Order, orderStatusSchema } from './contract/orders.ts';
-import { int64AttributeSchema, safeNumberSchema } from './dynamodb.ts';
+import { type Order, orderStatusSchema } from '../contract/orders.ts';
+import { int64AttributeSchema, safeNumberSchema } from '../dynamodb.ts';
 import { allPages, type Page, type Selection, SortedTable } from './sorted-table.ts';
 
 const orderItemSchema = v.pipe(

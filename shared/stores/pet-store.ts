@@ -1,8 +1,8 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import type { Int64 } from './contract/int64.ts';
-import type { PetRecord } from './contract/pets.ts';
-import { int64AttributeSchema, reachingDynamoDB } from './dynamodb.ts';
+import type { Int64 } from '../contract/int64.ts';
+import type { PetRecord } from '../contract/pets.ts';
+import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
 
 const labelAttribute = v.object({ id: int64AttributeSchema, name: v.string() });
 

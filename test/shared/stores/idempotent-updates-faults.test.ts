@@ -1,11 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { EmbeddedDatabase } from '../support/embedded-database.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { anUpdate, IdempotentFixture } from '../support/idempotent-fixture.ts';
-import { type Action, FIRST_REVISION, IdempotentTrial, REQUESTED, TrialTables } from '../support/idempotent-trial.ts';
-import { type Fate, fates } from '../support/stepped-calls.ts';
-import { anEntry } from '../support/stock-table.ts';
+import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { anUpdate, IdempotentFixture } from '../../support/idempotent-fixture.ts';
+import {
+  type Action,
+  FIRST_REVISION,
+  IdempotentTrial,
+  REQUESTED,
+  TrialTables,
+} from '../../support/idempotent-trial.ts';
+import { type Fate, fates } from '../../support/stepped-calls.ts';
+import { anEntry } from '../../support/stock-table.ts';
 
 acceptForeignErrors();
 new EmbeddedDatabase();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from './contract/errors.ts';
-import { logError } from './log.ts';
+import { ServiceError } from '../contract/errors.ts';
+import { logError } from '../log.ts';
 import type { RememberedRequest, RequestStore } from './request-store.ts';
 import type { StockStore, StockUpdate, UpdateOutcome } from './stock-store.ts';
 

@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import type { Int64 } from './contract/int64.ts';
-import { int64AttributeSchema, reachingDynamoDB } from './dynamodb.ts';
+import type { Int64 } from '../contract/int64.ts';
+import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';

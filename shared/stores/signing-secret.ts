@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { reachingDynamoDB } from './dynamodb.ts';
+import { reachingDynamoDB } from '../dynamodb.ts';
 
 const secretItemSchema = v.object({ secret: v.instance(Uint8Array) });
 

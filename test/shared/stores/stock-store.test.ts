@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Int64 } from '../../shared/contract/int64.ts';
-import { documentClient } from '../../shared/dynamodb.ts';
-import { ServiceError } from '../../shared/contract/errors.ts';
-import { StockStore } from '../../shared/stock-store.ts';
-import { describeOnEachEngine, pointSdkAt } from '../support/engines.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { int64, MAX_INT64, MIN_INT64 } from '../support/int64.ts';
-import { freePort } from '../support/listening.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { recordCalls } from '../support/recorded-calls.ts';
-import { anEntry, StockTable } from '../support/stock-table.ts';
+import type { Int64 } from '../../../shared/contract/int64.ts';
+import { documentClient } from '../../../shared/dynamodb.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { StockStore } from '../../../shared/stores/stock-store.ts';
+import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
+import { freePort } from '../../support/listening.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
+import { anEntry, StockTable } from '../../support/stock-table.ts';
 
 acceptForeignErrors();
 

@@ -1,11 +1,11 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Int64 } from '../../shared/contract/int64.ts';
-import { allPages, type Page, type Selection, SortedTable } from '../../shared/sorted-table.ts';
-import { describeOnEachEngine } from '../support/engines.ts';
-import { int64, MAX_INT64, MIN_INT64 } from '../support/int64.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { anEntry, StockTable } from '../support/stock-table.ts';
+import type { Int64 } from '../../../shared/contract/int64.ts';
+import { allPages, type Page, type Selection, SortedTable } from '../../../shared/stores/sorted-table.ts';
+import { describeOnEachEngine } from '../../support/engines.ts';
+import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { anEntry, StockTable } from '../../support/stock-table.ts';
 
 describeOnEachEngine('A page of a sorted table', () => {
   let client: DynamoDBDocumentClient;

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { IdempotentUpdates } from '../../shared/idempotent-updates.ts';
-import { describeOnEachEngine } from '../support/engines.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { anUpdate, IdempotentFixture } from '../support/idempotent-fixture.ts';
-import { anEntry } from '../support/stock-table.ts';
+import type { IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
+import { describeOnEachEngine } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { anUpdate, IdempotentFixture } from '../../support/idempotent-fixture.ts';
+import { anEntry } from '../../support/stock-table.ts';
 
 acceptForeignErrors();
 

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { readInBatches } from '../../shared/batch-read.ts';
-import { int64AttributeSchema } from '../../shared/dynamodb.ts';
-import { writeItems } from '../../infra/write-items.ts';
-import { pointSdkAt } from '../support/engines.ts';
-import { type Call, dynamoDBError, type Fault, FaultyEngine } from '../support/faulty-engine.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { createPetsTable } from '../support/tables.ts';
+import { readInBatches } from '../../../shared/stores/batch-read.ts';
+import { int64AttributeSchema } from '../../../shared/dynamodb.ts';
+import { writeItems } from '../../../infra/write-items.ts';
+import { pointSdkAt } from '../../support/engines.ts';
+import { type Call, dynamoDBError, type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { createPetsTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 

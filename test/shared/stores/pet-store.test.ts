@@ -1,16 +1,16 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { petItem } from '../../infra/table-items.ts';
-import { writeItems } from '../../infra/write-items.ts';
-import type { PetRecord } from '../../shared/contract/pets.ts';
-import { documentClient } from '../../shared/dynamodb.ts';
-import { PetStore } from '../../shared/pet-store.ts';
-import { describeOnEachEngine, pointSdkAt } from '../support/engines.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { int64, MAX_INT64, MIN_INT64 } from '../support/int64.ts';
-import { freePort } from '../support/listening.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { createPetsTable } from '../support/tables.ts';
+import { petItem } from '../../../infra/table-items.ts';
+import { writeItems } from '../../../infra/write-items.ts';
+import type { PetRecord } from '../../../shared/contract/pets.ts';
+import { documentClient } from '../../../shared/dynamodb.ts';
+import { PetStore } from '../../../shared/stores/pet-store.ts';
+import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
+import { freePort } from '../../support/listening.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { createPetsTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 

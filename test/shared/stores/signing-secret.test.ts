@@ -1,12 +1,12 @@
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { SigningSecret } from '../../shared/signing-secret.ts';
-import { describeOnEachEngine, pointSdkAt } from '../support/engines.ts';
-import { FaultyEngine } from '../support/faulty-engine.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { recordCalls } from '../support/recorded-calls.ts';
-import { createSecretsTable } from '../support/tables.ts';
+import { SigningSecret } from '../../../shared/stores/signing-secret.ts';
+import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { FaultyEngine } from '../../support/faulty-engine.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
+import { createSecretsTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { IdempotentUpdate } from '../../shared/idempotent-updates.ts';
-import { describeOnEachEngine } from '../support/engines.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { anUpdate, IdempotentFixture } from '../support/idempotent-fixture.ts';
-import { int64 } from '../support/int64.ts';
-import { anEntry } from '../support/stock-table.ts';
+import type { IdempotentUpdate } from '../../../shared/stores/idempotent-updates.ts';
+import { describeOnEachEngine } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { anUpdate, IdempotentFixture } from '../../support/idempotent-fixture.ts';
+import { int64 } from '../../support/int64.ts';
+import { anEntry } from '../../support/stock-table.ts';
 
 acceptForeignErrors();
 

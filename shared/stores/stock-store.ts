@@ -3,9 +3,9 @@ import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { readInBatches } from './batch-read.ts';
-import { type InventoryItem, petStatusSchema } from './contract/inventory.ts';
-import type { Int64 } from './contract/int64.ts';
-import { exactNumbers, int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from './dynamodb.ts';
+import { type InventoryItem, petStatusSchema } from '../contract/inventory.ts';
+import type { Int64 } from '../contract/int64.ts';
+import { exactNumbers, int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from '../dynamodb.ts';
 import { allPages, type Page, type Selection, SortedTable, STORE_ID } from './sorted-table.ts';
 
 const keySchema = v.object({ petId: int64AttributeSchema });

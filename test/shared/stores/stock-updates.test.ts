@@ -1,13 +1,13 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { documentClient } from '../../shared/dynamodb.ts';
-import { StockStore, type StockUpdate } from '../../shared/stock-store.ts';
-import { describeOnEachEngine } from '../support/engines.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { int64, MAX_INT64, MIN_INT64 } from '../support/int64.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { recordCalls } from '../support/recorded-calls.ts';
-import { anEntry, StockTable } from '../support/stock-table.ts';
+import { documentClient } from '../../../shared/dynamodb.ts';
+import { StockStore, type StockUpdate } from '../../../shared/stores/stock-store.ts';
+import { describeOnEachEngine } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
+import { anEntry, StockTable } from '../../support/stock-table.ts';
 
 acceptForeignErrors();
 

@@ -1,15 +1,15 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { documentClient } from '../../shared/dynamodb.ts';
-import { type RememberedRequest, RequestStore } from '../../shared/request-store.ts';
-import type { UpdateOutcome } from '../../shared/stock-store.ts';
-import { describeOnEachEngine, pointSdkAt } from '../support/engines.ts';
-import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { MAX_INT64 } from '../support/int64.ts';
-import { freePort } from '../support/listening.ts';
-import { patientClient } from '../support/patient-client.ts';
-import { anEntry } from '../support/stock-table.ts';
-import { createRequestsTable } from '../support/tables.ts';
+import { documentClient } from '../../../shared/dynamodb.ts';
+import { type RememberedRequest, RequestStore } from '../../../shared/stores/request-store.ts';
+import type { UpdateOutcome } from '../../../shared/stores/stock-store.ts';
+import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { MAX_INT64 } from '../../support/int64.ts';
+import { freePort } from '../../support/listening.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { anEntry } from '../../support/stock-table.ts';
+import { createRequestsTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 

@@ -2,8 +2,8 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
-import { petStatusSchema } from './contract/inventory.ts';
-import { exactNumbers, int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from './dynamodb.ts';
+import { petStatusSchema } from '../contract/inventory.ts';
+import { exactNumbers, int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from '../dynamodb.ts';
 import type { UpdateOutcome } from './stock-store.ts';
 
 /** How long the answer to a request is kept. */
