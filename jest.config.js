@@ -8,7 +8,8 @@ export default {
     '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
   globalSetup: '<rootDir>/test/support/before-all-suites.ts',
-  maxWorkers: 2,
+  // One more than the cores of a small machine: some suites do nothing but wait, for a minute to end for one.
+  maxWorkers: 3,
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
   workerIdleMemoryLimit: '512MB',
   testTimeout: 30_000,

@@ -26,7 +26,9 @@ export const handler = async (): Promise<void> => {
 };
 
 /** One line of the log, which CloudWatch takes the metrics from (Embedded Metric Format). */
-function publish({ added, changed, disabled, removed, conflicts, unchanged, problems }: SyncReport): void {
+function publish({ keysInAccount, ...report }: SyncReport): void {
+  const { added, changed, disabled, removed, conflicts, unchanged, problems } = report;
+  metrics.addMetric('KeysInAccount', MetricUnit.Count, keysInAccount);
   for (const [name, items] of Object.entries({
     KeysAdded: added,
     KeysChanged: changed,

@@ -42,11 +42,21 @@ function updateOnce(
   return updates.once({ ...update, requestId, fingerprint }, requestContext.requestTimeEpoch);
 }
 
+/** Of a version that others had replaced before it could be told: no version has this tag. */
+const REPLACED_TAG = '"replaced-since"';
+
 function replyTo(outcome: UpdateOutcome): Reply {
   if (outcome.kind === 'absent') throw new ServiceError('PET_NOT_FOUND');
-  const headers = outcome.revision === undefined ? {} : { ETag: entityTag(outcome.revision) };
+  if (outcome.kind === 'stale' && outcome.uncertain === true) throw unknownOutcome();
+  const headers = { ETag: outcome.revision === undefined ? REPLACED_TAG : entityTag(outcome.revision) };
   if (outcome.kind === 'stale') throw new ServiceError('PRECONDITION_FAILED', { headers });
   return { status: 200, headers, body: inventoryItemToJson(outcome.entry) };
+}
+
+/** Nothing else would be true: the update may be beneath what others have done meanwhile. */
+function unknownOutcome(): ServiceError {
+  const message = 'The update may have been done, and others have updated the entry since: read it before you repeat.';
+  return new ServiceError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': '1' } });
 }
 
 function digest(...parts: readonly unknown[]): string {

@@ -1,6 +1,7 @@
-import { App, Fn, Stage } from 'aws-cdk-lib';
+import { App, Fn, Stack, Stage } from 'aws-cdk-lib';
 import { exportNames } from './stack/exports.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
+import { acknowledgeNistRules } from './stack/nist.ts';
 import { ReferenceContent } from './stack/reference-content.ts';
 import { ReferenceSite } from './stack/reference-site.ts';
 import type { StageSettings } from './stages.ts';
@@ -43,6 +44,9 @@ export function createApp(
       pageOrigin: Fn.importValue(exportNames.pageOrigin(settings.name)),
     });
     if (referencePage) addReferencePage(stage, settings, inventory);
+    for (const stack of stage.node.children) {
+      if (Stack.isStack(stack)) acknowledgeNistRules(stack);
+    }
   }
   return app;
 }

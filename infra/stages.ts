@@ -1,21 +1,92 @@
-/** What differs between deployments of the service. */
-export interface StageSettings {
-  readonly name: StageName;
-  /** Keep the tables when the stack goes, and refuse to delete them. */
-  readonly retainData: boolean;
-  /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */
-  readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
-}
-
-const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
+import type { Limits } from '../shared/keys/plans.ts';
 
 export const stageNames = ['staging', 'production'] as const;
 export type StageName = (typeof stageNames)[number];
 
-export const stages = {
-  staging: { name: 'staging', retainData: false, petDeprecation },
-  production: { name: 'production', retainData: true, petDeprecation },
-} as const satisfies Record<StageName, StageSettings>;
+/** The tables of the service, by what is in them. */
+export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests', 'secrets'] as const;
+export type TableName = (typeof tableNames)[number];
+
+/** What differs between deployments of the service. Account and region come from the environment of the deploy. */
+export interface StageSettings {
+  readonly name: StageName;
+  /** Keep the tables when the stack goes, and refuse to delete them. */
+  readonly retainData: boolean;
+  /** Tables that were restored from a backup and take the place of those of the stack, by their names in DynamoDB. */
+  readonly restoredTables?: Partial<Record<TableName, string>>;
+  /** Days that logs are kept: one of those that CloudWatch Logs takes, such as 30, 90 or 365. */
+  readonly logRetentionDays: LogRetentionDays;
+  /** Who is told of an alarm, and when it is over. Without anybody, alarms are seen on the dashboard only. */
+  readonly alarmTargets: AlarmTargets;
+  /**
+   * How functions are replaced. `canary`: a tenth of the requests goes to the new ones for ten minutes; an alarm in
+   * that time rolls them back. `allAtOnce`: at once.
+   */
+  readonly release: 'canary' | 'allAtOnce';
+  /** The firewall in front of the API; without one, the limits of the keys alone protect it. */
+  readonly firewall?: FirewallSettings;
+  /** A name of one's own for the API, whose base address is then `https://NAME/v1`; by default API Gateway's. */
+  readonly apiDomain?: Domain;
+  /** A name of one's own for the reference page, from which browsers may then call the API; by default CloudFront's. */
+  readonly pageDomain?: Domain;
+  /** The most that the admin command agrees with one Enterprise customer. */
+  readonly mostForEnterprise: Limits;
+  /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */
+  readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
+}
+
+export type LogRetentionDays = 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
+
+export interface AlarmTargets {
+  /** Each address has to confirm the e-mail that AWS sends it after the first deploy. */
+  readonly emails: readonly string[];
+  /** ARNs of SNS topics that are there already, such as those of a pager. */
+  readonly topicArns: readonly string[];
+}
+
+export interface FirewallSettings {
+  /**
+   * Requests that one address may send in five minutes, whatever their keys. At least what the largest customer may
+   * send in the six clock minutes that five minutes touch: the firewall must not refuse what the limits admit.
+   */
+  readonly requestsPerAddress: number;
+}
+
+export interface Domain {
+  /** Such as `api.example.com`. */
+  readonly name: string;
+  /** Its certificate in ACM: for the API in the region of the stage, for the page in us-east-1. */
+  readonly certificateArn: string;
+  /** The Route 53 zone that gets its records. Without one, point the name at the output `…DomainTarget` yourself. */
+  readonly hostedZone?: { readonly id: string; readonly name: string };
+}
+
+const mostForEnterprise: Limits = { perMinute: 60_000, perDay: 86_400_000 };
+
+const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
+
+const staging: StageSettings = {
+  name: 'staging',
+  retainData: false,
+  logRetentionDays: 30,
+  alarmTargets: { emails: [], topicArns: [] },
+  release: 'allAtOnce',
+  mostForEnterprise,
+  petDeprecation,
+};
+
+const production: StageSettings = {
+  name: 'production',
+  retainData: true,
+  logRetentionDays: 365,
+  alarmTargets: { emails: [], topicArns: [] },
+  release: 'canary',
+  firewall: { requestsPerAddress: 360_000 },
+  mostForEnterprise,
+  petDeprecation,
+};
+
+export const stages: Readonly<Record<StageName, StageSettings>> = { staging, production };
 
 /** The name that CloudFormation knows the stack of a stage by. */
 export const stackNameOf = (stage: StageName): string => `${stage}-Inventory`;

@@ -1,8 +1,14 @@
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import {
+  DynamoDBDocumentClient,
+  UpdateCommand,
+  type UpdateCommandInput,
+  type UpdateCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from './contract/errors.ts';
 import { int64Schema } from './contract/int64.ts';
+import { meterCapacity } from './request-log/usage.ts';
 
 export interface ClientOptions {
   /** Tries per call, the first included. */
@@ -37,6 +43,7 @@ export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): 
   });
   // It prepares every answer for a log that nobody has asked for: a tenth of the time of a long list.
   client.middlewareStack.remove('loggerMiddleware');
+  meterCapacity(client);
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
@@ -74,12 +81,69 @@ export function isConnectionGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
+/** Nobody was there to take the call. */
+const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Whether a call that failed because DynamoDB is out of reach was surely not carried out. */
+function isRefusal(error: Error): boolean {
+  return THROTTLING.has(error.name) || ('code' in error && typeof error.code === 'string' && UNREACHED.has(error.code));
+}
+
+/** A write was sent, and no answer came: it may have been carried out, or be carried out yet. */
+export class LostAnswerError extends Error {
+  override readonly name = 'LostAnswerError';
+  /** Not the `cause`: by that, the SDK would take this for a failure to try again. */
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super('The answer of DynamoDB to a write was lost');
+    this.reason = reason;
+  }
+}
+
+/**
+ * Sends an update that the SDK repeats only where it surely was not carried out: throttled, or the connection refused.
+ *
+ * @throws LostAnswerError, which is then for the caller to find out about; other failures as they are
+ */
+export async function updateOnce(
+  client: DynamoDBDocumentClient,
+  input: UpdateCommandInput,
+): Promise<UpdateCommandOutput> {
+  const command = new UpdateCommand(input);
+  // Within the SDK's retries, whose priority is high.
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        throw lostAnswerOr(error);
+      }
+    },
+    { step: 'finalizeRequest', priority: 'normal' },
+  );
+  try {
+    return await client.send(command);
+  } catch (error) {
+    throw lostAnswerOr(error);
+  }
+}
+
+function lostAnswerOr(error: unknown): unknown {
+  return error instanceof Error && isUnavailable(error) && !isRefusal(error) ? new LostAnswerError(error) : error;
+}
+
 /** Runs a DynamoDB call; what failed because DynamoDB is out of reach becomes a 503. */
 export async function reachingDynamoDB<Result>(call: Promise<Result>): Promise<Result> {
   try {
     return await call;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' }, cause: error });
+    throw unavailable(error);
   }
+}
+
+/** The answer where DynamoDB cannot be reached right now. */
+export function unavailable(cause: unknown): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' }, cause });
 }

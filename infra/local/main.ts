@@ -26,6 +26,7 @@ async function run(options: StartOptions): Promise<void> {
     dataFolder,
     dynamodb: options.dynamodb,
     sampleData: options.sampleData,
+    assembly: options.assembly,
   });
   for (const signal of stopSignals) process.off(signal, stopEarly);
   process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));

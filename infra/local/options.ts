@@ -8,6 +8,7 @@ export interface StartOptions {
   readonly data: string;
   readonly dynamodb?: URL;
   readonly sampleData: boolean;
+  readonly assembly?: string;
   readonly json: boolean;
 }
 
@@ -25,6 +26,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', parseText, '.local')
     .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
     .option('--no-sample-data', 'leave an empty store empty')
+    .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
     .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)

@@ -1,4 +1,5 @@
 import { contentSecurityPolicy } from './content-security-policy.ts';
+import { escapeHtml } from './escape-html.ts';
 
 export interface IndexHtmlOptions {
   /** Folder of the page's assets. */
@@ -39,8 +40,4 @@ export function indexHtml({ assets, serverUrl, title, description, demoKey }: In
   </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,10 +1,12 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
   ApiKeySourceType,
   AuthorizationType,
   CfnAuthorizer,
+  CfnRestApi,
+  EndpointAccessMode,
   EndpointType,
   LambdaIntegration,
   LogGroupLogDestination,
@@ -13,16 +15,18 @@ import {
   RequestAuthorizer,
   ResponseTransferMode,
   RestApi,
+  SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { allowedRequestHeaders } from '../../shared/http/cors.ts';
+import type { LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
-import { STREAMING_TIMEOUT } from './operation-functions.ts';
+import { type OperationFunctions, STREAMING_TIMEOUT } from './operation-functions.ts';
+import type { ServiceFunction } from './service-function.ts';
+import { ServiceLogs } from './service-logs.ts';
 
 /** The version segment that every base address ends in (spec §1 and §9). */
 const STAGE_NAME = 'v1';
@@ -40,51 +44,72 @@ export interface InventoryApiProps {
   readonly name: string;
   /** Origin of the reference page, whose try-it calls the API from a browser. */
   readonly pageOrigin: string;
-  readonly functions: {
-    readonly authorizer: IFunction;
-    readonly fallback: IFunction;
-    readonly operations: Record<OperationId, IFunction>;
-  };
+  readonly functions: OperationFunctions;
+  readonly logRetentionDays: LogRetentionDays;
+  /** Leave the API no address but its own name. */
+  readonly hasOwnDomain: boolean;
 }
 
 /** The REST API: every method authorised and metered, every operation on its own function, the rest on the fallback. */
 export class InventoryApi extends Construct {
   readonly restApi: RestApi;
+  /** What its metrics know it by. */
+  readonly name: string;
+  readonly stageName = STAGE_NAME;
+  readonly accessLogs: ServiceLogs;
 
-  constructor(scope: Construct, id: string, { name, functions, pageOrigin }: InventoryApiProps) {
+  constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
+    const { name, functions, pageOrigin, logRetentionDays, hasOwnDomain } = props;
+    this.name = name;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
-      handler: functions.authorizer,
+      handler: functions.authorizer.live,
       // No identity source and no caching: every request reaches the authorizer, and is counted by it.
       identitySources: [],
       resultsCacheTtl: Duration.seconds(0),
     });
     dropEmptyIdentitySource(authorizer);
+    this.accessLogs = new ServiceLogs(this, 'AccessLogs', { logRetentionDays });
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: name,
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       endpointTypes: [EndpointType.REGIONAL],
+      disableExecuteApiEndpoint: hasOwnDomain,
       cloudWatchRole: true,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
         stageName: STAGE_NAME,
         loggingLevel: MethodLoggingLevel.ERROR,
         metricsEnabled: true,
-        accessLogDestination: new LogGroupLogDestination(
-          new LogGroup(this, 'AccessLogs', {
-            retention: RetentionDays.ONE_MONTH,
-            removalPolicy: RemovalPolicy.DESTROY,
-          }),
-        ),
+        tracingEnabled: true,
+        accessLogDestination: new LogGroupLogDestination(this.accessLogs),
         accessLogFormat,
       },
     });
+    allowNoOldTls(this.restApi);
+    this.#keepExecutionLogs(logRetentionDays);
     this.#route(functions, pageOrigin);
     addGatewayResponses(this.restApi, pageOrigin);
+    this.#releaseAfter(functions.all);
     this.#acknowledgeFindings();
   }
 
-  #route({ operations: operationFunctions, fallback }: InventoryApiProps['functions'], pageOrigin: string): void {
+  /** API Gateway would make this group itself, and keep it for ever. */
+  #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
+    const { restApiId, deploymentStage } = this.restApi;
+    const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${STAGE_NAME}`;
+    deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
+  }
+
+  /**
+   * A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
+   * there, and the API stays as it was.
+   */
+  #releaseAfter(functions: readonly ServiceFunction[]): void {
+    this.restApi.latestDeployment?.node.addDependency(...functions.map(({ live }) => live));
+  }
+
+  #route({ operations: operationFunctions, fallback }: OperationFunctions, pageOrigin: string): void {
     const toFallback = integration(fallback);
     const paths = new Set<string>();
     for (const id of operationIds()) {
@@ -145,16 +170,19 @@ export class InventoryApi extends Construct {
       'The functions validate: a gateway validator cannot name the field that is wrong in the Error body.',
     );
     acknowledge(
-      this.restApi.deploymentStage,
-      'APIG3',
-      'Every request needs an API key with limits of its own, and refused requests are throttled together.',
-    );
-    acknowledge(
       this.restApi.node.findChild('CloudWatchRole'),
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
       'The policy that AWS keeps for the one purpose of this role: API Gateway writing to CloudWatch Logs.',
     );
   }
+}
+
+/** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still takes TLS 1.0. */
+function allowNoOldTls(restApi: RestApi): void {
+  const resource = restApi.node.findChild('Resource');
+  if (!(resource instanceof CfnRestApi)) return;
+  resource.securityPolicy = SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
+  resource.endpointAccessMode = EndpointAccessMode.STRICT;
 }
 
 /** The construct renders "no identity source" as an empty one, which API Gateway has no meaning for. */
@@ -174,19 +202,21 @@ const accessLogFormat = AccessLogFormat.custom(
     status: AccessLogField.contextStatus(),
     bytes: AccessLogField.contextResponseLength(),
     milliseconds: AccessLogField.contextResponseLatency(),
+    integrationMilliseconds: AccessLogField.contextIntegrationLatency(),
     keyId: AccessLogField.contextAuthorizerPrincipalId(),
+    plan: AccessLogField.contextAuthorizer('plan'),
     outcome: AccessLogField.contextAuthorizer('outcome'),
     gatewayError: AccessLogField.contextErrorResponseType(),
   }),
 );
 
-function integration(handler: IFunction): LambdaIntegration {
-  return new LambdaIntegration(handler, { allowTestInvoke: false, timeout: Duration.seconds(29) });
+function integration({ live }: ServiceFunction): LambdaIntegration {
+  return new LambdaIntegration(live, { allowTestInvoke: false, timeout: Duration.seconds(29) });
 }
 
 /** API Gateway passes the answer on as it comes, whatever its size. */
-function streamingIntegration(handler: IFunction): LambdaIntegration {
-  return new LambdaIntegration(handler, {
+function streamingIntegration({ live }: ServiceFunction): LambdaIntegration {
+  return new LambdaIntegration(live, {
     allowTestInvoke: false,
     timeout: STREAMING_TIMEOUT,
     responseTransferMode: ResponseTransferMode.STREAM,

@@ -1,12 +1,17 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
+import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import type { StageSettings } from '../stages.ts';
+import { ApiDomain } from './api-domain.ts';
 import { exportNames } from './exports.ts';
+import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
+import { CanaryRelease } from './release.ts';
 import { Tables } from './tables.ts';
 import { internalIdentifier, UsagePlans } from './usage-plans.ts';
+import { Watching } from './watching/watching.ts';
 
 export interface InventoryStackProps extends StageSettings {
   /** Origin of the reference page, whose try-it calls the API from a browser. */
@@ -15,23 +20,35 @@ export interface InventoryStackProps extends StageSettings {
 
 /** One deployment of the service. */
 export class InventoryStack extends Stack {
-  constructor(scope: Construct, id: string, { name, retainData, petDeprecation, pageOrigin }: InventoryStackProps) {
+  constructor(scope: Construct, id: string, settings: InventoryStackProps) {
+    const { name, apiDomain } = settings;
     super(scope, id, { description: `Pet store inventory service (${name})` });
 
-    const tables = new Tables(this, 'Tables', { retainData });
+    const tables = new Tables(this, 'Tables', settings);
     const functions = new OperationFunctions(this, 'Functions', {
+      ...settings,
       tables,
-      petDeprecation,
-      pageOrigin,
       overflowIdentifier: internalIdentifier(this, 'Overflow'),
       interimIdentifier: internalIdentifier(this, 'Interim'),
     });
-    const { restApi } = new InventoryApi(this, 'Api', { name: `Pet store inventory (${name})`, functions, pageOrigin });
+    const api = new InventoryApi(this, 'Api', {
+      ...settings,
+      name: `Pet store inventory (${name})`,
+      functions,
+      hasOwnDomain: apiDomain !== undefined,
+    });
+    const { restApi } = api;
+    const ownDomain = apiDomain && new ApiDomain(this, 'Domain', { domain: apiDomain, api });
+    const firewall = this.#protect(restApi.deploymentStage, settings);
     new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
-    new KeySync(this, 'KeySync', { restApi, keysTable: tables.keys });
+    const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, keysTable: tables.keys });
+
+    const { rollback } = new Watching(this, 'Watching', { ...settings, api, functions, keySync, tables, firewall });
+    if (settings.release === 'canary')
+      new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback });
 
     new CfnOutput(this, 'BaseUrl', {
-      value: restApi.urlForPath('/').replace(/\/$/, ''),
+      value: ownDomain?.baseUrl ?? restApi.urlForPath('/').replace(/\/$/, ''),
       exportName: exportNames.baseUrl(name),
     });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
@@ -40,5 +57,11 @@ export class InventoryStack extends Stack {
     new CfnOutput(this, 'KeysTableName', { value: tables.keys.tableName });
     new CfnOutput(this, 'PetsTableName', { value: tables.pets.tableName });
     new CfnOutput(this, 'OrdersTableName', { value: tables.orders.tableName });
+  }
+
+  #protect(stage: Stage, { firewall, ...settings }: InventoryStackProps): Firewall | undefined {
+    if (firewall) return new Firewall(this, 'Firewall', { ...settings, ...firewall, stage });
+    acknowledgeNoFirewall(stage);
+    return undefined;
   }
 }

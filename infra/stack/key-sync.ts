@@ -1,22 +1,21 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { ServiceFunction } from './service-function.ts';
+import type { ServiceTable } from './tables.ts';
 
 export interface KeySyncProps {
   readonly restApi: RestApi;
-  readonly keysTable: Table;
+  readonly keysTable: ServiceTable;
+  readonly logRetentionDays: LogRetentionDays;
 }
-
-/** Where the metrics of all stages are; each has its stack as a dimension of its own. */
-const METRICS_NAMESPACE = 'PetStoreInventory';
 
 /** A store with 10,000 keys on 300 usage plans takes some 330 calls, at 4 a second. */
 const TIMEOUT = Duration.minutes(5);
@@ -41,22 +40,31 @@ const CHANGES = [
  * account has a CloudTrail trail. The events go through a queue, so that many changes at once lead to one sync.
  */
 export class KeySync extends Construct {
-  constructor(scope: Construct, id: string, { restApi, keysTable }: KeySyncProps) {
+  readonly sync: ServiceFunction;
+  /** Where the events go that a sync failed on again and again. */
+  readonly failed: Queue;
+
+  constructor(scope: Construct, id: string, { restApi, keysTable, logRetentionDays }: KeySyncProps) {
     super(scope, id);
+    this.failed = new Queue(this, 'FailedSyncs', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
     const queue = this.#queue();
     const sync = new ServiceFunction(this, 'Function', {
       entry: 'sync-keys',
       description: "Mirrors API Gateway's keys and usage plans into the keys table",
       timeout: TIMEOUT,
+      logRetentionDays,
       environment: {
         KEYS_TABLE: keysTable.tableName,
         API_ID: restApi.restApiId,
         API_STAGE: restApi.deploymentStage.stageName,
-        METRICS_NAMESPACE,
-        STACK_NAME: Stack.of(this).stackName,
       },
     });
-    sync.addEventSource(
+    this.sync = sync;
+    sync.live.addEventSource(
       // Two at once is the fewest that SQS allows; the sync is safe beside itself.
       new SqsEventSource(queue, { batchSize: 1_000, maxBatchingWindow: Duration.seconds(1), maxConcurrency: 2 }),
     );
@@ -80,17 +88,12 @@ export class KeySync extends Construct {
   }
 
   #queue(): Queue {
-    const failed = new Queue(this, 'FailedSyncs', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
     return new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       // At least six times the function's timeout and the window, as Lambda asks for.
       visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes() + 1),
-      deadLetterQueue: { queue: failed, maxReceiveCount: 3 },
+      deadLetterQueue: { queue: this.failed, maxReceiveCount: 3 },
     });
   }
 

@@ -1,15 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type OperationId, operations } from '../../shared/contract/operations.ts';
 import { BY_STATUS } from '../../shared/stores/sorted-table.ts';
 import type { StageSettings } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
-import type { Tables } from './tables.ts';
+import type { ServiceTable, Tables } from './tables.ts';
 
-export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation'> {
+export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation' | 'logRetentionDays'> {
   readonly tables: Tables;
   /** Usage identifier that refused requests are metered as. */
   readonly overflowIdentifier: string;
@@ -30,9 +28,14 @@ export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space
 
 /** The Lambda functions: the authorizer, one per operation, the fallback. Each may do only what it needs. */
 export class OperationFunctions extends Construct {
-  readonly authorizer: IFunction;
-  readonly fallback: IFunction;
-  readonly operations: Record<OperationId, IFunction>;
+  readonly authorizer: ServiceFunction;
+  readonly fallback: ServiceFunction;
+  readonly operations: Record<OperationId, ServiceFunction>;
+
+  /** Every function that a request may reach. */
+  get all(): readonly ServiceFunction[] {
+    return [this.authorizer, ...Object.values(this.operations), this.fallback];
+  }
 
   constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
@@ -47,15 +50,22 @@ export class OperationFunctions extends Construct {
       entry: 'fallback',
       description: 'Answers 404 and 405 for what is no operation',
       timeout: Duration.seconds(5),
+      logRetentionDays: props.logRetentionDays,
       environment: { PAGE_ORIGIN: props.pageOrigin },
     });
   }
 
-  #authorizer({ tables, overflowIdentifier, interimIdentifier }: OperationFunctionsProps): IFunction {
+  #authorizer({
+    tables,
+    overflowIdentifier,
+    interimIdentifier,
+    logRetentionDays,
+  }: OperationFunctionsProps): ServiceFunction {
     const authorizer = new ServiceFunction(this, 'Authorizer', {
       entry: 'authorizer',
       description: 'Checks the API key of a request and counts it',
       timeout: Duration.seconds(10),
+      logRetentionDays,
       environment: {
         KEYS_TABLE: tables.keys.tableName,
         OVERFLOW_USAGE_IDENTIFIER: overflowIdentifier,
@@ -66,11 +76,12 @@ export class OperationFunctions extends Construct {
     return authorizer;
   }
 
-  #listInventory({ tables, pageOrigin }: OperationFunctionsProps): IFunction {
+  #listInventory({ tables, pageOrigin, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
     const list = new ServiceFunction(this, 'ListInventory', {
       entry: 'list-inventory',
       description: operations.listInventory.purpose,
       timeout: STREAMING_TIMEOUT,
+      logRetentionDays,
       environment: {
         STOCK_TABLE: tables.stock.tableName,
         SECRETS_TABLE: tables.secrets.tableName,
@@ -84,11 +95,12 @@ export class OperationFunctions extends Construct {
     return list;
   }
 
-  #updateInventory({ tables, pageOrigin }: OperationFunctionsProps): IFunction {
+  #updateInventory({ tables, pageOrigin, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
     const update = new ServiceFunction(this, 'UpdateInventory', {
       entry: 'update-inventory',
       description: operations.updateInventory.purpose,
       timeout: Duration.seconds(15),
+      logRetentionDays,
       environment: {
         STOCK_TABLE: tables.stock.tableName,
         REQUESTS_TABLE: tables.requests.tableName,
@@ -100,11 +112,12 @@ export class OperationFunctions extends Construct {
     return update;
   }
 
-  #getPet({ tables, pageOrigin, petDeprecation }: OperationFunctionsProps): IFunction {
+  #getPet({ tables, pageOrigin, petDeprecation, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
     const get = new ServiceFunction(this, 'GetPet', {
       entry: 'get-pet',
       description: operations.getPet.purpose,
       timeout: Duration.seconds(15),
+      logRetentionDays,
       environment: {
         PETS_TABLE: tables.pets.tableName,
         STOCK_TABLE: tables.stock.tableName,
@@ -118,11 +131,12 @@ export class OperationFunctions extends Construct {
     return get;
   }
 
-  #listOrders({ tables, pageOrigin }: OperationFunctionsProps): IFunction {
+  #listOrders({ tables, pageOrigin, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
     const list = new ServiceFunction(this, 'ListOrders', {
       entry: 'list-orders',
       description: operations.listOrders.purpose,
       timeout: STREAMING_TIMEOUT,
+      logRetentionDays,
       environment: {
         ORDERS_TABLE: tables.orders.tableName,
         SECRETS_TABLE: tables.secrets.tableName,
@@ -140,11 +154,11 @@ export class OperationFunctions extends Construct {
 type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
 
 /** Lets a function call a table, but none of its indexes: `Table.grant` would add all of them. */
-function allow(grantee: IFunction, { tableArn }: Table, ...calls: readonly DynamoDBCall[]): void {
+function allow(grantee: ServiceFunction, { tableArn }: ServiceTable, ...calls: readonly DynamoDBCall[]): void {
   Grant.addToPrincipal({ grantee, actions: calls.map((call) => `dynamodb:${call}`), resourceArns: [tableArn] });
 }
 
-function allowQueryByStatus(grantee: IFunction, { tableArn }: Table): void {
+function allowQueryByStatus(grantee: ServiceFunction, { tableArn }: ServiceTable): void {
   Grant.addToPrincipal({ grantee, actions: ['dynamodb:Query'], resourceArns: [`${tableArn}/index/${BY_STATUS}`] });
 }
 

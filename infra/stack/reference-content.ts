@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DefaultStackSynthesizer, Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { DefaultStackSynthesizer, Duration, Fn, Stack, Token } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Construct } from 'constructs';
@@ -12,6 +11,7 @@ import { pageFiles } from '../page/page-files.ts';
 import type { StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { exportNames } from './exports.ts';
+import { ServiceLogs } from './service-logs.ts';
 
 type File = readonly [path: string, file: PageFile];
 
@@ -20,16 +20,13 @@ type File = readonly [path: string, file: PageFile];
  * Files of earlier releases stay: whoever has the page open still loads them.
  */
 export class ReferenceContent extends Stack {
-  constructor(scope: Construct, id: string, { name }: StageSettings) {
+  constructor(scope: Construct, id: string, { name, logRetentionDays }: StageSettings) {
     super(scope, id, { description: `Files of the pet store API reference (${name})` });
     const bucketName = exportNames.pageBucket(name);
     const bucket = Bucket.fromBucketName(this, 'Bucket', Fn.importValue(bucketName));
     const baseUrl = Fn.importValue(exportNames.baseUrl(name));
     const files: File[] = [...pageFiles({ serverUrl: baseUrl, environment: name })];
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = new ServiceLogs(this, 'Logs', { logRetentionDays });
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     allowFilling(bucket, role);
@@ -48,7 +45,7 @@ export class ReferenceContent extends Stack {
     });
     const pages = new BucketDeployment(this, 'Pages', {
       ...everyDeployment,
-      sources: files.filter(([, { immutable }]) => !immutable).map((file) => readable(withAddress(file), role)),
+      sources: pageSources(files.filter(([, { immutable }]) => !immutable)).map((source) => readable(source, role)),
       cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
     });
     assets.node.addDependency(role);
@@ -96,9 +93,14 @@ function readable(source: ISource, role: Role): ISource {
   };
 }
 
-/** A file that may hold the token of an address, which is known when it is deployed. */
-function withAddress([path, file]: File): ISource {
-  return Source.data(path, file.read().toString());
+/** A file that holds the token of an address, which is known when it is deployed, is a source of its own. */
+function pageSources(pages: readonly File[]): ISource[] {
+  const texts = pages.map(([path, file]) => [path, file.read().toString()] as const);
+  const withAddress = new Map(texts.filter(([, text]) => Token.isUnresolved(text)));
+  return [
+    ...[...withAddress].map(([path, text]) => Source.data(path, text)),
+    folderOf(pages.filter(([path]) => !withAddress.has(path))),
+  ];
 }
 
 function folderOf(files: readonly File[]): ISource {

@@ -1,3 +1,4 @@
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AllowedMethods,
@@ -7,13 +8,17 @@ import {
   HeadersReferrerPolicy,
   HttpVersion,
   ResponseHeadersPolicy,
+  S3OriginAccessControl,
+  SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
 import { contentSecurityPolicy } from '../page/content-security-policy.ts';
-import type { StageSettings } from '../stages.ts';
+import type { Domain, StageName, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { exportNames } from './exports.ts';
 
@@ -25,7 +30,7 @@ const HTTPS_ONLY = Duration.days(730);
  * the API, which lets the pages of this origin call it.
  */
 export class ReferenceSite extends Stack {
-  constructor(scope: Construct, id: string, { name }: StageSettings) {
+  constructor(scope: Construct, id: string, { name, apiDomain, pageDomain }: StageSettings) {
     super(scope, id, { description: `Site of the pet store API reference (${name})` });
 
     const bucket = privateBucket(this);
@@ -35,10 +40,14 @@ export class ReferenceSite extends Stack {
       comment: `Pet store API reference (${name})`,
       defaultRootObject: 'index.html',
       defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(bucket),
+        origin: S3BucketOrigin.withOriginAccessControl(bucket, {
+          originAccessControl: new S3OriginAccessControl(this, 'AccessControl', {
+            originAccessControlName: nameInAccount(name),
+          }),
+        }),
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
         cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-        responseHeadersPolicy: this.#headers(),
+        responseHeadersPolicy: this.#headers(name, apiDomain),
         viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
         compress: true,
       },
@@ -47,22 +56,42 @@ export class ReferenceSite extends Stack {
         { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/index.html', ttl: Duration.minutes(1) },
       ],
       httpVersion: HttpVersion.HTTP2_AND_3,
+      ...(pageDomain && {
+        domainNames: [pageDomain.name],
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', pageDomain.certificateArn),
+        minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      }),
     });
-    acknowledgeFindings(distribution);
+    acknowledgeFindings(distribution, pageDomain !== undefined);
+    if (pageDomain) this.#point(pageDomain, distribution);
 
-    const origin = `https://${distribution.distributionDomainName}`;
+    const origin = `https://${pageDomain?.name ?? distribution.distributionDomainName}`;
     new CfnOutput(this, 'ReferencePageUrl', { value: origin, exportName: exportNames.pageOrigin(name) });
     new CfnOutput(this, 'BucketName', { value: bucket.bucketName, exportName: exportNames.pageBucket(name) });
   }
 
+  /** Leads a name of one's own to the site. */
+  #point({ name, hostedZone }: Domain, distribution: Distribution): void {
+    new CfnOutput(this, 'PageDomainTarget', { value: distribution.distributionDomainName });
+    if (!hostedZone) return;
+    const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', {
+      hostedZoneId: hostedZone.id,
+      zoneName: hostedZone.name,
+    });
+    const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution));
+    new ARecord(this, 'Ipv4', { zone, recordName: name, target });
+    new AaaaRecord(this, 'Ipv6', { zone, recordName: name, target });
+  }
+
   /** The page itself names the API that it may call (see index-html.ts); this stack does not know its address yet. */
-  #headers(): ResponseHeadersPolicy {
-    const anyApiOfTheRegion = `https://*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+  #headers(stage: StageName, apiDomain: Domain | undefined): ResponseHeadersPolicy {
+    const api = `https://${apiDomain?.name ?? `*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}`;
     return new ResponseHeadersPolicy(this, 'Headers', {
+      responseHeadersPolicyName: nameInAccount(stage),
       comment: 'Headers of the pet store API reference',
       securityHeadersBehavior: {
         contentSecurityPolicy: {
-          contentSecurityPolicy: contentSecurityPolicy({ connect: [anyApiOfTheRegion] }),
+          contentSecurityPolicy: contentSecurityPolicy({ connect: [api] }),
           override: true,
         },
         contentTypeOptions: { override: true },
@@ -76,6 +105,9 @@ export class ReferenceSite extends Stack {
     });
   }
 }
+
+/** CloudFront has one of each name in an account; the CDK's own would be the same in every region. */
+const nameInAccount = (stage: StageName): string => `${stage}-reference-${Aws.REGION}`;
 
 function privateBucket(scope: Construct): IBucket {
   const bucket: IConstruct = new Bucket(scope, 'Bucket', {
@@ -96,7 +128,7 @@ function isBucket(construct: IConstruct): construct is IBucket {
   return construct instanceof Bucket;
 }
 
-function acknowledgeFindings(distribution: Distribution): void {
+function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {
   acknowledge(distribution, 'CFR1', 'The reference is for API users wherever they are.');
   acknowledge(distribution, 'CFR2', 'Static files without input: a firewall would have nothing to look at.');
   acknowledge(
@@ -104,6 +136,7 @@ function acknowledgeFindings(distribution: Distribution): void {
     'CFR3',
     'Public files without secrets; the requests that matter are those to the API, which logs them.',
   );
+  if (hasOwnDomain) return;
   acknowledge(
     distribution,
     'CFR4',

@@ -1,41 +1,83 @@
 import { rmSync } from 'node:fs';
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
+import {
+  Alias,
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  type IFunction,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import type { Construct, IConstruct } from 'constructs';
+import { METRICS_NAMESPACE } from '../../shared/metrics-namespace.ts';
+import type { LogRetentionDays } from '../stages.ts';
+import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleFunction } from './bundle.ts';
+import { ServiceLogs } from './service-logs.ts';
+
+/** Of every function: with less, a cold start takes longer, and a list waits for its processor. */
+export const FUNCTION_MEMORY_MEGABYTES = 1_024;
+
+/** The alias that everything calls a function by: what it points to is what a release moves. */
+const LIVE = 'live';
 
 export interface ServiceFunctionProps {
   /** File in the folder `functions`, without its ending. */
   readonly entry: string;
   readonly description: string;
   readonly timeout: Duration;
+  readonly logRetentionDays: LogRetentionDays;
   readonly environment?: Record<string, string>;
 }
 
-/** A Lambda function of the service: Node 24 on arm64, its bundle, its log group, a role that can only log there. */
+/**
+ * A Lambda function of the service: Node 24 on arm64, its bundle, its log group, a role that can only log and trace
+ * there. It is called by its alias alone.
+ */
 export class ServiceFunction extends LambdaFunction {
-  constructor(scope: Construct, id: string, { entry, ...props }: ServiceFunctionProps) {
-    const logGroup = new LogGroup(scope, `${id}Logs`, {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+  /** What everything calls. */
+  readonly live: IFunction;
+  /** The same, for whoever moves it to another version. */
+  readonly alias: Alias;
+  readonly logs: ServiceLogs;
+
+  constructor(scope: Construct, id: string, { entry, logRetentionDays, environment, ...props }: ServiceFunctionProps) {
+    const logs = new ServiceLogs(scope, `${id}Logs`, { logRetentionDays });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
+    logs.grantWrite(role);
 
     const bundle = bundleFunction(entry);
     super(scope, id, {
       ...props,
+      environment: { ...environment, METRICS_NAMESPACE, STACK_NAME: Stack.of(scope).stackName },
       code: Code.fromAsset(bundle),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: 1024,
-      logGroup,
+      memorySize: FUNCTION_MEMORY_MEGABYTES,
+      logGroup: logs,
       role,
+      tracing: Tracing.ACTIVE,
+      // A release that was rolled back finds the version that it goes back to.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
     });
+    this.logs = logs;
+    this.alias = this.addAlias(LIVE);
+    this.live = asFunction(this.alias);
+    acknowledgeTracing(role);
     // The asset is a copy.
     rmSync(bundle, { recursive: true });
   }
+}
+
+/** With exact optional properties, the CDK's class is not taken for its own interface. */
+function asFunction(alias: IConstruct): IFunction {
+  if (!isFunction(alias)) throw new Error('The alias is none');
+  return alias;
+}
+
+function isFunction(construct: IConstruct): construct is IFunction {
+  return construct instanceof Alias;
 }

@@ -62,3 +62,8 @@ export class ServiceError extends Error {
     return { code: this.code, message: this.message, status: this.status };
   }
 }
+
+/** What a failure is answered with: one that nobody expected says nothing of itself. */
+export function serviceErrorOf(error: unknown): ServiceError {
+  return error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR', { cause: error ?? undefined });
+}

@@ -66,6 +66,8 @@ export const operations = {
 
 export type OperationId = keyof typeof operations;
 
+const operationIds = Object.keys(operations).filter((id): id is OperationId => id in operations);
+
 /** Errors that any operation can answer with: of the gateway, the API key, its limits, the service itself. */
 export const everyOperationErrors = [
   'BAD_REQUEST',
@@ -87,4 +89,9 @@ export function methodsOf(resourcePath: string): Method[] {
   return Object.values(operations)
     .filter(({ path }) => path === resourcePath)
     .map(({ method }) => method);
+}
+
+/** The operation that a request to a resource path is; undefined for one that is none. */
+export function operationAt(method: string, resourcePath: string): OperationId | undefined {
+  return operationIds.find((id) => operations[id].method === method && operations[id].path === resourcePath);
 }

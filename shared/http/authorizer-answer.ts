@@ -2,6 +2,9 @@ import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { type ErrorCode, errorCatalogue } from '../contract/errors.ts';
 import { type AuthorizerContext, noLimitContext } from './authorizer-context.ts';
 
+/** Why a request is denied. */
+export type DenialCode = Extract<ErrorCode, 'API_KEY_MISSING' | 'API_KEY_INVALID'>;
+
 /** Lets a request through, metered on the usage plan of `usageIdentifierKey`. */
 export function allow(
   methodArn: string,
@@ -13,12 +16,8 @@ export function allow(
 }
 
 /** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
-export function deny(
-  methodArn: string,
-  code: 'API_KEY_MISSING' | 'API_KEY_INVALID',
-  now: number,
-): APIGatewayAuthorizerResult {
-  const context = { code, message: errorCatalogue[code satisfies ErrorCode].message, ...noLimitContext(now) };
+export function deny(methodArn: string, code: DenialCode, now: number): APIGatewayAuthorizerResult {
+  const context = { code, message: errorCatalogue[code].message, ...noLimitContext(now) };
   return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
 }
 

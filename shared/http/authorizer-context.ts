@@ -62,6 +62,9 @@ export function contextOf(verdict: Exclude<Verdict, { kind: 'denied' }>, now: nu
   return { outcome, ...limitContext(verdict.rateLimit, windowsOf(verdict), retryAfter, now) };
 }
 
+/** The principal of a request that could not be counted. */
+export const UNCOUNTED = 'uncounted';
+
 /** The context of a request that could not be counted because the keys table is out of reach. */
 export function unavailableContext(now: number): AuthorizerContext {
   return { outcome: 'SERVICE_UNAVAILABLE', ...noLimitContext(now) };

@@ -1,6 +1,6 @@
 import type { MiddlewareObj, Request } from '@middy/core';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { ServiceError } from '../contract/errors.ts';
+import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { logError } from '../log.ts';
 import {
   type AuthorizerContext,
@@ -40,8 +40,7 @@ function withErrorBodies<Body>(): Middleware<Body | string> {
   return {
     onError: (request) => {
       const { error, event } = request;
-      const answer =
-        error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR', { cause: error ?? undefined });
+      const answer = serviceErrorOf(error);
       if (answer.status >= 500 && answer.cause !== undefined) {
         logError(answer.message, answer.cause, { requestId: event.requestContext.requestId, code: answer.code });
       }

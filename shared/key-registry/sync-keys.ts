@@ -17,6 +17,8 @@ export interface SyncReport {
   readonly unchanged: string[];
   /** What an admin should put right, in words. */
   readonly problems: string[];
+  /** API keys of the account in the region, of all stages and services: AWS has a limit to them. */
+  readonly keysInAccount: number;
 }
 
 /** Writes to the table that are under way at once. */
@@ -49,7 +51,7 @@ async function syncOnce(gateway: APIGatewayClient, table: KeyTable, stage: ApiSt
   for await (const page of table.pages()) for (const record of page) records.set(record.keyHash, record);
   const { planned, underWay, existing, hasAllPlans, problems } = await readGatewayState(gateway, stage);
 
-  const mirror = new Mirror(table, problems);
+  const mirror = new Mirror(table, problems, existing.size);
   const plannedHashes = new Set(planned.map(({ keyHash }) => keyHash));
   const work = planned.map((key) => () => mirror.update(records.get(key.keyHash), key));
   for (const record of records.values()) {
@@ -71,7 +73,7 @@ class Mirror {
   readonly report: SyncReport;
   readonly #table: KeyTable;
 
-  constructor(table: KeyTable, problems: readonly string[]) {
+  constructor(table: KeyTable, problems: readonly string[], keysInAccount: number) {
     this.#table = table;
     this.report = {
       added: [],
@@ -81,6 +83,7 @@ class Mirror {
       conflicts: [],
       unchanged: [],
       problems: [...problems],
+      keysInAccount,
     };
   }
 

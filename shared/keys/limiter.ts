@@ -30,6 +30,8 @@ interface Attempt {
 interface Outcome {
   readonly write: Write;
   readonly taken: number;
+  /** Whether what was known of the record let the write succeed, unless others changed it meanwhile. */
+  readonly informed: boolean;
 }
 
 /**
@@ -41,6 +43,7 @@ interface Outcome {
 export class Limiter {
   readonly #counters: CounterStore;
   readonly #leases = new Leases();
+  #conflicts = 0;
 
   constructor(client: DynamoDBDocumentClient, tableName: string) {
     this.#counters = new CounterStore(client, tableName);
@@ -68,12 +71,24 @@ export class Limiter {
     }
   }
 
+  /**
+   * Writes since this was last asked that lost to others: they went by a record as it had been read, or was remembered
+   * of a lease, and it had changed meanwhile. The first write on a key that nothing is known of is none of them: that it
+   * finds a new minute, or no room, is how it is meant to find out.
+   */
+  takeConflicts(): number {
+    const conflicts = this.#conflicts;
+    this.#conflicts = 0;
+    return conflicts;
+  }
+
   async #decide(attempt: Attempt): Promise<Verdict> {
     const { now } = attempt;
     let outcome = await this.#count(attempt);
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const { write, taken } = outcome;
+      const { write, taken, informed } = outcome;
       if (write.done) return this.#admitted(attempt, write.key, taken);
+      if (informed) this.#conflicts += 1;
       const { key } = write;
       const step = nextStep(key, now);
       if (!key || step.kind === 'deny') return { kind: 'denied' };
@@ -92,7 +107,7 @@ export class Limiter {
       } else {
         const refused = await this.#countRefusal(attempt, key, step);
         if (refused.done) return this.#refused(attempt, await this.#counters.suspendIfKnocking(refused.key, now));
-        outcome = { write: refused, taken: 0 };
+        outcome = { write: refused, taken: 0, informed: true };
       }
     }
     throw new Error(`No decision after ${MAX_ROUNDS} rounds of conditional writes on one key`);
@@ -103,20 +118,24 @@ export class Limiter {
     const { home, now, settlement } = attempt;
     const known = settlement.key?.keyHash === home ? settlement.key : undefined;
     const minute = Math.max(minuteOf(now), known?.currentMinute ?? 0);
-    if (known?.currentMinute === minute) return this.#countKnown(attempt, known, minute);
-    if (known) return this.#rollOver(attempt, known, minute);
-    return { write: await this.#counters.count(home, now, minute), taken: 1 };
+    if (known) {
+      const outcome = await (known.currentMinute === minute
+        ? this.#countKnown(attempt, known, minute)
+        : this.#rollOver(attempt, known, minute));
+      return { ...outcome, informed: admits(nextStep(known, now)) };
+    }
+    return { write: await this.#counters.count(home, now, minute), taken: 1, informed: false };
   }
 
   async #countKnown({ now, settlement }: Attempt, key: KeyRecord, minute: Minute): Promise<Outcome> {
     const { taken, draw } = drawFrom(key, settlement, minute);
-    return { write: await this.#counters.take(key, draw, now), taken };
+    return { write: await this.#counters.take(key, draw, now), taken, informed: true };
   }
 
   async #rollOver({ now, settlement }: Attempt, key: KeyRecord, minute: Minute): Promise<Outcome> {
     const dayUsed = isSameDay(key.currentMinute, minute) ? key.dayUsed : 0;
     const { taken, draw } = drawFrom({ ...key, minuteUsed: 0, dayUsed }, settlement, minute);
-    return { write: await this.#counters.rollOverAdmitting(key, draw, now, minute), taken };
+    return { write: await this.#counters.rollOverAdmitting(key, draw, now, minute), taken, informed: true };
   }
 
   #countRefusal({ now, settlement }: Attempt, key: KeyRecord, step: Step & { minute: Minute }): Promise<Write> {
@@ -136,6 +155,8 @@ export class Limiter {
     return verdict;
   }
 }
+
+const admits = (step: Step): boolean => step.kind === 'count' || (step.kind === 'rollOver' && step.admit);
 
 /** What one write takes from the windows for this request and those to follow, less what an earlier lease left over. */
 function drawFrom(key: KeyRecord, settlement: Settlement, minute: Minute): { taken: number; draw: Draw } {

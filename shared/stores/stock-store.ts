@@ -1,12 +1,26 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { readInBatches } from './batch-read.ts';
 import { type InventoryItem, petStatusSchema } from '../contract/inventory.ts';
 import type { Int64 } from '../contract/int64.ts';
-import { exactNumbers, int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from '../dynamodb.ts';
+import {
+  exactNumbers,
+  int64AttributeSchema,
+  LostAnswerError,
+  reachingDynamoDB,
+  safeNumberSchema,
+  unavailable,
+  updateOnce,
+} from '../dynamodb.ts';
+import { type Condition, conditionOf, isBy, mayBeOvertaken, updateMark, withRepeated } from './stock-update.ts';
 import { allPages, type Page, type Selection, SortedTable, STORE_ID } from './sorted-table.ts';
+
+/** Times that an update is sent whose answers get lost. */
+const MAX_ROUNDS = 3;
+/** It is not sent again after this: the function has 15 seconds, and a call that hangs takes three of them. */
+const PATIENCE_MS = 5_000;
 
 const keySchema = v.object({ petId: int64AttributeSchema });
 
@@ -20,6 +34,7 @@ const revisedItemSchema = v.object({
   ...stockItemSchema.entries,
   revision: v.optional(safeNumberSchema, { value: '0' }),
   updatedBy: v.optional(v.string()),
+  repeated: v.optional(v.array(v.string())),
 });
 
 /** A stock entry with what tells its versions apart. */
@@ -27,8 +42,10 @@ export interface Revised {
   readonly entry: InventoryItem;
   /** Another one for every version of the entry. */
   readonly revision: number;
-  /** Token of the update that made this version; undefined where it was imported. */
+  /** Mark of the update that made this version; undefined where it was imported. */
   readonly updatedBy: string | undefined;
+  /** Tokens of updates that had to be sent again. */
+  readonly repeated: readonly string[] | undefined;
 }
 
 export interface StockUpdate {
@@ -44,8 +61,8 @@ export type UpdateOutcome =
   /** `revision` is absent where others have replaced that version before it could be told. */
   | { readonly kind: 'updated'; readonly entry: InventoryItem; readonly revision?: number }
   /**
-   * The entry has another revision than those asked for. `uncertain`: the SDK had to send the update again, and the
-   * first time it may have been done, and then been replaced by others.
+   * The entry has another revision than those asked for. `uncertain`: the answer to the update was lost, and others have
+   * updated the entry; the update may have been done before they did. It was not sent again.
    */
   | { readonly kind: 'stale'; readonly revision: number; readonly uncertain?: boolean }
   | { readonly kind: 'absent' };
@@ -88,69 +105,92 @@ export class StockStore {
     return Item && parseRevised(Item);
   }
 
-  /** Sets the quantity of one pet, leaving its status. One write, and no read unless the condition fails. */
-  async update({ petId, quantity, token, revisions }: StockUpdate): Promise<UpdateOutcome> {
-    const condition = conditionOn(revisions);
-    if (condition === undefined) return refused(await this.find(petId), token);
+  /**
+   * Sets the quantity of one pet, leaving its status. One write, and no read unless the condition fails or the answer is
+   * lost.
+   *
+   * After a lost answer (a time-out, a connection cut off, a 5xx) nobody knows whether the write was done, or will be
+   * once it arrives. What lies in the table tells:
+   * - The entry has the update's token: it was done.
+   * - It has a version that the update would have replaced: it was not done. It is sent again for this version alone, so
+   *   that only one of the two writes can ever take effect: see {@link conditionOf} for one that was for any version.
+   * - Others may have updated the entry since: the update may be beneath theirs, and is not sent again (`uncertain`).
+   *
+   * So an update takes effect once at most, whatever is lost, late or in between, and is `updated` only if it did. One
+   * that is uncertain or failed with 503 may have taken effect, or may yet if its first write is still on its way.
+   *
+   * @throws ServiceError SERVICE_UNAVAILABLE
+   */
+  async update(update: StockUpdate): Promise<UpdateOutcome> {
+    const sentAt = Date.now();
+    let base: Revised | undefined;
+    let lost: unknown;
+    for (let round = 0; round < MAX_ROUNDS && Date.now() - sentAt < PATIENCE_MS; round++) {
+      const condition = conditionOf(update, base);
+      if (condition === undefined) return refused(await this.find(update.petId), update.token);
+      try {
+        return await this.#write(update, condition, base);
+      } catch (error) {
+        if (!(error instanceof LostAnswerError)) throw error;
+        lost = error.reason;
+      }
+      const found = await this.find(update.petId);
+      if (!found || isBy(found, update.token)) return refused(found, update.token);
+      if (mayBeOvertaken(update, found, base, sentAt)) return uncertain(found);
+      base = found;
+    }
+    throw unavailable(lost);
+  }
+
+  /** @param base the version that it is sent again for; undefined the first time */
+  async #write(update: StockUpdate, condition: Condition, base: Revised | undefined): Promise<UpdateOutcome> {
+    const { petId, quantity, token, revisions } = update;
+    const repeated = withRepeated(update, base);
     try {
       const { Attributes } = await reachingDynamoDB(
-        this.#client.send(
-          new UpdateCommand({
-            TableName: this.#tableName,
-            Key: keyOf(petId),
-            UpdateExpression: 'SET quantity = :quantity, updatedBy = :token ADD revision :one',
-            ConditionExpression: condition.expression,
-            ExpressionAttributeValues: { ':quantity': quantity, ':token': token, ':one': 1, ...condition.values },
-            ReturnValues: 'ALL_NEW',
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        ),
+        updateOnce(this.#client, {
+          TableName: this.#tableName,
+          Key: keyOf(petId),
+          UpdateExpression: `SET quantity = :quantity, updatedBy = :mark${repeated ? ', repeated = :repeated' : ''} ADD revision :one`,
+          ConditionExpression: condition.expression,
+          ExpressionAttributeValues: {
+            ':quantity': quantity,
+            ':mark': updateMark(token, Date.now()),
+            ':one': 1,
+            ...(repeated && { ':repeated': repeated }),
+            ...condition.values,
+          },
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
       );
       const { entry, revision } = parseRevised(Attributes);
       return { kind: 'updated', entry, revision };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      if (revisions === undefined) return { kind: 'absent' };
+      if (revisions === undefined && !base) return { kind: 'absent' };
       // Not every engine hands over the item with the failure.
-      const item = error.Item && parseRevised(unmarshall(error.Item, { ...exactNumbers }));
-      const outcome = refused(item ?? (await this.find(petId)), token);
-      return outcome.kind === 'stale' ? { ...outcome, uncertain: wasRepeated(error) } : outcome;
+      const found = error.Item ? parseRevised(unmarshall(error.Item, { ...exactNumbers })) : await this.find(petId);
+      const outcome = refused(found, token);
+      return outcome.kind === 'stale' ? { ...outcome, uncertain: base !== undefined } : outcome;
     }
   }
 }
 
-interface Condition {
-  readonly expression: string;
-  readonly values: Record<string, number>;
-}
-
-/** The condition that an entry has one of these revisions, or is there at all; undefined where none can hold. */
-function conditionOn(revisions: readonly number[] | undefined): Condition | undefined {
-  if (revisions === undefined) return { expression: 'attribute_exists(petId)', values: {} };
-  if (revisions.length === 0) return undefined;
-  const values = Object.fromEntries(revisions.map((revision, index) => [`:revision${index}`, revision]));
-  const isOneOf = `revision IN (${Object.keys(values).join(', ')})`;
-  // An entry that was put in by other means has no revision, which counts as 0.
-  const expression = revisions.includes(0)
-    ? `attribute_exists(petId) AND (${isOneOf} OR attribute_not_exists(revision))`
-    : isOneOf;
-  return { expression, values };
-}
-
-/** Why the condition failed. An update that is found done was repeated, because the answer to it got lost. */
+/** Why an update was not done now. One that is found done was done before, and the answer to it got lost. */
 function refused(found: Revised | undefined, token: string): UpdateOutcome {
   if (!found) return { kind: 'absent' };
-  const { entry, revision, updatedBy } = found;
-  return updatedBy === token ? { kind: 'updated', entry, revision } : { kind: 'stale', revision };
+  const { entry, revision } = found;
+  return isBy(found, token) ? { kind: 'updated', entry, revision } : { kind: 'stale', revision };
 }
 
-const wasRepeated = ({ $metadata }: ConditionalCheckFailedException): boolean => ($metadata.attempts ?? 1) > 1;
+const uncertain = ({ revision }: Revised): UpdateOutcome => ({ kind: 'stale', revision, uncertain: true });
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
 const parseEntry = (item: unknown): InventoryItem => v.parse(stockItemSchema, item);
 
 function parseRevised(item: unknown): Revised {
-  const { revision, updatedBy, ...entry } = v.parse(revisedItemSchema, item);
-  return { entry, revision, updatedBy };
+  const { revision, updatedBy, repeated, ...entry } = v.parse(revisedItemSchema, item);
+  return { entry, revision, updatedBy, repeated };
 }

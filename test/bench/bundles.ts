@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundleOptions } from '../../infra/stack/bundle.ts';
-import { atMost, type Figure, median } from './figure.ts';
+import { atMost, type Figure, median, report } from './figure.ts';
 
 const RUNS = 21;
 const MAX_BUNDLE_KILOBYTES = 250;
@@ -47,7 +47,7 @@ const environment = {
 export function benchBundles(): Figure[] {
   const folder = mkdtempSync(join(tmpdir(), 'bench-bundles-'));
   try {
-    return functionNames().flatMap((name) => {
+    const ofFunctions = functionNames().flatMap((name) => {
       const ours = join(folder, `${name}.cjs`);
       const plain = join(folder, `${name}.mjs`);
       buildSync({ ...bundleOptions(name), outfile: ours });
@@ -57,6 +57,7 @@ export function benchBundles(): Figure[] {
         importFigure(name, ours, plain),
       ];
     });
+    return [...ofFunctions, ...powertoolsFigures(folder)];
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -78,6 +79,28 @@ function importFigure(name: string, ours: string, plain: string): Figure {
   const milliseconds = (of: 'ours' | 'plain'): string => median(pairs.map((pair) => pair[of])).toFixed(1);
   const figure = atMost(`${name}: cold import ÷ plain cold import`, ratio, MAX_IMPORT_RATIO);
   return { ...figure, measured: `${figure.measured} (${milliseconds('ours')} ms ÷ ${milliseconds('plain')} ms)` };
+}
+
+/**
+ * What Powertools would add to the functions that requests wait for, which log and count by themselves: beside an empty
+ * bundle. `sync-keys`, which nobody waits for, has it.
+ */
+function powertoolsFigures(folder: string): Figure[] {
+  const metrics = bundleText(folder, 'metrics', "new (require('@aws-lambda-powertools/metrics').Metrics)();");
+  const nothing = bundleText(folder, 'nothing', '');
+  const added = Array.from({ length: RUNS }, () => importTime(metrics) - importTime(nothing));
+  return [
+    report('Powertools Metrics alone: bundle', statSync(metrics).size / 1_000, ' kB'),
+    report('Powertools Metrics alone: cold import', median(added), ' ms'),
+  ];
+}
+
+/** @returns the file */
+function bundleText(folder: string, name: string, contents: string): string {
+  const { entryPoints: _, ...options } = bundleOptions(name);
+  const outfile = join(folder, `${name}.cjs`);
+  buildSync({ ...options, stdin: { contents, resolveDir: import.meta.dirname }, outfile });
+  return outfile;
 }
 
 function importTime(file: string): number {

@@ -9,8 +9,14 @@ export interface Consumed {
   readonly units: number;
 }
 
+const callSchema = v.looseObject({ TableName: v.optional(v.string(), '') });
+
+const capacitySchema = v.object({ TableName: v.string(), CapacityUnits: v.number() });
+
 const answerSchema = v.object({
-  ConsumedCapacity: v.optional(v.object({ TableName: v.string(), CapacityUnits: v.number() })),
+  __type: v.optional(v.string()),
+  // A call for several tables tells of each.
+  ConsumedCapacity: v.optional(v.union([capacitySchema, v.array(capacitySchema)]), []),
 });
 
 /** Stands between the host and a DynamoDB engine, asks for the consumed capacity of every call and keeps it. */
@@ -43,7 +49,8 @@ export class CapacityMeter {
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-    const call: object = JSON.parse((await buffer(request)).toString());
+    const call = v.parse(callSchema, JSON.parse((await buffer(request)).toString()));
+    const { TableName } = call;
     const isMetered = ['GetItem', 'PutItem', 'UpdateItem', 'Query'].includes(operation);
     const answer = await fetch(this.#engine, {
       method: 'POST',
@@ -56,9 +63,13 @@ export class CapacityMeter {
       body: JSON.stringify(isMetered ? { ...call, ReturnConsumedCapacity: 'TOTAL' } : call),
     });
     const text = await answer.text();
-    const { ConsumedCapacity } = v.parse(answerSchema, JSON.parse(text));
-    if (ConsumedCapacity) {
-      this.#consumed.push({ table: ConsumedCapacity.TableName, operation, units: ConsumedCapacity.CapacityUnits });
+    const { ConsumedCapacity, __type } = v.parse(answerSchema, JSON.parse(text));
+    for (const capacity of [ConsumedCapacity].flat()) {
+      this.#consumed.push({ table: capacity.TableName, operation, units: capacity.CapacityUnits });
+    }
+    if (__type?.endsWith('ConditionalCheckFailedException') === true) {
+      // No engine tells, but DynamoDB bills the write that was refused, by the size of the item: all of ours are small.
+      this.#consumed.push({ table: TableName, operation, units: 1 });
     }
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
   }

@@ -52,9 +52,12 @@ export class ListEnvironment {
         AWS_SECRET_ACCESS_KEY: 'bench',
         STOCK_TABLE: table,
         SECRETS_TABLE: 'secrets',
+        METRICS_NAMESPACE: 'Bench',
+        STACK_NAME: 'bench',
         NODE_OPTIONS: STREAMING_NODE_OPTIONS,
       },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // Its lines about requests are not what the bench prints.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
   }
 

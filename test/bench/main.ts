@@ -3,19 +3,23 @@ import { markdownTable } from 'markdown-table';
 import { benchBundles } from './bundles.ts';
 import { benchCapacity } from './capacity.ts';
 import { benchClient } from './client.ts';
+import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLeases } from './leases.ts';
 import { benchListing } from './listing.ts';
 import { benchLocalHost } from './local-host.ts';
+import { benchSynthesis } from './synthesis.ts';
 
 /** `npm run bench`: every number that the README states, as a table. Names of parts as arguments run only those. */
 const parts: Record<string, () => Figure[] | Promise<Figure[]>> = {
   bundles: benchBundles,
   capacity: benchCapacity,
   client: benchClient,
+  costs: benchCosts,
   leases: benchLeases,
   listing: benchListing,
   host: benchLocalHost,
+  synthesis: benchSynthesis,
 };
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);

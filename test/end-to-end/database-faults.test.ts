@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Answer, ApiClient } from '../support/api-client.ts';
-import { dynamoDBError, type Fault, FaultyEngine } from '../support/faulty-engine.ts';
+import { type Call, dynamoDBError, type Fault, FaultyEngine } from '../support/faulty-engine.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 
@@ -26,7 +26,14 @@ const outages: readonly [string, Fault, number][] = [
   ['fails', dynamoDBError(500, 'InternalServerError'), 1],
   ['is overloaded', dynamoDBError(400, 'ProvisionedThroughputExceededException'), 1],
   ['hangs up', { kind: 'hangUp' }, 2],
+  ['hangs up in the middle of its answer', { kind: 'halfAnswer' }, 2],
 ];
+
+/** Those that ask DynamoDB for more than the key. */
+const dataRequests = requests.slice(0, 7);
+
+/** Nobody has updated it for long, so that what becomes of an update can be told. */
+const QUIET_PET = { petId: 900n, quantity: 1, status: 'available' };
 
 describe('When DynamoDB', () => {
   let engine: FaultyEngine;
@@ -49,6 +56,8 @@ describe('When DynamoDB', () => {
   afterEach(() => {
     engine.faults = () => undefined;
   });
+
+  const isStockUpdate = ({ action, body }: Call) => action === 'UpdateItem' && body.includes(host.stockTable);
 
   describe('is out of reach', () => {
     beforeAll(() => engine.disconnect());
@@ -107,11 +116,59 @@ describe('When DynamoDB', () => {
       expect(await key.read()).toMatchObject({ dayUsed: dayUsed + 1 });
     });
 
-    test('for a moment only, the operation tries again and succeeds', async () => {
+    const once: readonly [string, () => Promise<Answer>][] = [
+      ['GET /inventory', () => api.list()],
+      ['PATCH /inventory/{petId}', () => api.setQuantity(900, 6)],
+    ];
+
+    test.each(once)('for a moment only, %s tries again and succeeds', async (__, send) => {
+      await host.putStock(QUIET_PET);
       let faultsLeft = 1;
       engine.faults = ({ body }) => (body.includes(host.stockTable) && faultsLeft-- > 0 ? fault : undefined);
 
-      expect(await api.list()).toMatchObject({ status: 200 });
+      expect(await send()).toMatchObject({ status: 200 });
+    });
+  });
+
+  test('throttles for a while, 503, and then all is as before', async () => {
+    engine.faults = () => dynamoDBError(400, 'ThrottlingException');
+    const during = await Promise.all(Array.from({ length: 20 }, () => api.list()));
+    engine.faults = () => undefined;
+    const afterwards = await Promise.all(Array.from({ length: 20 }, () => api.list()));
+
+    expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(new Set(afterwards.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  describe('has done an update, and its answer is lost,', () => {
+    beforeEach(async () => {
+      await host.putStock(QUIET_PET);
+      let updates = 0;
+      engine.faults = (call) => (isStockUpdate(call) && updates++ === 0 ? { kind: 'lostAnswer' } : undefined);
+      engine.calls.length = 0;
+    });
+
+    test('200, and it is done once', async () => {
+      const { status, headers, text } = await api.setQuantity(900, 6);
+
+      expect({ status, text }).toEqual({ status: 200, text: '{"petId":900,"quantity":6,"status":"available"}' });
+      expect(headers.get('ETag')).toBe('"1"');
+      expect(engine.calls.slice(-2)).toEqual(['UpdateItem', 'GetItem']);
+    });
+
+    test('503 where somebody else updated the pet in between, and theirs stays', async () => {
+      const theirs = Promise.withResolvers<Answer>();
+      engine.beforeCall = async ({ action, body }) => {
+        if (action !== 'GetItem' || !body.includes(host.stockTable)) return;
+        engine.beforeCall = () => Promise.resolve();
+        theirs.resolve(await api.setQuantity(900, 7));
+      };
+      const ours = await api.setQuantity(900, 6);
+
+      expect(await theirs.promise).toMatchObject({ status: 200 });
+      expect(ours).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(ours.error?.message).toContain('may have been done');
+      expect((await api.list()).text).toContain('{"petId":900,"quantity":7,');
     });
   });
 
@@ -142,6 +199,18 @@ describe('When DynamoDB', () => {
     engine.faults = () => ({ kind: 'silence' });
 
     expect(await api.list()).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+  });
+
+  test('does not answer the operations, 503 for each before the gateway gives up, and then all is as before', async () => {
+    engine.faults = ({ body }) => (body.includes(host.keysTable) ? undefined : { kind: 'silence' });
+    const during = await Promise.all(
+      dataRequests.map(([name, send]) => send(api).then(({ status }) => [name, status])),
+    );
+    engine.faults = () => undefined;
+    const afterwards = await Promise.all(dataRequests.slice(3).map(([, send]) => send(api)));
+
+    expect(during).toEqual(dataRequests.map(([name]) => [name, 503]));
+    expect(new Set(afterwards.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   test('refuses a call as wrong, 500 without telling what it said', async () => {

@@ -4,10 +4,12 @@ import { ApiClient } from '../support/api-client.ts';
 import {
   assemblyForFaults,
   type EarlyFault,
+  type FaultAfterwards,
   type FunctionFault,
   hurryTimers,
   type LateFault,
   plantFaults,
+  plantFaultsAfterwards,
   plantStreamFaults,
 } from '../support/function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
@@ -16,6 +18,7 @@ import { LocalHost } from '../support/local-host.ts';
 const GATEWAY_TIMEOUT_MS = 29_000;
 const FALLBACK_TIMEOUT_MS = 5_000;
 const AUTHORIZER_TIMEOUT_MS = 10_000;
+const UPDATE_TIMEOUT_MS = 15_000;
 /** Of the function and of the gateway. */
 const STREAMING_TIMEOUT_MS = 300_000;
 
@@ -28,6 +31,7 @@ describe('When a function', () => {
   beforeAll(async () => {
     plantFaults(assembly, 'FunctionsFallback', 'x-fault-fallback');
     plantFaults(assembly, 'FunctionsAuthorizer', 'x-fault-authorizer');
+    plantFaultsAfterwards(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
     plantStreamFaults(assembly, 'FunctionsListInventory', 'x-fault-list');
     host = await LocalHost.start({ assembly });
     key = await issueKey(host);
@@ -48,6 +52,26 @@ describe('When a function', () => {
 
   const whenList = (fault: EarlyFault) => api.send('GET', '/inventory', { headers: { 'X-Fault-List': fault } });
 
+  async function whenUpdate(quantity: number, fault: FaultAfterwards, headers: Record<string, string> = {}) {
+    // Time enough for the work itself.
+    if (fault === 'hangs afterwards') hurryTimers(UPDATE_TIMEOUT_MS, 1_500);
+    const answer = await api.send('PATCH', '/inventory/101', {
+      headers: { 'Content-Type': 'application/json', 'X-Fault-Update': fault, ...headers },
+      body: JSON.stringify({ quantity }),
+    });
+    jest.restoreAllMocks();
+    return answer;
+  }
+
+  /** The revision of the entry, as a 412 tells it. */
+  const revisionOf = async (): Promise<number> => {
+    const { headers } = await api.send('PATCH', '/inventory/101', {
+      headers: { 'Content-Type': 'application/json', 'If-Match': '"none"' },
+      body: '{"quantity":1}',
+    });
+    return Number.parseInt(headers.get('ETag')?.slice(1, -1) ?? '', 36);
+  };
+
   /** The status of a list, and how the rest of the answer fails. */
   async function whenListBreaks(fault: LateFault, encoding: string) {
     const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault-List': fault, 'Accept-Encoding': encoding };
@@ -58,6 +82,7 @@ describe('When a function', () => {
 
   test.each([
     'crashes',
+    'runs out of memory',
     'throws',
     'answers with nothing',
     'answers with another shape',
@@ -95,6 +120,7 @@ describe('When a function', () => {
   describe('is the authorizer and', () => {
     test.each([
       'crashes',
+      'runs out of memory',
       'throws',
       'answers with nothing',
       'answers with another shape',
@@ -116,6 +142,39 @@ describe('When a function', () => {
     test('refuses in the words of API Gateway, 401', async () => {
       expect(await whenAuthorizer('refuses in the words of API Gateway')).toMatchObject({ status: 401 });
     });
+  });
+
+  describe('has updated the stock and', () => {
+    test.each(['crashes afterwards', 'runs out of memory afterwards', 'hangs afterwards'] as const)(
+      '%s, 502, and the update is there, once',
+      async (fault) => {
+        const before = await revisionOf();
+        const answer = await whenUpdate(31, fault);
+
+        expect(answer).toMatchObject({ status: 502, error: { code: 'BAD_GATEWAY' }, rateLimit: { limit: 1_000 } });
+        expect(await revisionOf()).toBe(before + 1);
+        expect((await api.list()).text).toContain('{"petId":101,"quantity":31,');
+      },
+    );
+
+    test.each(['crashes afterwards', 'runs out of memory afterwards', 'hangs afterwards'] as const)(
+      '%s, a repetition with its Idempotency-Key is answered and does not do it again, whatever others did',
+      async (fault) => {
+        const headers = { 'Idempotency-Key': `"${fault}"` };
+        const before = await revisionOf();
+        const failed = await whenUpdate(32, fault, headers);
+        await api.setQuantity(101, 33);
+        const repeated = await api.send('PATCH', '/inventory/101', {
+          headers: { 'Content-Type': 'application/json', ...headers },
+          body: '{"quantity":32}',
+        });
+
+        expect(failed.status).toBe(502);
+        expect(repeated).toMatchObject({ status: 200, text: expect.stringContaining('"quantity":32') });
+        expect(await revisionOf()).toBe(before + 2);
+        expect((await api.list()).text).toContain('{"petId":101,"quantity":33,');
+      },
+    );
   });
 
   describe('streams and', () => {
@@ -166,9 +225,10 @@ describe('When a function', () => {
     );
 
     test('broke off, its log says why', async () => {
-      const before = host.log.length;
+      const timesLogged = (): number => host.log.split('the secret of the function').length;
+      const before = timesLogged();
       await whenListBreaks('throws in the middle', 'identity');
-      while (!host.log.slice(before).includes('the secret of the function')) await sleep(20);
+      while (timesLogged() === before) await sleep(20);
 
       expect(host.log).not.toContain(key.token);
     });

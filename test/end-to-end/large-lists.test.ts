@@ -7,6 +7,7 @@ import { ApiClient } from '../support/api-client.ts';
 import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { requestLinesIn } from '../support/request-lines.ts';
 
 /** Room for several pages. */
 const MANY = 10_000;
@@ -95,6 +96,9 @@ describe('GET /store/orders of a very large store', () => {
     expect(text.startsWith('[{"id":')).toBe(true);
     expect(text.endsWith(']')).toBe(false);
     expect(await host.logWith('A list broke off')).toContain('A list broke off after its answer had begun');
+    expect(requestLinesIn(await host.logWith('"complete":false'))).toContainEqual(
+      expect.objectContaining({ requestId: response.headers.get('x-amzn-RequestId'), status: '200', complete: false }),
+    );
   });
 
   test('one that cannot begin is a 503 with an Error body', async () => {

@@ -85,7 +85,7 @@ describe('npm start', () => {
     const { exitCode, stdout, stderr } = await new HostProcess(['--help'], temporaryFolder).ended();
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    for (const option of ['--port', '--host', '--data', '--dynamodb', '--no-sample-data', '--json']) {
+    for (const option of ['--port', '--host', '--data', '--dynamodb', '--no-sample-data', '--assembly', '--json']) {
       expect(stdout).toContain(option);
     }
   });
@@ -99,6 +99,7 @@ describe('What cannot work is said in one line, and ends with 1:', () => {
     ['a port beyond 65535', () => ['--port', '65536'], /'65536' is invalid/],
     ['an engine that is no URL', () => ['--dynamodb', 'localhost:8000'], /'localhost:8000' is invalid/],
     ['an engine that is not there', () => ['--dynamodb', 'http://127.0.0.1:1'], /127\.0\.0\.1:1 cannot be used/],
+    ['an assembly that is not there', (inside) => ['--data', 'memory', '--assembly', inside], /assembly has no file/],
     ['a data folder that is a file', (inside) => ['--data', path.join(inside, 'file')], /file cannot be used/],
   ])('%s', async (_, args, message) => {
     writeFileSync(path.join(folder, 'file'), 'not a folder');

@@ -1,12 +1,16 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { parseShare } from '../../shared/http/authorizer-share.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { EmbeddedDatabase } from '../support/embedded-database.ts';
+import { metricsIn } from '../support/embedded-metric-format.ts';
 import { KeysTable } from '../support/keys-table.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
+import { recordRequestLines } from '../support/request-lines.ts';
 
 const database = new EmbeddedDatabase();
+const lines = recordRequestLines();
 
 /** 30 seconds into a minute, and 41,130 before the day ends. */
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -208,5 +212,74 @@ describe('A request that is denied', () => {
     ['has expired', { expiresAt: NOW }],
   ])('with a key that %s has empty windows', async (_, state) => {
     expect((await verdictOnKey(state)).context).toMatchObject({ code: 'API_KEY_INVALID', ...NONE });
+  });
+});
+
+describe('Of its own part', () => {
+  const used = { readUnits: '0', writeUnits: '1', conflicts: '0', coldStarts: '0' };
+
+  test('the authorizer tells the function, which logs the request for both', async () => {
+    expect((await verdictOnKey({ plan: 'pro' })).context).toMatchObject({ plan: 'pro', ...used });
+    expect(lines()).toEqual([]);
+  });
+
+  test('it tells what a refusal took: the write that found no room, and the one that counts it', async () => {
+    const { context } = await verdictOnKey({ minuteUsed: 60, dayUsed: 100 });
+
+    // The read is there because this engine does not bring the item back with the failure.
+    expect(context).toMatchObject({ outcome: 'RATE_LIMIT_EXCEEDED', plan: 'free', readUnits: '1', writeUnits: '2' });
+    expect(lines()).toEqual([]);
+  });
+
+  test('it tells nothing of the plan where the request could not be counted', async () => {
+    const token = generateApiKey();
+    await keys.removeAttribute(await keys.issue({ keyHash: hashApiKey(token) }), 'minuteRefused');
+    const { context } = await verdictOn({ Authorization: `Bearer ${token}` });
+
+    expect(context).toMatchObject({ outcome: 'SERVICE_UNAVAILABLE', conflicts: '0' });
+    expect(context).not.toHaveProperty('plan');
+    expect(lines()).toEqual([]);
+  });
+
+  test('the functions understand all that it says', async () => {
+    const { context, principalId } = await verdictOnKey({ keyId: 'k1', plan: 'business' });
+
+    expect(parseShare({ ...context, principalId })).toEqual({
+      share: { readUnits: 0, writeUnits: 1, conflicts: 0, coldStarts: 0 },
+      plan: 'business',
+      keyId: 'k1',
+      outcome: 'ADMITTED',
+    });
+  });
+});
+
+describe('A request that is denied is logged by the authorizer, as no function runs:', () => {
+  test.each<[string, Record<string, string>, string, object]>([
+    ['without a key', { Authorization: '' }, 'API_KEY_MISSING', { writeUnits: 0 }],
+    ['with a key that is mistyped', { Authorization: 'Bearer psk_x' }, 'API_KEY_INVALID', { writeUnits: 0 }],
+    [
+      'with a key that was never issued, which takes a write',
+      { Authorization: `Bearer ${generateApiKey()}` },
+      'API_KEY_INVALID',
+      { writeUnits: 1 },
+    ],
+  ])('%s', async (_, headers, code, used) => {
+    await verdictOn(headers);
+
+    expect(lines()).toMatchObject([
+      { operation: 'listInventory', keyId: 'none', plan: 'none', status: '401', code, reason: code, ...used },
+    ]);
+    expect(metricsIn(lines()[0])).toContainEqual({
+      namespace: 'PetStoreInventory',
+      name: 'Refusals',
+      dimensions: { stack: 'test-Inventory', reason: code },
+      value: 1,
+    });
+  });
+
+  test('with a key that is disabled, which is not named', async () => {
+    await verdictOnKey({ keyId: 'k2', enabled: false });
+
+    expect(lines()).toMatchObject([{ keyId: 'none', plan: 'none', status: '401', code: 'API_KEY_INVALID' }]);
   });
 });

@@ -1,6 +1,15 @@
-import { describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/fallback.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { operationHandler } from '../../shared/http/operation-handler.ts';
 import { admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
+import { recordRequestLines } from '../support/request-lines.ts';
+
+const lines = recordRequestLines();
+
+let handler: ReturnType<typeof operationHandler>;
+
+beforeAll(async () => {
+  ({ handler } = await import('../../functions/fallback.ts'));
+});
 
 const answerTo = (method: string, resource: string) => handler(aProxyEvent({ method, resource }), lambdaContext);
 
@@ -16,6 +25,7 @@ describe('A request that is no operation', () => {
       headers: { Allow: allowed, ...admittedHeaders },
       body: expect.stringContaining('"code":"METHOD_NOT_ALLOWED"'),
     });
+    expect(lines()).toMatchObject([{ operation: 'none', status: '405', code: 'METHOD_NOT_ALLOWED', writeUnits: 0 }]);
   });
 
   test.each(['/', '/pets', '/store', '/{proxy+}'])('GET %s is 404', async (resource) => {
@@ -24,5 +34,6 @@ describe('A request that is no operation', () => {
       headers: admittedHeaders,
       body: expect.stringContaining('"code":"ROUTE_NOT_FOUND"'),
     });
+    expect(lines()).toMatchObject([{ operation: 'none', status: '404', code: 'ROUTE_NOT_FOUND', readUnits: 0 }]);
   });
 });

@@ -6,11 +6,13 @@ import { type InventoryItem, inventoryItemToJson, petStatuses } from '../../shar
 import { EmbeddedDatabase } from '../support/embedded-database.ts';
 import { int64 } from '../support/int64.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
+import { recordRequestLines } from '../support/request-lines.ts';
 import { anEntry, StockTable } from '../support/stock-table.ts';
 import { streamedAnswer } from '../support/streamed-answer.ts';
 import { createOrdersTable, createSecretsTable } from '../support/tables.ts';
 
 const database = new EmbeddedDatabase();
+const lines = recordRequestLines();
 
 const COUNT = 1_300;
 
@@ -53,10 +55,10 @@ const jsonOf = {
 };
 
 describe.each([
-  ['GET /inventory', 'inventory', 'sold'],
-  ['GET /store/orders', 'orders', 'delivered'],
-] as const)('%s', (_, name, status) => {
-  const list = (query = '') => streamedAnswer(handlers[name], aProxyEvent({ query }));
+  ['GET /inventory', 'inventory', 'sold', 'listInventory', '/inventory'],
+  ['GET /store/orders', 'orders', 'delivered', 'listOrders', '/store/orders'],
+] as const)('%s', (_, name, status, operation, resource) => {
+  const list = (query = '') => streamedAnswer(handlers[name], aProxyEvent({ query, resource }));
   const all = jsonOf[name].map(({ json }) => json);
   const some = jsonOf[name].filter((one) => one.status === status).map(({ json }) => json);
 
@@ -77,6 +79,21 @@ describe.each([
 
     expect(answer.chunks.length).toBeGreaterThan(1);
     expect(answer.text === `[${all.join(',')}]`).toBe(true);
+  });
+
+  test('logs the capacity that all pages took together, once the last has gone', async () => {
+    // What signs the cursors is read once.
+    await list('limit=1');
+    await list('limit=1000');
+    await list();
+    await list('status=unknown');
+    const [, most, whole, refused, ...others] = lines();
+
+    expect(others).toEqual([]);
+    expect(whole).toMatchObject({ operation, status: '200', writeUnits: 0 });
+    expect(whole?.readUnits).toBeGreaterThan(most?.readUnits ?? Infinity);
+    expect(whole?.readUnits).toBeLessThan(2 * (most?.readUnits ?? 0));
+    expect(refused).toMatchObject({ operation, status: '400', code: 'INVALID_QUERY', readUnits: 0 });
   });
 
   test('lists those with a status', async () => {

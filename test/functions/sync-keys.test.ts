@@ -12,6 +12,7 @@ const MANY = 130;
 const NAMED = 100;
 
 const metricNames = [
+  'KeysInAccount',
   'KeysAdded',
   'KeysChanged',
   'KeysDisabled',

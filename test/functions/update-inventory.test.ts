@@ -5,11 +5,13 @@ import type { operationHandler } from '../../shared/http/operation-handler.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
 import { EmbeddedDatabase } from '../support/embedded-database.ts';
 import { admittedContext, admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
+import { recordRequestLines } from '../support/request-lines.ts';
 import { anEntry, StockTable } from '../support/stock-table.ts';
 import { createRequestsTable } from '../support/tables.ts';
 
 acceptForeignErrors();
 const database = new EmbeddedDatabase();
+const lines = recordRequestLines();
 
 let handler: ReturnType<typeof operationHandler>;
 let stock: StockTable;
@@ -89,6 +91,22 @@ describe('PATCH /inventory/{petId}', () => {
     ['a wrong Idempotency-Key', () => patch('1', 7, { 'Idempotency-Key': '""' }), 400, 'INVALID_HEADER'],
   ])('refuses %s, with its mark (spec §9, rule 2) and the limits', async (_, request, statusCode, code) => {
     expect(await request()).toMatchObject({ statusCode, headers: marked, body: body(code) });
+  });
+});
+
+describe('The line about PATCH /inventory/{petId}', () => {
+  test.each<[string, Record<string, string>, object]>([
+    ['an update is one write', {}, { status: '200', readUnits: 0, writeUnits: 1 }],
+    ['one that lost is one too', { 'If-Match': '"4"' }, { status: '412', code: 'PRECONDITION_FAILED', writeUnits: 1 }],
+    [
+      'one with an Idempotency-Key is three, and a read',
+      { 'Idempotency-Key': randomUUID() },
+      { status: '200', readUnits: 1, writeUnits: 3 },
+    ],
+  ])('says what it took: %s', async (_, headers, expected) => {
+    await patch(await aPet(), 7, headers);
+
+    expect(lines()).toMatchObject([{ operation: 'updateInventory', keyId: 'k3y1d', ...expected }]);
   });
 });
 

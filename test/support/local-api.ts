@@ -72,12 +72,14 @@ export class LocalApis {
     let functionLog = '';
     const log: LogSink = (text) => (functionLog += text);
     const functions = new Map(
-      stack.resources('AWS::Lambda::Function').map(({ logicalId, ref }) => {
+      stack.resources('AWS::Lambda::Function').flatMap(({ logicalId, ref }) => {
         const functionArn = stack.attribute(logicalId, 'Arn');
-        return [
-          functionArn,
-          this.#deploy(sourceOf(logicalId, sources), { functionName: ref, functionArn, timeoutSeconds: 120, log }),
-        ];
+        const settings = { functionName: ref, functionArn, timeoutSeconds: 120, log };
+        const lambda = this.#deploy(sourceOf(logicalId, sources), settings);
+        const aliases = stack
+          .resources('AWS::Lambda::Alias')
+          .filter(({ properties }) => properties.FunctionName === ref);
+        return [functionArn, ...aliases.map((alias) => alias.ref)].map((arn) => [arn, lambda] as const);
       }),
     );
     const loaded = loadRestApi(stack, functions, logGroups, records);

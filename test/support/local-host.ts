@@ -7,6 +7,7 @@ import { type Host, type HostOptions, startHost } from '../../infra/local/host.t
 import { account, localCredentials } from '../../infra/local/template/account.ts';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
+import { LogScan } from './log-scan.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 /** A stock item as it lies in the table; `petId` may be beyond what a JavaScript number holds. */
@@ -21,6 +22,8 @@ export class LocalHost {
   readonly host: Host;
   /** Client of the engine behind the host. */
   readonly documents: DynamoDBDocumentClient;
+  /** Keys that were issued beside those that the gateway knows. None may ever be logged. */
+  readonly issuedKeys = new Set<string>();
 
   private constructor(host: Host) {
     this.host = host;
@@ -82,9 +85,14 @@ export class LocalHost {
     await this.documents.send(new DeleteCommand({ TableName: this.stockTable, Key: { storeId: STORE_ID, petId } }));
   }
 
+  /** @throws Error where there is a secret in its logs */
   async close(): Promise<void> {
     this.documents.destroy();
+    const { keys, records, logFolder } = this.host;
+    const secrets = new Set([...this.issuedKeys, ...Object.values(keys), ...records.apiKeys.map(({ value }) => value)]);
+    const scan = new LogScan(logFolder);
     await this.host.close();
+    scan.expectNoSecrets(secrets);
   }
 
   #output(name: string): string {

@@ -1,11 +1,104 @@
 import { expect } from '@jest/globals';
-import { hashApiKey } from '../../shared/keys/api-key.ts';
+import { hashApiKey, isKeyHash } from '../../shared/keys/api-key.ts';
 
 /** Any key of ours. */
 export const KEY_PATTERN = /psk_[0-9A-Za-z]{46}/g;
 
+/** Where a secret stands; never the secret itself, or the report would be the next leak. */
+export interface Leak {
+  readonly kind: string;
+  /** From 1 on. */
+  readonly line: number;
+}
+
+/** What a secret looks like, whoever's it is. */
+const secretPatterns: Readonly<Record<string, RegExp>> = {
+  'an API key': KEY_PATTERN,
+  'an API key in hexadecimal': /70736b5f[0-9a-f]{92}/gi,
+  'an API key in base64': new RegExp(`(?:${startsInBase64('psk_').join('|')})[0-9A-Za-z+/_-]{50}`, 'g'),
+  'a bearer token': /Bearer +[0-9A-Za-z._~+/-]{20}/gi,
+  'an AWS access key id': /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
+  'an AWS secret access key': /secret_?(?:access_?)?key["'\\]*\s*[:=]\s*["'\\]*[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])/gi,
+  'an AWS signature': /\bSignature=[0-9a-f]{64}/gi,
+  'a private key': /-----BEGIN [A-Z ]*PRIVATE KEY-----/g,
+  'a JSON web token': /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10}/g,
+};
+
+/** In a log, whatever looks like the hash of a key is one, but for the names of folders with a function's code. */
+const logPatterns = { ...secretPatterns, 'a hash': /(?<!asset\.)\b[0-9a-f]{64}\b/gi };
+
+/** Secrets in a text, of any kind, and in any form that a known key can be told by. */
+export function secretsIn(text: string, keys: Iterable<string> = []): Leak[] {
+  return [...matching(text, secretPatterns), ...knownIn(text, keys)];
+}
+
+/** The same in a log, where nothing that even looks like the hash of a key belongs. */
+export function secretsInLog(text: string, keys: Iterable<string> = []): Leak[] {
+  return [...matching(text, logPatterns), ...knownIn(text, keys)];
+}
+
 /** Checks that a text has neither a key in it, nor what is stored in place of one. */
 export function expectNoSecrets(text: string, keys: readonly string[]): void {
-  expect(text.match(KEY_PATTERN) ?? []).toEqual([]);
-  expect(keys.filter((key) => text.includes(hashApiKey(key)))).toEqual([]);
+  expect(secretsIn(text, keys)).toEqual([]);
 }
+
+function matching(text: string, patterns: Readonly<Record<string, RegExp>>): Leak[] {
+  return Object.entries(patterns).flatMap(([kind, pattern]) =>
+    [...text.matchAll(pattern)].map(({ index }) => ({ kind, line: lineAt(text, index) })),
+  );
+}
+
+/** How long a piece of a key must be to be told by. */
+const PIECE = 12;
+
+/** Looks up every place of the text among the beginnings of the forms, so that it takes no longer with many keys. */
+function knownIn(text: string, keys: Iterable<string>): Leak[] {
+  const forms = new Map<string, [form: string, kind: string][]>();
+  for (const key of keys) {
+    for (const [form, kind] of formsOf(key)) {
+      const start = form.slice(0, PIECE);
+      forms.set(start, [...(forms.get(start) ?? []), [form, kind]]);
+    }
+  }
+  const leaks: Leak[] = [];
+  for (let index = 0; forms.size > 0 && index <= text.length - PIECE; index++) {
+    const found = forms.get(text.slice(index, index + PIECE))?.find(([form]) => text.startsWith(form, index));
+    if (found) leaks.push({ kind: found[1], line: lineAt(text, index) });
+  }
+  return leaks;
+}
+
+/** What a key can be told by, or rebuilt from; of a key that is only known by its hash, the hash. */
+function formsOf(key: string): [form: string, kind: string][] {
+  const hash = Buffer.from(isKeyHash(key) ? key : hashApiKey(key), 'hex');
+  const ofHash: [string, string][] = [
+    [hash.toString('hex'), 'the hash of a known key'],
+    [hash.toString('base64url'), 'the hash of a known key in base64'],
+    [hash.toString('base64').replace('=', ''), 'the hash of a known key in base64'],
+  ];
+  if (isKeyHash(key)) return ofHash;
+  return [
+    ...ofHash,
+    [key, 'a known key'],
+    [Buffer.from(key).toString('hex'), 'a known key in hexadecimal'],
+    [Buffer.from(key).toString('base64url'), 'a known key in base64'],
+    ...piecesOf(key).map((piece): [string, string] => [piece, 'a piece of a known key']),
+  ];
+}
+
+/** Of our keys, such pieces that half a key in a row has one of them. A key of the console may be of common words. */
+function piecesOf(key: string): string[] {
+  if (!key.startsWith('psk_')) return [];
+  return [4, 16, 28].map((start) => key.slice(start, start + PIECE));
+}
+
+/** How a text begins in base64, by its place in the three bytes that four characters stand for. */
+function startsInBase64(text: string): string[] {
+  return ['', 'x', 'xx'].map((before) => {
+    const encoded = Buffer.from(`${before}${text}`).toString('base64').replaceAll('=', '');
+    // The first characters depend on what stands before, the last on what follows.
+    return encoded.slice(before === '' ? 0 : before.length + 1, Math.floor(((before.length + text.length) * 4) / 3));
+  });
+}
+
+const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;

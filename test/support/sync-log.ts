@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
+import { parseReportLine } from '../../infra/local/lambda/report-line.ts';
 import type { LocalHost } from './local-host.ts';
 
 const ids = v.pipe(
@@ -15,6 +16,7 @@ const runSchema = v.strictObject({
   _aws: v.strictObject({ Timestamp: v.number(), CloudWatchMetrics: v.array(v.unknown()) }),
   service: v.string(),
   stack: v.string(),
+  KeysInAccount: v.number(),
   KeysAdded: v.number(),
   KeysChanged: v.number(),
   KeysDisabled: v.number(),
@@ -39,10 +41,11 @@ export function syncLogOf({ host }: LocalHost): string {
   return readFileSync(path.join(host.logFolder, file), 'utf8');
 }
 
-/** The runs of the sync function so far. Throws where it has logged anything else. */
+/** The runs of the sync function so far, without Lambda's own lines. Throws where it has logged anything else. */
 export function syncRunsOf(host: LocalHost): SyncRun[] {
   const lines = syncLogOf(host).split('\n').slice(0, -1);
-  return lines.map((line) => v.parse(runSchema, JSON.parse(line)));
+  const written = lines.filter((line) => !parseReportLine(line));
+  return written.map((line) => v.parse(runSchema, JSON.parse(line)));
 }
 
 /** The runs, once there are so many; those that there are after ten seconds otherwise. */

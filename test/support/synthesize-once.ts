@@ -1,18 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StageSettings } from '../../infra/stages.ts';
 import { runModule } from './module-process.ts';
 
 const FOLDER_VARIABLE = 'SYNTHESIZED_SERVICE';
 
 const bothStages = `
+  for (const name of Object.keys(process.env)) if (/^(AWS|CDK)_/.test(name)) delete process.env[name];
   const [, root, outdir] = process.argv;
   const { createApp } = await import(root + '/infra/create-app.ts');
   const { stages } = await import(root + '/infra/stages.ts');
-  createApp(Object.values(stages), { outdir, referencePage: false }).synth();
+  createApp(Object.values(stages), { outdir }).synth();
 `;
 
-/** Synthesises both stages of the service, without the stacks of the reference page. */
+/** Synthesises all that `cdk deploy` takes, with nothing of an account in the environment. */
 export function synthesizeInto(folder: string): void {
   runModule(bothStages, folder);
 }
@@ -30,4 +32,19 @@ export function synthesizedOnce(): string {
   const folder = process.env[FOLDER_VARIABLE];
   if (folder === undefined) throw new Error('The service was not synthesized before the tests');
   return folder;
+}
+
+const oneStage = `
+  const [, root, outdir, settings, referencePage] = process.argv;
+  const { createApp } = await import(root + '/infra/create-app.ts');
+  createApp([JSON.parse(settings)], { outdir, referencePage: referencePage === 'true' }).synth();
+`;
+
+/**
+ * Synthesises one stage with settings of its own.
+ *
+ * @throws Error with what the CDK says where the settings cannot be
+ */
+export function synthesizeStage(folder: string, settings: StageSettings, { referencePage = false } = {}): void {
+  runModule(oneStage, folder, JSON.stringify(settings), String(referencePage));
 }

@@ -21,15 +21,28 @@ function report(message: DynaliteMessage): void {
 
 /** The engine opens its store late and hides why it cannot, so that is found out before. */
 async function checkStore(path: string): Promise<string | undefined> {
-  const store = new Level(path);
+  const store = new Level<string, unknown>(path, { valueEncoding: 'json' });
   try {
     await store.open();
+    await dropUnfinishedTables(store);
     await store.close();
     return undefined;
   } catch (error) {
     return reasonOfLevelFailure(error);
   }
 }
+
+/**
+ * Forgets tables that a host was creating when it was killed. The engine would take them for unfinished for good, and
+ * neither use nor delete them; nothing can be in them.
+ */
+async function dropUnfinishedTables(store: Level<string, unknown>): Promise<void> {
+  for await (const [key, table] of store.iterator({ gte: 'table~', lt: 'table~\u00ff' })) {
+    if (isRecord(table) && table['TableStatus'] === 'CREATING') await store.del(key, { sync: true });
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 function serve(): void {
   const server = dynalite({ ...settings, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });

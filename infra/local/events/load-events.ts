@@ -76,9 +76,8 @@ function loadMapping(
 ): EventSourceMapping[] {
   const queue = queues.get(properties.EventSourceArn);
   if (!queue) throw new HostError(`Resource ${logicalId}: the template has no queue ${properties.EventSourceArn}`);
-  const lambda = [...functions.values()].find(
-    (candidate) => candidate.arn === properties.FunctionName || nameOf(candidate) === properties.FunctionName,
-  );
+  const { FunctionName: named } = properties;
+  const [, lambda] = [...functions].find(([arn]) => arn === named || arn.endsWith(`:function:${named}`)) ?? [];
   if (!lambda) throw new HostError(`Resource ${logicalId}: the template has no function ${properties.FunctionName}`);
   if (!properties.Enabled) return [];
   const settings = {

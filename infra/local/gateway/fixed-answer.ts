@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { HostError } from '../host-error.ts';
-import type { PropertiesOf } from '../template/resource-types.ts';
+import type { PropertiesOf } from '../template/resource-types/index.ts';
 import type { GatewayAnswer } from './messages.ts';
 
 type MockIntegration = Extract<PropertiesOf<'AWS::ApiGateway::Method'>, { AuthorizationType: 'NONE' }>['Integration'];

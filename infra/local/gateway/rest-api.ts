@@ -103,8 +103,11 @@ export class RestApi {
       ...eventBody(request, to.binaryMediaTypes),
     });
     const { lambda, timeoutMs, isStreamed } = integration;
-    if (!isStreamed) return answerOf(await integrate(lambda, proxyEvent, timeoutMs), request, to.binaryMediaTypes);
-    const { metadata, body } = await integrateStreaming(lambda, proxyEvent, timeoutMs);
+    if (!isStreamed) {
+      const result = await timed(integrate(lambda, proxyEvent, timeoutMs), variables);
+      return answerOf(result, request, to.binaryMediaTypes);
+    }
+    const { metadata, body } = await timed(integrateStreaming(lambda, proxyEvent, timeoutMs), variables);
     try {
       return streamedAnswerOf(metadata, body);
     } catch (error) {
@@ -139,6 +142,16 @@ export class RestApi {
     if (!accessLog) return;
     variables.set({ status, responseLength, responseLatency: Date.now() - request.receivedAt });
     accessLog.sink(`${variables.substitute(accessLog.format, '-')}\n`);
+  }
+}
+
+/** Tells the access log how long an integration takes to answer; of a streamed answer, until it begins. */
+async function timed<Result>(integrating: Promise<Result>, variables: ContextVariables): Promise<Result> {
+  const startedAt = performance.now();
+  try {
+    return await integrating;
+  } finally {
+    variables.set({ integrationLatency: Math.round(performance.now() - startedAt) });
   }
 }
 

@@ -8,12 +8,15 @@ import {
   type HostMessage,
   type Invocation,
 } from './invocation.ts';
+import { TIMED_OUT } from './report-line.ts';
 
 /** Room for short-lived objects. By default V8 lets it grow with the traffic, in every environment. */
 const YOUNG_GENERATION_MEGABYTES = 8;
 
 /** The time that Lambda gives a function to load. */
 const INIT_TIMEOUT_MS = 10_000;
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
 
 const runtime = new URL('runtime.worker.ts', import.meta.url);
 
@@ -28,6 +31,7 @@ export class ExecutionEnvironment {
   #receive: ((message: EnvironmentMessage) => void) | undefined;
   #giveUp: ((error: Error) => void) | undefined;
   #dead: Error | undefined;
+  #mostHeapBytes = 0;
 
   /** Starts the thread; {@link load} waits for the function. */
   constructor(settings: EnvironmentSettings, variables: Readonly<Record<string, string>>, log: LogSink) {
@@ -69,6 +73,11 @@ export class ExecutionEnvironment {
     return this.#dead === undefined;
   }
 
+  /** The most memory that its invocations left in use, in whole megabytes. */
+  get usedMegabytes(): number {
+    return Math.ceil(this.#mostHeapBytes / BYTES_PER_MEGABYTE);
+  }
+
   /**
    * Runs one event.
    *
@@ -85,6 +94,7 @@ export class ExecutionEnvironment {
         await this.#take(take, message.chunk);
         message = await this.#nextMessage();
       }
+      if ('heapBytes' in message) this.#mostHeapBytes = Math.max(this.#mostHeapBytes, message.heapBytes);
       if (message.kind === 'succeeded') return message.payload;
       throw new FunctionError(
         message.kind === 'failed' ? message.failure : { errorType: 'Runtime.Unknown', errorMessage: message.kind },
@@ -134,7 +144,7 @@ export class ExecutionEnvironment {
   }
 
   async #timeOut(reason: string): Promise<void> {
-    this.#die(reason, 'Sandbox.Timedout');
+    this.#die(reason, TIMED_OUT);
     await this.#worker.terminate();
   }
 

@@ -37,9 +37,9 @@ export type EnvironmentMessage =
   /** A part of a streamed response; the next comes once this has been taken. */
   | { readonly kind: 'chunk'; readonly chunk: Uint8Array }
   | { readonly kind: 'initFailed'; readonly failure: FunctionFailure }
-  /** `payload`: JSON text; empty after a streamed response. */
-  | { readonly kind: 'succeeded'; readonly payload: string }
-  | { readonly kind: 'failed'; readonly failure: FunctionFailure };
+  /** `payload`: JSON text; empty after a streamed response. `heapBytes`: memory that the function holds. */
+  | { readonly kind: 'succeeded'; readonly payload: string; readonly heapBytes: number }
+  | { readonly kind: 'failed'; readonly failure: FunctionFailure; readonly heapBytes: number };
 
 /** The longest event or result that a synchronous invocation carries, as JSON text in bytes. */
 export const MAX_PAYLOAD_BYTES = 6_291_556;

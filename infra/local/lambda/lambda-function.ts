@@ -11,6 +11,7 @@ import {
   MAX_PAYLOAD_BYTES,
   MAX_STREAMED_BYTES,
 } from './invocation.ts';
+import { reportLine } from './report-line.ts';
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
@@ -93,9 +94,36 @@ export class LambdaFunction {
     if (Buffer.byteLength(event) > MAX_PAYLOAD_BYTES) throw new EventTooLargeError();
     await this.#turn();
     try {
-      return await this.#run(await this.#environment(), event, take);
+      return await this.#reported(event, take);
     } finally {
       this.#passOnTurn();
+    }
+  }
+
+  /** Runs an event, and logs at its end what it took, as Lambda does. */
+  async #reported(event: string, take: ChunkTaker): Promise<string> {
+    const requestId = randomUUID();
+    const { memoryMegabytes } = this.#settings;
+    let startedAt = performance.now();
+    let initMs: number | undefined;
+    let environment: ExecutionEnvironment | undefined;
+    let errorType: string | undefined;
+    try {
+      environment = this.#idleEnvironment();
+      if (!environment) {
+        environment = await this.#newEnvironment();
+        initMs = performance.now() - startedAt;
+        startedAt += initMs;
+      }
+      return await this.#run(environment, requestId, event, take);
+    } catch (error) {
+      if (error instanceof FunctionError) ({ errorType } = error.failure);
+      throw error;
+    } finally {
+      const durationMs = performance.now() - startedAt;
+      const usedMegabytes = environment?.usedMegabytes ?? 0;
+      const report = { requestId, endedAt: Date.now(), durationMs, initMs, memoryMegabytes, usedMegabytes, errorType };
+      if (!this.#closed) this.#log(reportLine(report));
     }
   }
 
@@ -118,11 +146,15 @@ export class LambdaFunction {
     else this.#inUse -= 1;
   }
 
-  async #environment(): Promise<ExecutionEnvironment> {
+  #idleEnvironment(): ExecutionEnvironment | undefined {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
       if (idle.isAlive) return idle;
       this.#all.delete(idle);
     }
+    return undefined;
+  }
+
+  async #newEnvironment(): Promise<ExecutionEnvironment> {
     if (this.#closed) throw new FunctionError({ errorType: 'Closed', errorMessage: 'The host is stopping' });
     const environment = new ExecutionEnvironment(this.#settings, this.#variables(), this.#log);
     this.#all.add(environment);
@@ -135,10 +167,10 @@ export class LambdaFunction {
     }
   }
 
-  async #run(environment: ExecutionEnvironment, event: string, take: ChunkTaker): Promise<string> {
+  async #run(environment: ExecutionEnvironment, requestId: string, event: string, take: ChunkTaker): Promise<string> {
     try {
       const deadline = Date.now() + this.#settings.timeoutSeconds * 1_000;
-      return await environment.invoke({ requestId: randomUUID(), event, deadline }, take);
+      return await environment.invoke({ requestId, event, deadline }, take);
     } finally {
       if (environment.isAlive) this.#idle.push(environment);
       else this.#all.delete(environment);

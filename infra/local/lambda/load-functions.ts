@@ -1,11 +1,11 @@
+import type { SynthesizedStack } from '../assembly.ts';
 import { HostError } from '../host-error.ts';
 import type { LogGroups } from '../log-sink.ts';
-import type { SynthesizedStack } from '../assembly.ts';
 import type { LocalStack } from '../template/stack.ts';
 import { LambdaFunction } from './lambda-function.ts';
 
 /**
- * The functions of the stack by their ARN.
+ * The functions of the stack by their ARN, and by those of their aliases: there is one version of each.
  *
  * @param endpoints variables by which every function finds the services of this host
  * @throws HostError where the code of one is not there
@@ -16,8 +16,9 @@ export function loadFunctions(
   endpoints: Readonly<Record<string, string>>,
   logGroups: LogGroups,
 ): Map<string, LambdaFunction> {
+  const aliases = stack.resources('AWS::Lambda::Alias');
   return new Map(
-    stack.resources('AWS::Lambda::Function').map(({ logicalId, ref, properties }) => {
+    stack.resources('AWS::Lambda::Function').flatMap(({ logicalId, ref, properties }) => {
       const codeFolder = assetFolders.get(properties.Code.S3Key);
       if (codeFolder === undefined) throw new HostError(`Resource ${logicalId}: its code was not bundled`);
       const settings = {
@@ -30,7 +31,9 @@ export function loadFunctions(
         logGroupName: properties.LoggingConfig.LogGroup,
         variables: { ...properties.Environment.Variables, ...endpoints },
       };
-      return [settings.functionArn, new LambdaFunction(settings, logGroups.sink(settings.logGroupName))];
+      const lambda = new LambdaFunction(settings, logGroups.sink(settings.logGroupName));
+      const ofThis = aliases.filter((alias) => alias.properties.FunctionName === ref);
+      return [settings.functionArn, ...ofThis.map((alias) => alias.ref)].map((arn) => [arn, lambda] as const);
     }),
   );
 }

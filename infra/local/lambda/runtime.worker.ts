@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
 import type {
@@ -74,11 +75,17 @@ function sendChunk(chunk: Uint8Array): Promise<void> {
 async function run(handler: Handler, invocation: Invocation): Promise<void> {
   try {
     const answer = isStreaming(handler) ? streamed : buffered;
-    report({ kind: 'succeeded', payload: await answer(handler, invocation) });
+    report({ kind: 'succeeded', payload: await answer(handler, invocation), heapBytes: heapBytes() });
   } catch (error) {
     console.error(error);
-    report({ kind: 'failed', failure: failureOf(error) });
+    report({ kind: 'failed', failure: failureOf(error), heapBytes: heapBytes() });
   }
+}
+
+/** The memory of this thread; the rest of the process is the host's. */
+function heapBytes(): number {
+  const { total_heap_size: heap, external_memory: external } = getHeapStatistics();
+  return heap + external;
 }
 
 async function buffered(handler: Handler, invocation: Invocation): Promise<string> {

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { HostError } from '../host-error.ts';
 import { exportsOfStage, pseudoParameters } from './account.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
-import { type KnownType, type PropertiesOf, type ResourceType, resourceTypes } from './resource-types.ts';
+import { type KnownType, type PropertiesOf, resourceTypes } from './resource-types/index.ts';
+import type { ResourceType } from './resource-types/resource-type.ts';
 
 const templateSchema = v.strictObject({
   Description: v.optional(v.string()),
@@ -15,6 +16,8 @@ const templateSchema = v.strictObject({
       Metadata: v.optional(v.unknown()),
       DeletionPolicy: v.optional(v.unknown()),
       UpdateReplacePolicy: v.optional(v.unknown()),
+      // How a release goes: there is none on a laptop.
+      UpdatePolicy: v.optional(v.unknown()),
     }),
   ),
   Outputs: v.optional(v.record(v.string(), v.object({ Value: v.unknown() })), {}),

@@ -9,6 +9,7 @@ import {
   wholeNumberUpTo,
   withCommonOptions,
 } from '../../../infra/admin/options.ts';
+import { stages } from '../../../infra/stages.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { HostClock } from '../../support/host-clock.ts';
 
@@ -153,6 +154,21 @@ describe('agreed limits', () => {
     expect(agreedLimits(plan, {})).toBeUndefined();
     for (const part of [limits, { perMinute: 5 }, { perDay: 50 }]) {
       expect(() => agreedLimits(plan, part)).toThrow(`The plan ${plan} has fixed limits.`);
+    }
+  });
+
+  test('are not beyond what a stage has room for', () => {
+    const { perMinute, perDay } = stages.production.mostForEnterprise;
+
+    expect(agreedLimits('enterprise', { perMinute, perDay, stage: 'production' })).toEqual({ perMinute, perDay });
+    for (const beyond of [
+      { perMinute: perMinute + 1, perDay },
+      { perMinute, perDay: perDay + 1 },
+    ]) {
+      expect(() => agreedLimits('enterprise', { ...beyond, stage: 'production' })).toThrow(
+        'production agrees to 60000 a minute and 86400000 a day at most.',
+      );
+      expect(agreedLimits('enterprise', beyond)).toEqual(beyond);
     }
   });
 });

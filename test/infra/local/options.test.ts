@@ -27,6 +27,7 @@ describe('npm start', () => {
       { dynamodb: new URL('https://dynamodb.eu-central-1.amazonaws.com') },
     ],
     [['--no-sample-data'], { sampleData: false }],
+    [['--assembly', 'cdk.out'], { assembly: 'cdk.out' }],
     [['--json'], { json: true }],
     [
       ['--json', '--no-sample-data', '--port', '1', '--data', 'x'],
@@ -55,6 +56,8 @@ describe('npm start', () => {
     [['--host', ''], '--host'],
     [['--data'], '--data'],
     [['--data', ''], '--data'],
+    [['--assembly'], '--assembly'],
+    [['--assembly', ''], '--assembly'],
     [['--dynamodb'], '--dynamodb'],
     [['--dynamodb', 'localhost:8000'], '--dynamodb'],
     [['--dynamodb', '8000'], '--dynamodb'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { operations } from '../../../shared/contract/operations.ts';
 import { type ApiMethod, apiMethods, resourcePaths } from '../../support/api-methods.ts';
-import { attribute, resourcesOf, synthesizedStages, text, withoutHash } from '../../support/synthesized.ts';
+import { ref, resourcesOf, synthesizedStages, text, withoutHash } from '../../support/synthesized.ts';
 
 const { staging, production } = synthesizedStages();
 
@@ -17,12 +17,12 @@ const [stage] = resourcesOf(staging, 'AWS::ApiGateway::Stage', everything);
 /** `arn:…:lambda:path/…/functions/<its ARN>/…`, without the hash in the name of the function. */
 const uri = v.pipe(
   text,
-  v.transform((value) => value.split('/').map(withoutHash).join('/')),
+  v.transform((value) => value.replaceAll(/[0-9A-F]{8}(?=>)/g, '')),
 );
 const LAMBDA = 'arn:<AWS::Partition>:apigateway:<AWS::Region>:lambda:path';
-const buffered = (functionName: string) => `${LAMBDA}/2015-03-31/functions/${functionName}.Arn/invocations`;
+const buffered = (functionName: string) => `${LAMBDA}/2015-03-31/functions/<${functionName}Aliaslive>/invocations`;
 const streamed = (functionName: string) =>
-  `${LAMBDA}/2021-11-15/functions/${functionName}.Arn/response-streaming-invocations`;
+  `${LAMBDA}/2021-11-15/functions/<${functionName}Aliaslive>/response-streaming-invocations`;
 
 /** All methods but those that answer preflights. */
 const methods = apiMethods(staging).filter(({ properties }) => properties.HttpMethod !== 'OPTIONS');
@@ -65,7 +65,7 @@ describe('the authorizer', () => {
 
   test('is the authorizer function', () => {
     expect(JSON.stringify(authorizers[0]?.properties.AuthorizerUri)).toMatch(
-      /:lambda:path\/2015-03-31\/functions\/",\{"Fn::GetAtt":\["FunctionsAuthorizer[0-9A-F]{8}","Arn"\]\},"\/invocations"\]\]\}$/,
+      /:lambda:path\/2015-03-31\/functions\/",\{"Ref":"FunctionsAuthorizerAliaslive[0-9A-F]{8}"\},"\/invocations"\]\]\}$/,
     );
   });
 });
@@ -129,19 +129,19 @@ describe('the permissions to invoke a function', () => {
   const permissions = resourcesOf(
     staging,
     'AWS::Lambda::Permission',
-    v.object({ Action: v.string(), Principal: v.string(), FunctionName: attribute, SourceArn: v.unknown() }),
+    v.object({ Action: v.string(), Principal: v.string(), FunctionName: ref, SourceArn: v.unknown() }),
   );
 
   test('go to every function of the API, and to no other', () => {
     const invocable = new Set(permissions.map(({ properties }) => withoutHash(properties.FunctionName)));
 
     expect([...invocable].toSorted()).toEqual([
-      'FunctionsAuthorizer.Arn',
-      'FunctionsFallback.Arn',
-      'FunctionsGetPet.Arn',
-      'FunctionsListInventory.Arn',
-      'FunctionsListOrders.Arn',
-      'FunctionsUpdateInventory.Arn',
+      'FunctionsAuthorizerAliaslive',
+      'FunctionsFallbackAliaslive',
+      'FunctionsGetPetAliaslive',
+      'FunctionsListInventoryAliaslive',
+      'FunctionsListOrdersAliaslive',
+      'FunctionsUpdateInventoryAliaslive',
     ]);
   });
 
@@ -178,7 +178,9 @@ describe('the stage', () => {
       status: '$context.status',
       bytes: '$context.responseLength',
       milliseconds: '$context.responseLatency',
+      integrationMilliseconds: '$context.integrationLatency',
       keyId: '$context.authorizer.principalId',
+      plan: '$context.authorizer.plan',
       outcome: '$context.authorizer.outcome',
       gatewayError: '$context.error.responseType',
     });

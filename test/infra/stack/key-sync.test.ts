@@ -85,7 +85,7 @@ describe.each(stages)('the sync of keys on %s', (stageName) => {
       expect(otherMappings).toEqual([]);
       expect(mapping?.properties).toEqual({
         EventSourceArn: { 'Fn::GetAtt': [expect.stringMatching(/^KeySyncQueue[0-9A-F]{8}$/), 'Arn'] },
-        FunctionName: { Ref: sync?.id },
+        FunctionName: { 'Fn::Join': ['', [expect.anything(), ':live']] },
         BatchSize: 1_000,
         MaximumBatchingWindowInSeconds: 1,
         ScalingConfig: { MaximumConcurrency: 2 },

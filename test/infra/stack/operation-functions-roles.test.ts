@@ -42,11 +42,8 @@ const statement = v.strictObject({
   ]),
 });
 
-const policies = resourcesOf(
-  staging,
-  'AWS::IAM::Policy',
-  v.object({ Roles: v.array(name), PolicyDocument: v.object({ Statement: v.array(statement) }) }),
-).map(({ properties }) => properties);
+const policySchema = v.object({ Roles: v.array(name), PolicyDocument: v.object({ Statement: v.array(statement) }) });
+const policies = resourcesOf(staging, 'AWS::IAM::Policy', policySchema).map(({ properties }) => properties);
 
 const roles = resourcesOf(
   staging,
@@ -57,6 +54,9 @@ const roles = resourcesOf(
 const GATEWAY = 'arn:<AWS::Partition>:apigateway:<AWS::Region>::';
 const ANY_KEY = '/apikeys/*';
 const ANY_PLANS_KEYS = '/usageplans/*/keys';
+
+/** X-Ray knows no resources. */
+const TRACING = ['xray:PutTraceSegments on *', 'xray:PutTelemetryRecords on *'];
 
 const onTable = (table: string, ...calls: readonly string[]) =>
   calls.map((call) => `dynamodb:${call} on Tables${table}.Arn`);
@@ -109,11 +109,13 @@ describe('the role', () => {
         'sqs:ReceiveMessage on KeySyncQueue.Arn',
       ],
     ],
-  ])('of %s may log, and %j: nothing else', (one, grants) => {
+  ])('of %s may log and trace, and %j: nothing else', (one, grants) => {
     const logging = ['logs:CreateLogStream', 'logs:PutLogEvents'].map((action) => `${action} on ${one}Logs.Arn`);
 
     expect(functions.find((candidate) => candidate.name === one)?.role).toBe(`${one}Role.Arn`);
-    expect(grantsOf(`${one}Role`)).toEqual([...grants, ...logging].map((grant) => `Allow ${grant}`).toSorted());
+    expect(grantsOf(`${one}Role`)).toEqual(
+      [...grants, ...logging, ...TRACING].map((grant) => `Allow ${grant}`).toSorted(),
+    );
   });
 
   test.each(functions)('of $name is taken by Lambda only, and has no managed policies', (one) => {
@@ -125,13 +127,14 @@ describe('the role', () => {
     expect(Object.keys(role ?? {})).toEqual(['AssumeRolePolicyDocument']);
   });
 
-  test('of anything has no wildcard, but for the ids of keys and usage plans, which admins make', () => {
+  test('of anything has no wildcard, but for traces and the ids of keys and usage plans, which admins make', () => {
     const grants = functions.flatMap((one) => grantsOf(`${one.name}Role`));
+    const tracing = new Set(TRACING.map((grant) => `Allow ${grant}`));
 
     expect(policies.flatMap(({ Roles }) => Roles).toSorted()).toEqual(
       functions.map((one) => `${one.name}Role`).toSorted(),
     );
-    expect(grants.filter((grant) => grant.includes('*'))).toEqual([
+    expect(grants.filter((grant) => grant.includes('*') && !tracing.has(grant))).toEqual([
       `Allow apigateway:GET on ${GATEWAY}${ANY_KEY}`,
       `Allow apigateway:GET on ${GATEWAY}${ANY_PLANS_KEYS}`,
     ]);
@@ -145,8 +148,27 @@ describe('the role', () => {
     for (const grant of onGateway) expect(grant).toMatch(/^Allow apigateway:GET on /);
   });
 
-  test.each(['AWS::IAM::Role', 'AWS::IAM::Policy'])('is the same on production, by every %s', (type) => {
-    expect(rawResourcesOf(production, type)).toEqual(rawResourcesOf(staging, type));
+  test.each(['AWS::IAM::Role', 'AWS::IAM::Policy'])(
+    'is the same on production, by every %s but that of releases',
+    (type) => {
+      const ofFunctions = rawResourcesOf(production, type).filter(([id]) => !id.startsWith('Release'));
+
+      expect(ofFunctions).toEqual(rawResourcesOf(staging, type));
+    },
+  );
+
+  test('of releases may move the aliases of the functions of the API, and read alarms: nothing else', () => {
+    const [policy, ...others] = resourcesOf(production, 'AWS::IAM::Policy', policySchema).filter(({ id }) =>
+      id.startsWith('Release'),
+    );
+    const ofRequests = functions.filter((one) => one.name !== 'KeySyncFunction');
+    const aliases = ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'];
+
+    expect(others).toEqual([]);
+    expect(policy?.properties.PolicyDocument.Statement).toEqual([
+      { Effect: 'Allow', Action: aliases, Resource: ofRequests.map((one) => `${one.name}.Arn`).toSorted() },
+      { Effect: 'Allow', Action: ['cloudwatch:DescribeAlarms'], Resource: ['*'] },
+    ]);
   });
 
   test('is one per function, and one for the gateway to log with', () => {

@@ -36,6 +36,8 @@ const functionNamed = (wanted: string) => functions.find((candidate) => candidat
 
 /** Who may read the answers in a browser: what the stack of the reference page exports. */
 const page = { PAGE_ORIGIN: '<staging-ReferencePageOrigin>' };
+/** What its metrics are told by. */
+const metrics = { METRICS_NAMESPACE: 'PetStoreInventory', STACK_NAME: 'staging-Inventory' };
 /** What is streamed is collected early. */
 const flatMemory = { NODE_OPTIONS: '--max-old-space-size=128 --max-semi-space-size=4' };
 
@@ -80,12 +82,12 @@ describe('the functions', () => {
     expect(properties.Description).toMatch(/\w+ \w+/);
   });
 
-  test.each(functions)('$name writes to a log group of its own, kept for a month', (one) => {
-    const logGroups = resourcesOf(staging, 'AWS::Logs::LogGroup', v.object({ RetentionInDays: v.number() }));
-    const own = logGroups.find(({ id }) => withoutHash(id) === `${one.name}Logs`);
-
+  test.each(functions)('$name writes to a log group of its own', (one) => {
     expect(one.properties.LoggingConfig.LogGroup).toBe(`${one.name}Logs`);
-    expect(own?.properties.RetentionInDays).toBe(30);
+  });
+
+  test.each(functions)('$name is traced', ({ properties }) => {
+    expect(properties).toMatchObject({ TracingConfig: { Mode: 'Active' } });
   });
 
   test.each([
@@ -117,12 +119,10 @@ describe('the functions', () => {
         KEYS_TABLE: 'TablesKeys',
         API_ID: 'ApiRestApi',
         API_STAGE: 'ApiRestApiDeploymentStagev1',
-        METRICS_NAMESPACE: 'PetStoreInventory',
-        STACK_NAME: 'staging-Inventory',
       },
     ],
-  ])('%s is told exactly %j', (one, variables) => {
-    expect(functionNamed(one)?.Environment?.Variables).toEqual(variables);
+  ])('%s is told exactly %j, and what its metrics are told by', (one, variables) => {
+    expect(functionNamed(one)?.Environment?.Variables).toEqual({ ...variables, ...metrics });
   });
 });
 
@@ -137,11 +137,24 @@ describe('the deprecation of GET /pets/{petId}', () => {
   });
 });
 
+/** The name of the function and of its alias, from the alias's ARN. */
+const liveSync = {
+  'Fn::Join': [
+    '',
+    [
+      {
+        'Fn::Select': [6, { 'Fn::Split': [':', { Ref: expect.stringMatching(/^KeySyncFunctionAliaslive/) }] }],
+      },
+      ':live',
+    ],
+  ],
+};
+
 describe.each([
   ['staging', staging],
   ['production', production],
 ])('on %s, a function can be called', (_, stage) => {
-  test.each(['AWS::Lambda::Url', 'AWS::Lambda::Alias', 'AWS::Lambda::Version', 'AWS::Lambda::LayerVersionPermission'])(
+  test.each(['AWS::Lambda::Url', 'AWS::Lambda::EventInvokeConfig', 'AWS::Lambda::LayerVersionPermission'])(
     'by no %s',
     (type) => {
       expect(rawResourcesOf(stage, type)).toEqual([]);
@@ -152,13 +165,18 @@ describe.each([
     const permissions = resourcesOf(
       stage,
       'AWS::Lambda::Permission',
-      v.object({ Action: v.string(), Principal: v.string(), FunctionName: attributeOf }),
+      v.strictObject({ Action: v.string(), Principal: v.string(), FunctionName: name, SourceArn: text }),
     ).map(({ properties }) => properties);
     const called = new Set(permissions.map(({ FunctionName }) => FunctionName));
+    const thisApi = /^arn:<AWS::Partition>:execute-api:<AWS::Region>:<AWS::AccountId>:<ApiRestApi[0-9A-F]{8}>\//;
 
-    expect([...called].toSorted()).toEqual(ofRequests.map((one) => `${one.name}.Arn`).toSorted());
+    expect([...called].toSorted()).toEqual(ofRequests.map((one) => `${one.name}Aliaslive`).toSorted());
     for (const permission of permissions) {
-      expect(permission).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'apigateway.amazonaws.com' });
+      expect(permission).toMatchObject({
+        Action: 'lambda:InvokeFunction',
+        Principal: 'apigateway.amazonaws.com',
+        SourceArn: expect.stringMatching(thisApi),
+      });
     }
   });
 
@@ -166,11 +184,11 @@ describe.each([
     const mappings = resourcesOf(
       stage,
       'AWS::Lambda::EventSourceMapping',
-      v.object({ EventSourceArn: attributeOf, FunctionName: name }),
+      v.object({ EventSourceArn: attributeOf, FunctionName: v.unknown() }),
     );
 
     expect(mappings.map(({ properties }) => properties)).toEqual([
-      { EventSourceArn: 'KeySyncQueue.Arn', FunctionName: 'KeySyncFunction' },
+      { EventSourceArn: 'KeySyncQueue.Arn', FunctionName: liveSync },
     ]);
   });
 });

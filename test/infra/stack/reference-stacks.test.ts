@@ -81,11 +81,12 @@ describe('the stacks of a stage', () => {
     expect(readAssembly(synthesizedOnce()).template).toEqual(templateOf('Inventory'));
   });
 
-  test('have these findings of cdk-nag acknowledged, each with its reason, and no other', () => {
+  test('have these findings of AwsSolutions acknowledged, each with its reason, and no other', () => {
     const acknowledged = app.node.findAll().flatMap(({ node }) =>
       node.metadata
         .filter(({ type }) => type === 'aws:cdk:acknowledged-rules' && node.path.startsWith('staging/Reference'))
         .flatMap(({ data }) => Object.entries(v.parse(v.record(v.string(), v.string()), data)))
+        .filter(([rule]) => rule.startsWith('AwsSolutions'))
         .map(([rule, reason]) => ({ finding: `${rule.replace(/^.*?-/, '')} at ${node.path}`, reason })),
     );
     expect(acknowledged.map(({ finding }) => finding).toSorted()).toEqual([
@@ -152,6 +153,17 @@ describe('the site of the reference page', () => {
     ]);
   });
 
+  test('has other names in every region: CloudFront has one of each in an account', () => {
+    const name = { 'Fn::Join': ['', ['staging-reference-', { Ref: 'AWS::Region' }]] };
+
+    expect(propertiesOf(site, 'AWS::CloudFront::OriginAccessControl')).toMatchObject([
+      { OriginAccessControlConfig: { Name: name } },
+    ]);
+    expect(propertiesOf(site, 'AWS::CloudFront::ResponseHeadersPolicy')).toMatchObject([
+      { ResponseHeadersPolicyConfig: { Name: name } },
+    ]);
+  });
+
   test('has headers that keep the page to itself and to the APIs of its region', () => {
     const [policy] = propertiesOf(site, 'AWS::CloudFront::ResponseHeadersPolicy');
     const apis = ['https://*.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }];
@@ -197,11 +209,12 @@ describe('the files of the reference page', () => {
   test('are the assets first, for a year, and then the pages that lead to them, for a minute', () => {
     const all = [...pageFiles({ serverUrl: 'https://api.example.com/v1', environment: 'staging' })];
     const immutable = all.filter(([, file]) => file.immutable).map(([name]) => name);
+    const changing = all.filter(([, file]) => !file.immutable).map(([name]) => name);
 
     expect(assets.SystemMetadata).toEqual({ 'cache-control': 'public, max-age=31536000, immutable' });
     expect(assets.SourceObjectKeys.flatMap(filesIn)).toEqual(immutable.toSorted());
     expect(pages.SystemMetadata).toEqual({ 'cache-control': 'public, max-age=60' });
-    expect(pages.SourceObjectKeys.flatMap(filesIn)).toEqual(['index.html', 'openapi.json']);
+    expect(pages.SourceObjectKeys.flatMap(filesIn).toSorted()).toEqual(changing.toSorted());
     expect(pages.dependsOn).toContain(assets.id);
   });
 

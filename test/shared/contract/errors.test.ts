@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ErrorCode, errorCatalogue, type ErrorDefinition, ServiceError } from '../../../shared/contract/errors.ts';
+import {
+  type ErrorCode,
+  errorCatalogue,
+  type ErrorDefinition,
+  ServiceError,
+  serviceErrorOf,
+} from '../../../shared/contract/errors.ts';
 
 const entries: [string, ErrorDefinition][] = Object.entries(errorCatalogue);
 
@@ -65,5 +71,26 @@ describe('the Error body (spec §2)', () => {
 
     expect(JSON.stringify(error.body)).not.toContain('secret');
     expect(error.cause).toEqual(new Error('secret table name'));
+  });
+});
+
+describe('what a failure is answered with', () => {
+  test('is the error itself, where it is an answer', () => {
+    const error = new ServiceError('PET_NOT_FOUND');
+
+    expect(serviceErrorOf(error)).toBe(error);
+  });
+
+  test.each([
+    ['an Error', new Error('secret')],
+    ['text', 'secret'],
+    ['nothing', undefined],
+    ['null', null],
+  ])('is INTERNAL_ERROR else, and says nothing of it: %s', (_, thrown) => {
+    const error = serviceErrorOf(thrown);
+
+    expect(error.code).toBe('INTERNAL_ERROR');
+    expect(JSON.stringify(error.body)).not.toContain('secret');
+    expect(error.cause).toBe(thrown ?? undefined);
   });
 });

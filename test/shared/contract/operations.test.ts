@@ -4,6 +4,7 @@ import {
   API_VERSION,
   everyOperationErrors,
   methodsOf,
+  operationAt,
   type Operation,
   operations,
 } from '../../../shared/contract/operations.ts';
@@ -71,5 +72,21 @@ describe('the methods of a path, for Allow', () => {
     ['/{proxy+}', []],
   ])('%s answers %j', (resource, methods) => {
     expect(methodsOf(resource)).toEqual(methods);
+  });
+});
+
+describe('the operation that a request is', () => {
+  test.each(Object.entries(operations))('%s, at its method and path', (id, { method, path }) => {
+    expect(operationAt(method, path)).toBe(id);
+  });
+
+  test.each([
+    ['POST', '/inventory'],
+    ['get', '/inventory'],
+    ['GET', '/inventory/{petId}'],
+    ['GET', '/{path+}'],
+    ['GET', '/'],
+  ])('%s %s is none', (method, path) => {
+    expect(operationAt(method, path)).toBeUndefined();
   });
 });

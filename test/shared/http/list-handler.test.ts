@@ -9,10 +9,12 @@ import { EmbeddedDatabase } from '../../support/embedded-database.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
 import { admittedContext, admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { recordRequestLines } from '../../support/request-lines.ts';
 import { type Reader, streamedAnswer } from '../../support/streamed-answer.ts';
 
 acceptForeignErrors();
 const database = new EmbeddedDatabase();
+const lines = recordRequestLines();
 
 let log: jest.SpiedFunction<typeof console.error>;
 
@@ -142,6 +144,7 @@ describe.each([
     expect(answer.failure).toBeInstanceOf(Error);
     expect(readUntilThen).toBeLessThan(isZipped ? 40 : 6);
     expect(list.reads).toHaveLength(readUntilThen);
+    expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
 
   test('is cut off for a reader that takes nothing any more, and is no complete list', async () => {
@@ -153,6 +156,7 @@ describe.each([
     expect(answer.failure).toEqual(new Error('The reader has stalled'));
     expect(isJson(isZipped ? answer.unzipped : answer.text)).toBe(false);
     expect(list.reads.length).toBeLessThan(50);
+    expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
 
   test.each([2, 3])('that breaks off at page %d fails, and is no complete list', async (broken) => {
@@ -172,6 +176,7 @@ describe.each([
     expect(answer).toMatchObject({ statusCode: 200, failure });
     expect(text.startsWith('[{"id":1},{"id":2}')).toBe(true);
     expect(isJson(text)).toBe(false);
+    expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
     expect(log.mock.calls).toEqual([
       [expect.stringMatching(/broke off after its answer had begun.*c6af9ac6-7b61-11e6-9a41-93e8deadbeef/)],
     ]);

@@ -7,10 +7,12 @@ import { SigningSecret } from '../../../shared/stores/signing-secret.ts';
 import { EmbeddedDatabase } from '../../support/embedded-database.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { recordRequestLines } from '../../support/request-lines.ts';
 import { type StreamedAnswer, streamedAnswer } from '../../support/streamed-answer.ts';
 import { createSecretsTable } from '../../support/tables.ts';
 
 const database = new EmbeddedDatabase();
+recordRequestLines();
 let secretsTable = '';
 
 beforeAll(async () => {

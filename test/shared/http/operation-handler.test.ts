@@ -9,6 +9,9 @@ import {
   aProxyEvent,
   lambdaContext,
 } from '../../support/proxy-event.ts';
+import { recordRequestLines } from '../../support/request-lines.ts';
+
+recordRequestLines();
 
 const ok: Reply = { status: 200, body: '[]' };
 

@@ -5,7 +5,10 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { StreamedReply } from '../../../shared/http/reply.ts';
 import { streamingHandler } from '../../../shared/http/streaming-handler.ts';
 import { admittedContext, admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { recordRequestLines } from '../../support/request-lines.ts';
 import { streamedAnswer } from '../../support/streamed-answer.ts';
+
+recordRequestLines();
 
 const own = { 'X-API-Stability': 'beta' };
 

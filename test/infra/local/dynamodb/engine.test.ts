@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
+import { Level } from 'level';
 import { externalEngine, startEmbeddedEngine } from '../../../../infra/local/dynamodb/engine.ts';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
 import { tableResource } from '../../../support/table-resource.ts';
@@ -12,6 +13,7 @@ const root = temporaryFolder();
 
 const tableNames = async (client: DynamoDBClient) => (await client.send(new ListTablesCommand({}))).TableNames;
 const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
+const orders = tableResource('orders', { storeId: 'S', orderId: 'N' });
 
 describe('the embedded engine', () => {
   test('is reachable from this machine only', async () => {
@@ -32,6 +34,19 @@ describe('the embedded engine', () => {
     await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock]));
 
     expect(await withEngine(await startEmbeddedEngine(folder), tableNames)).toEqual(['stock']);
+  });
+
+  test('creates a table anew that a host was creating when it was killed', async () => {
+    const folder = path.join(root, 'killed');
+    await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock, orders]));
+    const store = new Level<string, object>(path.join(folder, 'dynamodb'), { valueEncoding: 'json' });
+    await store.put('table~stock', { ...(await store.get('table~stock')), TableStatus: 'CREATING' });
+    await store.close();
+    const listed = await withEngine(await startEmbeddedEngine(folder), tableNames);
+    await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock, orders]));
+
+    expect(listed).toEqual(['orders']);
+    expect(await withEngine(await startEmbeddedEngine(folder), tableNames)).toEqual(['orders', 'stock']);
   });
 
   test('is gone once it is closed', async () => {

@@ -82,6 +82,7 @@ describe('a preflight', () => {
         status: '204',
         bytes: '0',
         keyId: '-',
+        plan: '-',
         outcome: '-',
         gatewayError: '-',
       },

@@ -51,7 +51,7 @@ describe('the template of the service', () => {
 
     expect(arn).toBe(`arn:aws:lambda:us-east-1:000000000000:function:${update?.ref}`);
     expect(patch?.properties.Integration).toMatchObject({
-      Uri: `arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/${arn}/invocations`,
+      Uri: `arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/${arn}:live/invocations`,
     });
   });
 
@@ -214,8 +214,8 @@ describe('anything else that the local host does not know', () => {
   const cases: readonly [string, (template: EditableTemplate) => unknown, RegExp][] = [
     [
       'a resource type',
-      ({ Resources }) => (Resources.Topic = { Type: 'AWS::SNS::Topic', Properties: {} }),
-      /^Resource Topic: .* type AWS::SNS::Topic$/,
+      ({ Resources }) => (Resources.Topic = { Type: 'AWS::IoT::Thing', Properties: {} }),
+      /^Resource Topic: .* type AWS::IoT::Thing$/,
     ],
     [
       'a resource type named like an object’s own',
@@ -228,9 +228,9 @@ describe('anything else that the local host does not know', () => {
       /property Resources\.TablesStock\w+\.Condition$/,
     ],
     [
-      'an update policy',
-      (template) => (resourceOf(template, 'AWS::Lambda::Function')[1].UpdatePolicy = {}),
-      /property Resources\.\w+\.UpdatePolicy$/,
+      'a creation policy',
+      (template) => (resourceOf(template, 'AWS::Lambda::Function')[1].CreationPolicy = {}),
+      /property Resources\.\w+\.CreationPolicy$/,
     ],
     ['conditions', (template) => (template.Conditions = {}), /^The template: .* property Conditions$/],
     ['mappings', (template) => (template.Mappings = {}), /^The template: .* property Mappings$/],

@@ -1,0 +1,133 @@
+import * as v from 'valibot';
+import { templateTagsSchema } from '../../gateway-records/tags.ts';
+import { quotaPeriods } from '../../gateway-records/usage-plan.ts';
+import { named, noEffect, reference, type ResourceType, text, texts, withoutEffect } from './resource-type.ts';
+
+const status = v.pipe(text, v.regex(/^\d{3}$/));
+
+const stageProperties = v.strictObject({
+  RestApiId: reference,
+  DeploymentId: noEffect,
+  StageName: text,
+  MethodSettings: noEffect,
+  TracingEnabled: noEffect,
+  AccessLogSetting: v.optional(v.strictObject({ DestinationArn: reference, Format: text })),
+});
+
+const methodPlace = { RestApiId: reference, ResourceId: reference, HttpMethod: text };
+
+const methodProperties = v.variant('AuthorizationType', [
+  v.strictObject({
+    ...methodPlace,
+    AuthorizationType: v.literal('CUSTOM'),
+    AuthorizerId: reference,
+    ApiKeyRequired: v.optional(v.boolean(), false),
+    Integration: v.strictObject({
+      Type: v.literal('AWS_PROXY'),
+      IntegrationHttpMethod: v.literal('POST'),
+      Uri: text,
+      ResponseTransferMode: v.optional(v.picklist(['BUFFERED', 'STREAM']), 'BUFFERED'),
+      TimeoutInMillis: v.optional(v.number(), 29_000),
+    }),
+  }),
+  // An answer that is always the same.
+  v.strictObject({
+    ...methodPlace,
+    AuthorizationType: v.literal('NONE'),
+    ApiKeyRequired: v.optional(v.literal(false), false),
+    Integration: v.strictObject({
+      Type: v.literal('MOCK'),
+      RequestTemplates: v.strictObject({ 'application/json': text }),
+      IntegrationResponses: v.array(v.strictObject({ StatusCode: status, ResponseParameters: v.optional(texts, {}) })),
+    }),
+    MethodResponses: noEffect,
+  }),
+]);
+
+const quota = v.strictObject({
+  Limit: v.number(),
+  Offset: v.optional(v.number(), 0),
+  Period: v.picklist(quotaPeriods),
+});
+const throttle = v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() });
+const tags = v.optional(templateTagsSchema, []);
+/** API Gateway. */
+export const apiGatewayTypes = {
+  'AWS::ApiGateway::Account': { properties: v.strictObject({ CloudWatchRoleArn: noEffect }) },
+  'AWS::ApiGateway::ApiKey': {
+    properties: v.strictObject({
+      Value: text,
+      Enabled: v.optional(v.boolean(), false),
+      Description: v.optional(text),
+      Tags: tags,
+    }),
+  },
+  'AWS::ApiGateway::Authorizer': {
+    properties: v.strictObject({
+      RestApiId: reference,
+      Name: text,
+      Type: v.literal('REQUEST'),
+      AuthorizerUri: text,
+      AuthorizerResultTtlInSeconds: v.literal(0),
+    }),
+  },
+  'AWS::ApiGateway::BasePathMapping': {
+    properties: withoutEffect('BasePath', 'DomainName', 'RestApiId', 'Stage'),
+  },
+  'AWS::ApiGateway::Deployment': { properties: v.strictObject({ RestApiId: reference, Description: noEffect }) },
+  // A name of one's own leads to nothing on a laptop.
+  'AWS::ApiGateway::DomainName': {
+    properties: withoutEffect(
+      'DomainName',
+      'EndpointAccessMode',
+      'EndpointConfiguration',
+      'RegionalCertificateArn',
+      'SecurityPolicy',
+    ),
+    attributes: { RegionalDomainName: named, RegionalHostedZoneId: named },
+  },
+  'AWS::ApiGateway::GatewayResponse': {
+    properties: v.strictObject({
+      RestApiId: reference,
+      ResponseType: text,
+      StatusCode: v.optional(status),
+      ResponseParameters: v.optional(texts, {}),
+      ResponseTemplates: v.optional(v.strictObject({ 'application/json': text })),
+    }),
+  },
+  'AWS::ApiGateway::Method': { properties: methodProperties },
+  'AWS::ApiGateway::Resource': {
+    properties: v.strictObject({ RestApiId: reference, ParentId: reference, PathPart: text }),
+  },
+  'AWS::ApiGateway::RestApi': {
+    properties: v.strictObject({
+      Name: text,
+      ApiKeySourceType: v.literal('AUTHORIZER'),
+      BinaryMediaTypes: v.optional(v.array(text), []),
+      EndpointConfiguration: noEffect,
+      // The host has an address of its own, without TLS.
+      DisableExecuteApiEndpoint: noEffect,
+      EndpointAccessMode: noEffect,
+      SecurityPolicy: noEffect,
+    }),
+    attributes: { RootResourceId: (_, logicalId) => `${logicalId}-root` },
+  },
+  'AWS::ApiGateway::Stage': {
+    properties: stageProperties,
+    ref: (_stack, _logicalId, properties) => v.parse(v.object({ StageName: text }), properties).StageName,
+  },
+  'AWS::ApiGateway::UsagePlan': {
+    properties: v.strictObject({
+      UsagePlanName: text,
+      ApiStages: v.array(
+        v.strictObject({ ApiId: reference, Stage: reference, Throttle: v.optional(v.strictObject({})) }),
+      ),
+      Quota: v.optional(quota),
+      Throttle: v.optional(throttle),
+      Tags: tags,
+    }),
+  },
+  'AWS::ApiGateway::UsagePlanKey': {
+    properties: v.strictObject({ KeyId: reference, KeyType: v.literal('API_KEY'), UsagePlanId: reference }),
+  },
+} as const satisfies Record<string, ResourceType>;

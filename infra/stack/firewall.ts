@@ -1,0 +1,118 @@
+import { Stack } from 'aws-cdk-lib';
+import type { Stage } from 'aws-cdk-lib/aws-apigateway';
+import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { Construct } from 'constructs';
+import type { Limits } from '../../shared/keys/plans.ts';
+import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
+import { acknowledge, acknowledgeNist } from './acknowledge.ts';
+import { ServiceLogs } from './service-logs.ts';
+
+export interface FirewallProps extends FirewallSettings {
+  readonly stage: Stage;
+  readonly logRetentionDays: LogRetentionDays;
+  /** What the largest customer may send. */
+  readonly mostForEnterprise: Limits;
+}
+
+/** Clock minutes that five minutes touch. */
+const MINUTES_TOUCHED = 6;
+
+/**
+ * Rules of the AWS managed common rule set that only count. API clients are programs: some send no User-Agent. The
+ * service itself refuses a body that is too large, and says so (413).
+ */
+const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY'];
+
+/**
+ * The firewall in front of the API: it refuses addresses that send more than any customer may, and what AWS knows for an
+ * attack. API Gateway answers for it (WAF_FILTERED in gateway-responses.ts).
+ */
+export class Firewall extends Construct {
+  /** Name of the web ACL in its metrics. */
+  readonly metricName: string;
+
+  /** @throws Error where the limit of an address is below what one customer may send */
+  constructor(scope: Construct, id: string, props: FirewallProps) {
+    super(scope, id);
+    const { stage, logRetentionDays, mostForEnterprise, requestsPerAddress } = props;
+    const least = MINUTES_TOUCHED * mostForEnterprise.perMinute;
+    if (requestsPerAddress < least) {
+      throw new Error(`firewall.requestsPerAddress must be ${least} at least: an Enterprise customer may send as many`);
+    }
+    this.metricName = `${Stack.of(this).stackName}-Firewall`;
+    const acl = new CfnWebACL(this, 'Acl', {
+      scope: 'REGIONAL',
+      defaultAction: { allow: {} },
+      visibilityConfig: visibility(this.metricName),
+      rules: [
+        {
+          name: 'RequestsPerAddress',
+          priority: 0,
+          statement: {
+            rateBasedStatement: { aggregateKeyType: 'IP', limit: requestsPerAddress, evaluationWindowSec: 300 },
+          },
+          action: { block: {} },
+          visibilityConfig: visibility('RequestsPerAddress'),
+        },
+        managedRules(1, 'AWSManagedRulesCommonRuleSet', COUNTED_ONLY),
+        managedRules(2, 'AWSManagedRulesKnownBadInputsRuleSet', []),
+      ],
+    });
+    new CfnWebACLAssociation(this, 'Association', { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
+    this.#log(acl, logRetentionDays);
+  }
+
+  /** What was refused, without the key that came with it. */
+  #log(acl: CfnWebACL, logRetentionDays: LogRetentionDays): void {
+    const logs = new ServiceLogs(this, 'Logs', {
+      logRetentionDays,
+      // WAF writes to groups with this prefix only.
+      logGroupName: `aws-waf-logs-${Stack.of(this).stackName}`,
+    });
+    new CfnLoggingConfiguration(this, 'Logging', {
+      resourceArn: acl.attrArn,
+      logDestinationConfigs: [
+        Stack.of(this).formatArn({ service: 'logs', resource: `log-group:${logs.logGroupName}` }),
+      ],
+      redactedFields: [{ singleHeader: { Name: 'authorization' } }],
+      loggingFilter: {
+        DefaultBehavior: 'DROP',
+        Filters: [
+          {
+            Behavior: 'KEEP',
+            Requirement: 'MEETS_ANY',
+            Conditions: [{ ActionCondition: { Action: 'BLOCK' } }, { ActionCondition: { Action: 'COUNT' } }],
+          },
+        ],
+      },
+    }).node.addDependency(logs);
+  }
+}
+
+function managedRules(priority: number, name: string, counted: readonly string[]): CfnWebACL.RuleProperty {
+  return {
+    name,
+    priority,
+    statement: {
+      managedRuleGroupStatement: {
+        vendorName: 'AWS',
+        name,
+        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+      },
+    },
+    overrideAction: { none: {} },
+    visibilityConfig: visibility(name),
+  };
+}
+
+/** No samples of requests are kept: they would have the keys in them. */
+function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
+  return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false };
+}
+
+/** For a stage that is set to have none. */
+export function acknowledgeNoFirewall(stage: Stage): void {
+  const reason = 'The stage has none by its settings: every request needs an API key, whose limits hold exactly.';
+  acknowledge(stage, 'APIG3', reason);
+  acknowledgeNist(stage, 'APIGWAssociatedWithWAF', reason);
+}

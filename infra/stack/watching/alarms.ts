@@ -1,0 +1,83 @@
+import { Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import type { AlarmTargets } from '../../stages.ts';
+import { type AlarmDefinition, alarmDefinitions, type AlarmId } from './alarm-catalogue.ts';
+import { AlarmTopic } from './alarm-topic.ts';
+import type { Watched } from './watched.ts';
+import { WatchedMetrics } from './watched-metrics.ts';
+
+export interface AlarmsProps extends Watched {
+  /** Address below which the runbooks are. It may be a token of the CDK. */
+  readonly runbookBase: string;
+  /** Who is told when an alarm goes off, and when it is over. */
+  readonly targets: AlarmTargets;
+}
+
+/** The alarms of one deployment, each with its runbook (see alarm-catalogue.ts), and the topic that they go to. */
+export class Alarms extends Construct {
+  readonly all: readonly Alarm[];
+  /** Those that take a release back. */
+  readonly rollback: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, { runbookBase, targets, ...watched }: AlarmsProps) {
+    super(scope, id);
+    const prefix = `${watched.stackName}-`;
+    const { topicArn } = new AlarmTopic(this, 'Topic', { alarmNamePrefix: prefix, emails: targets.emails });
+    const actions: IAlarmAction[] = [topicArn, ...targets.topicArns].map((arn) => ({
+      bind: () => ({ alarmActionArn: arn }),
+    }));
+
+    const made = alarmDefinitions.flatMap(([alarmId, definition]) => {
+      const alarm = this.#alarm(`${prefix}${alarmId}`, `${runbookBase}/${alarmId}.html`, watched, alarmId, definition);
+      return alarm ? [{ alarm, definition }] : [];
+    });
+    this.all = made.map(({ alarm }) => alarm);
+    this.rollback = made.filter(({ definition }) => definition.rollsBack).map(({ alarm }) => alarm);
+    for (const alarm of this.all) {
+      alarm.addAlarmAction(...actions);
+      alarm.addOkAction(...actions);
+    }
+  }
+
+  #alarm(
+    alarmName: string,
+    runbook: string,
+    watched: Watched,
+    alarmId: AlarmId,
+    { title, severity, when, periodMinutes, periods = 1, metric, breaches, missingData }: AlarmDefinition,
+  ): Alarm | undefined {
+    const metrics = new WatchedMetrics(watched, Duration.minutes(periodMinutes));
+    const found = metric(metrics);
+    if (!found) return undefined;
+    // Where the window has no data, CloudWatch goes by older data, which may be of another hour.
+    const isNothingZero = missingData !== TreatMissingData.IGNORE;
+    const watchedMetric = isNothingZero ? metrics.formula('FILL(found, 0)', { found }) : found;
+    return new Alarm(this, pascalCase(alarmId), {
+      alarmName,
+      alarmDescription: `${title} (${severity}): ${when}. Runbook: ${runbook}`,
+      metric: watchedMetric,
+      ...comparison(breaches),
+      evaluationPeriods: periods,
+      datapointsToAlarm: periods,
+      treatMissingData: missingData,
+    });
+  }
+}
+
+function comparison(breaches: AlarmDefinition['breaches']) {
+  if ('above' in breaches) {
+    return { threshold: breaches.above, comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD };
+  }
+  if ('atLeast' in breaches) {
+    return {
+      threshold: breaches.atLeast,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    };
+  }
+  return { threshold: breaches.below, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD };
+}
+
+function pascalCase(id: string): string {
+  return id.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+}

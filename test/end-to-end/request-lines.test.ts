@@ -1,0 +1,191 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { minuteOf } from '../../shared/keys/window.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
+import { metricsIn, type TakenMetric } from '../support/embedded-metric-format.ts';
+import { type IssuedKey, issueKey } from '../support/issue-key.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { loggedRequests, type RequestLine } from '../support/request-lines.ts';
+import { roomyMinute } from '../support/roomy-minute.ts';
+
+const PET = 700_001n;
+
+const minute = () => minuteOf(Date.now());
+
+describe('The log', () => {
+  let host: LocalHost;
+  let key: IssuedKey;
+  let keyId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    host = await LocalHost.start();
+    key = await issueKey(host);
+    ({ keyId } = await key.read());
+    api = ApiClient.withKey(host.baseUrl, key.token);
+    await host.putStock({ petId: PET, quantity: 1, status: 'available' });
+    // The environments of both functions have served a request, so that no line of a test counts their start.
+    await Promise.all([api.list(), api.setQuantity(PET, 2), api.send('GET', '/nowhere')]);
+  });
+
+  afterAll(() => host.close());
+
+  /** Sends a request. @returns what came of it, and all lines about it */
+  async function logged(send: () => Promise<Answer>): Promise<{ answer: Answer; lines: RequestLine[] }> {
+    const before = (await loggedRequests(host, 0)).length;
+    const answer = await send();
+    const id = answer.headers.get('x-amzn-RequestId');
+    const lines = (await loggedRequests(host, before + 1)).filter(({ requestId }) => requestId === id);
+    return { answer, lines };
+  }
+
+  const withKey = async (differences: Partial<KeyRecord>) =>
+    ApiClient.withKey(host.baseUrl, (await issueKey(host, differences)).token);
+
+  test.each<[string, () => Promise<Answer>, object]>([
+    ['a list', () => api.list(), { operation: 'listInventory', status: '200', readUnits: 0.5, writeUnits: 1 }],
+    ['a page', () => api.send('GET', '/inventory?limit=2'), { operation: 'listInventory', status: '200' }],
+    [
+      'a query that is wrong',
+      () => api.send('GET', '/inventory?limit=0'),
+      { operation: 'listInventory', status: '400', code: 'INVALID_QUERY', readUnits: 0, writeUnits: 1 },
+    ],
+    [
+      'an update',
+      () => api.setQuantity(PET, 5),
+      { operation: 'updateInventory', status: '200', readUnits: 0, writeUnits: 2 },
+    ],
+    [
+      'an update of no pet, whose write found nothing',
+      () => api.setQuantity(1, 5),
+      { operation: 'updateInventory', status: '404', code: 'PET_NOT_FOUND', writeUnits: 2 },
+    ],
+    [
+      'a pet',
+      () => api.send('GET', `/pets/${sampleStock[0]?.petId}`),
+      { operation: 'getPet', status: '200', writeUnits: 1 },
+    ],
+    ['the orders', () => api.send('GET', '/store/orders'), { operation: 'listOrders', status: '200', writeUnits: 1 }],
+    [
+      'nothing that there is',
+      () => api.send('GET', '/nowhere'),
+      { operation: 'none', status: '404', code: 'ROUTE_NOT_FOUND', readUnits: 0, writeUnits: 1 },
+    ],
+    [
+      'a method that the path does not answer',
+      () => api.send('DELETE', '/inventory'),
+      { operation: 'none', status: '405', code: 'METHOD_NOT_ALLOWED' },
+    ],
+  ])('has one line about %s', async (_, send, expected) => {
+    const { answer, lines } = await logged(send);
+
+    expect(lines).toMatchObject([
+      { keyId, plan: 'enterprise', status: String(answer.status), stack: 'staging-Inventory', ...expected },
+    ]);
+    expect(lines[0]).not.toHaveProperty('reason');
+  });
+
+  test.each<[string, () => Promise<ApiClient>, object]>([
+    [
+      'over the limit of the minute',
+      async () => {
+        await roomyMinute(5);
+        return withKey({ plan: 'free', perMinute: 60, currentMinute: minute(), minuteUsed: 60 });
+      },
+      { plan: 'free', status: '429', code: 'RATE_LIMIT_EXCEEDED' },
+    ],
+    [
+      'over the limit of the day',
+      () => withKey({ plan: 'pro', perDay: 500, currentMinute: minute(), dayUsed: 500 }),
+      { plan: 'pro', status: '429', code: 'DAILY_QUOTA_EXCEEDED' },
+    ],
+    [
+      'of a suspended key',
+      () => withKey({ plan: 'business', suspendedUntil: Date.now() + 60_000 }),
+      { plan: 'business', status: '429', code: 'API_KEY_SUSPENDED' },
+    ],
+    [
+      'that cannot be counted',
+      () => withBrokenKey(),
+      { keyId: 'none', plan: 'none', status: '503', code: 'SERVICE_UNAVAILABLE' },
+    ],
+    [
+      'without a key',
+      () => Promise.resolve(new ApiClient(host.baseUrl, undefined)),
+      { keyId: 'none', plan: 'none', status: '401', code: 'API_KEY_MISSING' },
+    ],
+    [
+      'with an unknown key',
+      () => Promise.resolve(ApiClient.withKey(host.baseUrl, generateApiKey())),
+      { keyId: 'none', plan: 'none', status: '401', code: 'API_KEY_INVALID' },
+    ],
+    [
+      'with a key that is disabled',
+      () => withKey({ enabled: false }),
+      { keyId: 'none', plan: 'none', status: '401', code: 'API_KEY_INVALID' },
+    ],
+  ])('has one line about a request %s, which is a refusal', async (_, client, expected) => {
+    const refused = await client();
+    const { lines } = await logged(() => refused.list());
+
+    expect(lines).toMatchObject([{ operation: 'listInventory', stack: 'staging-Inventory', ...expected }]);
+    expect(lines[0]?.reason).toBe(lines[0]?.code);
+    expect(lines[0]).toMatchObject({ Refusals: 1 });
+  });
+
+  /** A key whose record nobody can read. */
+  async function withBrokenKey(): Promise<ApiClient> {
+    const broken = await issueKey(host);
+    await host.documents.send(
+      new UpdateCommand({
+        TableName: host.keysTable,
+        Key: { keyHash: hashApiKey(broken.token) },
+        UpdateExpression: 'REMOVE minuteRefused',
+      }),
+    );
+    return ApiClient.withKey(host.baseUrl, broken.token);
+  }
+
+  test('has one line for each of many requests at the same time', async () => {
+    const before = await loggedRequests(host, 0);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        index % 3 === 0 ? api.list() : index % 3 === 1 ? api.setQuantity(PET, index) : api.send('GET', '/nowhere'),
+      ),
+    );
+    const ids = answers.map(({ headers }) => headers.get('x-amzn-RequestId'));
+    const earlier = new Set(before.map(({ requestId }) => requestId));
+    const after = await loggedRequests(host, before.length + answers.length);
+    const lines = after.filter(({ requestId }) => !earlier.has(requestId));
+
+    expect(lines).toHaveLength(answers.length);
+    expect(new Set(lines.map(({ requestId }) => requestId))).toEqual(new Set(ids));
+    for (const { headers, status } of answers) {
+      const line = lines.find(({ requestId }) => requestId === headers.get('x-amzn-RequestId'));
+      expect(line).toMatchObject({ status: String(status), keyId });
+    }
+  });
+
+  test('has metrics that CloudWatch takes: each request once by operation, by plan and by status', async () => {
+    const lines = await loggedRequests(host, 0);
+    const metrics = lines.flatMap(metricsIn);
+    const requests = metrics.filter(({ name }) => name === 'Requests');
+    const countBy = (...names: readonly string[]) =>
+      sum(requests.filter(({ dimensions }) => Object.keys(dimensions).join() === ['stack', ...names].join()));
+
+    expect([countBy(), countBy('operation'), countBy('plan'), countBy('status')]).toEqual(
+      Array.from({ length: 4 }, () => lines.length),
+    );
+    expect(new Set(metrics.map(({ namespace }) => namespace))).toEqual(new Set(['PetStoreInventory']));
+    // Two for each environment that served its first request: the function's and, where it was new too, the authorizer's.
+    expect(sum(metrics.filter(({ name }) => name === 'ColdStarts'))).toBeGreaterThanOrEqual(6);
+    expect(sum(metrics.filter(({ name }) => name === 'ColdStarts'))).toBe(
+      lines.reduce((total, { coldStarts }) => total + coldStarts, 0),
+    );
+  });
+});
+
+const sum = (metrics: readonly TakenMetric[]): number => metrics.reduce((total, { value }) => total + Number(value), 0);

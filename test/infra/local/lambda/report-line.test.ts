@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { EventTooLargeError, FunctionError, MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
+import { type InvocationReport, parseReportLine, reportLine } from '../../../../infra/local/lambda/report-line.ts';
+import { deployLogging } from '../../../support/logging-function.ts';
+import { answering, testFunctions } from '../../../support/test-functions.ts';
+
+const report: InvocationReport = {
+  requestId: '9268b414-8984-4f0b-9f04-13dadc62b51d',
+  endedAt: Date.parse('2026-11-21T12:00:00.250Z'),
+  durationMs: 12.345,
+  initMs: undefined,
+  memoryMegabytes: 1_024,
+  usedMegabytes: 37,
+  errorType: undefined,
+};
+
+describe('the line at the end of an invocation', () => {
+  test('reads as that of Lambda', () => {
+    expect(reportLine(report)).toBe(
+      '2026-11-21T12:00:00.250Z\tREPORT RequestId: 9268b414-8984-4f0b-9f04-13dadc62b51d\tDuration: 12.35 ms\t' +
+        'Billed Duration: 13 ms\tMemory Size: 1024 MB\tMax Memory Used: 37 MB\n',
+    );
+  });
+
+  test('bills the time that the function took to load', () => {
+    expect(reportLine({ ...report, initMs: 100.1 })).toContain(
+      '\tBilled Duration: 113 ms\tMemory Size: 1024 MB\tMax Memory Used: 37 MB\tInit Duration: 100.10 ms\n',
+    );
+  });
+
+  test.each([
+    ['Sandbox.Timedout', '\tStatus: timeout\n'],
+    ['Runtime.ExitError', '\tStatus: error\tError Type: Runtime.ExitError\n'],
+  ])('tells of %s', (errorType, end) => {
+    expect(reportLine({ ...report, errorType })).toMatch(new RegExp(`${end}$`));
+  });
+
+  test.each([
+    ['of a warm start', {}],
+    ['of a cold start', { initMs: 80 }],
+    ['of a time-out', { errorType: 'Sandbox.Timedout' }],
+    ['of an error', { initMs: 80, errorType: 'TypeError' }],
+  ])('%s is read as it was written', (_, differences) => {
+    const written = { ...report, durationMs: 12.25, ...differences };
+    expect(parseReportLine(reportLine(written))).toEqual(written);
+  });
+
+  test.each(['', '{"message":"REPORT RequestId: 1"}', '2026-11-21T12:00:00.250Z\tSTART RequestId: 1', 'Error: no\tat'])(
+    'is not %s',
+    (line) => {
+      expect(parseReportLine(line)).toBeUndefined();
+    },
+  );
+});
+
+describe('a function logs', () => {
+  const deploy = testFunctions();
+
+  async function reportsOf(source: string, invocations: number, timeoutSeconds = 20) {
+    const { lambda, log } = deployLogging(deploy, source, { timeoutSeconds });
+    for (let count = 0; count < invocations; count++) {
+      await lambda.invoke('{}').catch((error: unknown) => {
+        if (!(error instanceof FunctionError)) throw error;
+      });
+    }
+    return log()
+      .split('\n')
+      .flatMap((line) => parseReportLine(line) ?? []);
+  }
+
+  test('each invocation, the first with the time it took to load', async () => {
+    const [first, second, ...more] = await reportsOf(answering(1), 2);
+
+    expect(first).toMatchObject({ initMs: expect.any(Number), memoryMegabytes: 128, errorType: undefined });
+    expect(second).toMatchObject({ initMs: undefined, errorType: undefined });
+    expect(second?.usedMegabytes).toBeGreaterThan(0);
+    expect(more).toEqual([]);
+  });
+
+  test.each([
+    ['throws', `exports.handler = async () => { throw new TypeError('no'); };`, 'TypeError'],
+    ['exits', 'exports.handler = async () => process.exit(3);', 'Runtime.ExitError'],
+    ['cannot be loaded', `throw new RangeError('no');`, 'RangeError'],
+  ])('why it fails where it %s', async (_, source, errorType) => {
+    expect(await reportsOf(source, 1)).toMatchObject([{ errorType }]);
+  });
+
+  test('that it ran out of time', async () => {
+    expect(await reportsOf('exports.handler = () => new Promise(() => {});', 1, 0.05)).toMatchObject([
+      { errorType: 'Sandbox.Timedout' },
+    ]);
+  });
+
+  test('nothing of an event that was too large to reach it', async () => {
+    const { lambda, log } = deployLogging(deploy, answering(1));
+
+    await expect(lambda.invoke(' '.repeat(MAX_PAYLOAD_BYTES + 1))).rejects.toThrow(EventTooLargeError);
+    expect(log()).toBe('');
+  });
+});

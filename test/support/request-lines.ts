@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import * as v from 'valibot';
+import type { LocalHost } from './local-host.ts';
+
+const units = v.pipe(v.number(), v.minValue(0));
+const whole = v.pipe(units, v.integer());
+
+/** The line about a request; nothing else may be in it. */
+const requestLineSchema = v.strictObject({
+  level: v.literal('INFO'),
+  message: v.literal('Request'),
+  requestId: v.pipe(v.string(), v.uuid()),
+  operation: v.picklist(['listInventory', 'updateInventory', 'getPet', 'listOrders', 'none']),
+  keyId: v.string(),
+  plan: v.string(),
+  status: v.pipe(v.string(), v.regex(/^[2-5]\d\d$/)),
+  code: v.optional(v.string()),
+  reason: v.optional(v.string()),
+  complete: v.optional(v.literal(false)),
+  latency: whole,
+  readUnits: units,
+  writeUnits: units,
+  conflicts: whole,
+  coldStarts: v.pipe(whole, v.maxValue(2)),
+  stack: v.string(),
+  Requests: v.literal(1),
+  Refusals: v.optional(v.literal(1)),
+  LimiterConflicts: v.optional(v.pipe(whole, v.minValue(1))),
+  ColdStarts: v.optional(v.picklist([1, 2])),
+  _aws: v.unknown(),
+});
+
+export type RequestLine = v.InferOutput<typeof requestLineSchema>;
+
+/** The lines about requests in a log; whatever else there is in it is left out. */
+export function requestLinesIn(log: string): RequestLine[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes('"message":"Request"'))
+    .map((line) => v.parse(requestLineSchema, JSON.parse(line)));
+}
+
+/**
+ * Keeps the lines that handlers in this process write, test by test. Call it where hooks may stand, and before a handler
+ * is made.
+ *
+ * @returns those of the test so far
+ */
+export function recordRequestLines(): () => RequestLine[] {
+  Object.assign(process.env, { METRICS_NAMESPACE: 'PetStoreInventory', STACK_NAME: 'test-Inventory' });
+  let log = '';
+  let spy: jest.SpiedFunction<typeof process.stdout.write>;
+  beforeEach(() => {
+    log = '';
+    spy = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      log += String(text);
+      return true;
+    });
+  });
+  afterEach(() => {
+    spy.mockRestore();
+  });
+  return () => requestLinesIn(log);
+}
+
+/** The lines about requests that a host has logged, once there are so many, or as many as there are after some seconds. */
+export async function loggedRequests(host: LocalHost, count: number): Promise<RequestLine[]> {
+  const deadline = performance.now() + 5_000;
+  while (requestLinesIn(host.log).length < count && performance.now() < deadline) await sleep(20);
+  return requestLinesIn(host.log);
+}
