@@ -1,0 +1,146 @@
+import {
+  Aws,
+  CfnCondition,
+  CfnOutput,
+  CfnParameter,
+  DefaultStackSynthesizer,
+  Fn,
+  Stack,
+  type StackProps,
+} from 'aws-cdk-lib';
+import { CfnOIDCProvider, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../stack/acknowledge.ts';
+import { stackNameOf, stageNames, type StageName, stages } from '../stages.ts';
+
+const ISSUER = 'token.actions.githubusercontent.com';
+/** What GitHub's tokens for AWS are made out to. */
+const AUDIENCE = 'sts.amazonaws.com';
+
+/** Repositories created or renamed since 15 July 2026 have the numbers of owner and repository in their tokens. */
+const REPOSITORY = String.raw`[\w.-]+(@\d+)?/[\w.-]+(@\d+)?`;
+
+/**
+ * What the pipeline may do on AWS, deployed once by an admin: GitHub's tokens instead of stored keys, one role for pull
+ * requests, which only reads, and one for the deploys to each stage. Which job gets which role is for GitHub to say: it
+ * signs the kind of event or the environment into the token.
+ */
+export class PipelineAccess extends Stack {
+  readonly #repository: string;
+  readonly #providerArn: string;
+
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, { description: 'What the pipeline of the pet store inventory service may do', ...props });
+    this.#repository = new CfnParameter(this, 'Repository', {
+      description: 'OWNER/NAME on GitHub; OWNER@ID/NAME@ID where the tokens of the repository say so',
+      allowedPattern: REPOSITORY,
+    }).valueAsString;
+    this.#providerArn = this.#provider();
+
+    this.#role('PullRequest', 'pull_request', 'Reads what the stacks were deployed from', this.#readTemplates());
+    for (const stage of stageNames) {
+      const description = `Deploys ${stage} and issues a key for its smoke test`;
+      this.#role(capitalised(stage), `environment:${stage}`, description, [this.#deploy(), ...this.#issueKeys(stage)]);
+    }
+  }
+
+  /** An account has one provider for an issuer; another stack, or a hand, may have made it. */
+  #provider(): string {
+    const hasProvider = new CfnParameter(this, 'HasProvider', {
+      description: `Whether the account has the OIDC provider ${ISSUER} already`,
+      allowedValues: ['yes', 'no'],
+      default: 'no',
+    });
+    const isMissing = new CfnCondition(this, 'ProviderIsMissing', {
+      expression: Fn.conditionEquals(hasProvider.valueAsString, 'no'),
+    });
+    const provider = new CfnOIDCProvider(this, 'Provider', { url: `https://${ISSUER}`, clientIdList: [AUDIENCE] });
+    provider.cfnOptions.condition = isMissing;
+    const existing = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:oidc-provider/${ISSUER}`;
+    return Fn.conditionIf(isMissing.logicalId, provider.ref, existing).toString();
+  }
+
+  /** @param subject what GitHub says about the job, after the repository */
+  #role(id: string, subject: string, description: string, statements: PolicyStatement[]): void {
+    const claims = { aud: AUDIENCE, sub: `repo:${this.#repository}:${subject}` };
+    const conditions = Object.fromEntries(
+      Object.entries(claims).map(([claim, value]) => [`${ISSUER}:${claim}`, value]),
+    );
+    const role = new Role(this, `${id}Role`, {
+      description,
+      assumedBy: new FederatedPrincipal(
+        this.#providerArn,
+        { StringEquals: conditions },
+        'sts:AssumeRoleWithWebIdentity',
+      ),
+    });
+    const policy = new ManagedPolicy(this, `${id}Policy`, { description, roles: [role], statements });
+    acknowledgeWildcards(policy, statements);
+    new CfnOutput(this, `${id}RoleArn`, { value: role.roleArn });
+  }
+
+  #readTemplates(): PolicyStatement[] {
+    const stacks = [...stageNames.map((stage) => `${stage}-*`), this.stackName];
+    const arns = stacks.map((stack) => this.#arn('cloudformation', `stack/${stack}/*`));
+    return [allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], arns)];
+  }
+
+  /** The roles that `cdk bootstrap` has made for this account and region do the work. */
+  #deploy(): PolicyStatement {
+    const bootstrapped = ['deploy', 'file-publishing', 'lookup'].map(
+      (role) => `cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
+    );
+    const arns = bootstrapped.map((role) => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/${role}`);
+    return allow(['sts:AssumeRole'], arns);
+  }
+
+  /** What `keys create` and `keys revoke` need for a key on a plan of the catalogue (docs/keys.md). */
+  #issueKeys(stage: StageName): PolicyStatement[] {
+    const stack = stackNameOf(stage);
+    const keysTable = stages[stage].restoredTables?.keys ?? `${stack}-TablesKeys*`;
+    return [
+      allow(['cloudformation:DescribeStacks'], [this.#arn('cloudformation', `stack/${stack}/*`)]),
+      allow(['apigateway:GET'], ['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*', '/tags/*'].map(gateway)),
+      allow(['apigateway:POST'], ['/apikeys', '/usageplans/*/keys'].map(gateway)),
+      allow(['apigateway:PATCH', 'apigateway:DELETE'], [gateway('/apikeys/*')]),
+      allow(['apigateway:PUT', 'apigateway:POST', 'apigateway:DELETE'], [gateway('/tags/*')]),
+      allow(
+        ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:Scan'],
+        [this.#arn('dynamodb', `table/${keysTable}`)],
+      ),
+    ];
+  }
+
+  #arn(service: string, resource: string): string {
+    return `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`;
+  }
+}
+
+/** The ARN of something in API Gateway, which names no account. */
+const gateway = (path: string): string => `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::${path}`;
+
+const allow = (actions: string[], resources: string[]): PolicyStatement => new PolicyStatement({ actions, resources });
+
+const capitalised = (stage: StageName): string => `${stage.charAt(0).toUpperCase()}${stage.slice(1)}`;
+
+/** Why a resource of a service may end in a wildcard. */
+const wildcardReasons: Readonly<Record<string, string>> = {
+  apigateway: 'API keys and usage plans get their ids when they are made, and belong to no stage.',
+  cloudformation: 'CloudFormation ends the id of a stack with a part of its own. Reading only.',
+  dynamodb: 'CloudFormation ends the name of the keys table with a part of its own.',
+};
+
+function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
+  const wildcards = statements.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
+  for (const resource of new Set(wildcards)) {
+    const reason = wildcardReasons[resource.split(':')[2] ?? ''];
+    if (reason === undefined) throw new Error(`There is no reason for the wildcard in ${resource}`);
+    // As cdk-nag writes what only the deploy knows.
+    const names = { [Aws.PARTITION]: 'Partition', [Aws.REGION]: 'Region', [Aws.ACCOUNT_ID]: 'AccountId' };
+    const shown = Object.entries(names).reduce(
+      (arn, [token, name]) => arn.replaceAll(token, `<AWS::${name}>`),
+      resource,
+    );
+    acknowledge(policy, `IAM5[Resource::${shown}]`, reason);
+  }
+}
