@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { Marked, type Token } from 'marked';
+
+const root = path.join(import.meta.dirname, '..');
+
+const pages = [
+  'README.md',
+  'shared/client/README.md',
+  ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => path.join('docs', file))
+    .toSorted(),
+];
+
+const read = (page: string): string => readFileSync(path.join(root, page), 'utf8');
+
+/** All parts of a text that are of these types, links within paragraphs included. */
+function partsOf(markdown: string, ...types: readonly string[]): Token[] {
+  const parts: Token[] = [];
+  const walk = (token: Token): void => void (types.includes(token.type) && parts.push(token));
+  new Marked({ walkTokens: walk }).parse(markdown, { async: false });
+  return parts;
+}
+
+/** Where the links and pictures of a text lead, as they stand in it. */
+const linksOf = (markdown: string): string[] =>
+  partsOf(markdown, 'link', 'image').flatMap((part) => ('href' in part ? String(part.href) : []));
+
+/** The anchors that GitHub gives the headings of a text. */
+const anchorsOf = (markdown: string): string[] =>
+  partsOf(markdown, 'heading').flatMap((part) =>
+    'text' in part
+      ? String(part.text)
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+          .replace(/\s/g, '-')
+      : [],
+  );
+
+/** What is wrong with a link of a page; undefined where it leads somewhere. */
+function faultOf(page: string, link: string): string | undefined {
+  if (/^(https?|mailto):/.test(link)) return undefined;
+  const [file = '', anchor] = link.split('#');
+  const target = file === '' ? page : path.join(path.dirname(page), decodeURIComponent(file));
+  if (target.startsWith('..') || !existsSync(path.join(root, target))) return `${link}: there is no ${target}`;
+  if (anchor === undefined || statSync(path.join(root, target)).isDirectory() || !target.endsWith('.md'))
+    return undefined;
+  return anchorsOf(read(target)).includes(anchor) ? undefined : `${link}: ${target} has no such heading`;
+}
+
+describe('the links', () => {
+  test.each(pages)('of %s lead somewhere, to the heading if they name one', (page) => {
+    expect(linksOf(read(page)).flatMap((link) => faultOf(page, link) ?? [])).toEqual([]);
+  });
+
+  test('to every page of docs/operating, docs/runbooks and docs/errors are in the index of its folder', () => {
+    for (const folder of ['operating', 'runbooks', 'errors']) {
+      const index = new Set(linksOf(read(`docs/${folder}/README.md`)).map((link) => link.split('#')[0]));
+      const others = readdirSync(path.join(root, 'docs', folder)).filter((file) => file !== 'README.md');
+      expect({ folder, missing: others.filter((file) => !index.has(file)) }).toEqual({ folder, missing: [] });
+    }
+  });
+
+  test.each([
+    ['a page that is not there', '[x](nowhere.md)', 'nowhere.md: there is no docs/nowhere.md'],
+    ['a heading that is not there', '[x](keys.md#nowhere)', 'keys.md#nowhere: docs/keys.md has no such heading'],
+    ['what is outside of the repository', '[x](../../x)', '../../x: there is no ../x'],
+  ])('are found out that lead to %s', (_, markdown, fault) => {
+    expect(linksOf(markdown).map((link) => faultOf('docs/x.md', link))).toEqual([fault]);
+  });
+});

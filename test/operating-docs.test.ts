@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { agreedLimits } from '../infra/costs/assumptions.ts';
+import { MAX_STREAMED_BYTES } from '../infra/local/lambda/invocation.ts';
+import { stages, tableNames } from '../infra/stages.ts';
+import { MAX_LIMIT } from '../shared/contract/list-query.ts';
+import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
+import { LEASE_MS, LEASED_ABOVE_PER_MINUTE } from '../shared/keys/lease.ts';
+import { resourcesOf, synthesizedStages, withoutHash } from './support/synthesized.ts';
+
+const { production } = synthesizedStages();
+
+/** A page of docs/operating, as one line of words: where its lines break, and how its tables are padded, says nothing. */
+const page = (name: string): string =>
+  readFileSync(path.join(import.meta.dirname, `../docs/operating/${name}.md`), 'utf8').replaceAll(/\s+/g, ' ');
+
+const number = (value: number): string => value.toLocaleString('en');
+
+const seconds = resourcesOf(production, 'AWS::Lambda::Function', v.looseObject({ Timeout: v.number() })).find(
+  ({ id }) => withoutHash(id) === 'FunctionsListInventory',
+)?.properties.Timeout;
+const refusedPerSecond = resourcesOf(
+  production,
+  'AWS::ApiGateway::UsagePlan',
+  v.looseObject({ Throttle: v.optional(v.object({ BurstLimit: v.number(), RateLimit: v.number() })) }),
+).find(({ id }) => withoutHash(id) === 'UsagePlansOverflow')?.properties.Throttle?.RateLimit;
+const keysInAccount = /of the (?<keys>[\d,]+) API keys/.exec(JSON.stringify(production.template))?.groups?.keys;
+
+const { requestsPerAddress = Number.NaN } = stages.production.firewall ?? {};
+const body = `${MAX_BODY_BYTES / 1_024} KiB`;
+
+describe('a number on a page', () => {
+  test.each([
+    ['limits', `${keysInAccount} API keys in an account and region`],
+    ['limits', `keys above ${number(LEASED_ABOVE_PER_MINUTE)} requests a minute are leased`],
+    ['limits', `up to ${LEASE_MS / 1_000} second ago`],
+    ['limits', `${refusedPerSecond} refused requests a second`],
+    ['limits', `${number(requestsPerAddress)} requests in five minutes from one address`],
+    ['limits', `a request body of ${body}`],
+    ['limits', `${MAX_STREAMED_BYTES / 1_024 ** 2} MB and ${Number(seconds) / 60} minutes for a list`],
+    ['limits', `\`?limit=${MAX_LIMIT}\``],
+    ['security', `| body | ${body}`],
+    ['security', `| ${number(requestsPerAddress)} in five minutes`],
+    [
+      'security',
+      `${stages.staging.logRetentionDays} days on staging, ${stages.production.logRetentionDays} on production`,
+    ],
+    [
+      'backup-and-restore',
+      tableNames
+        .map((name) => `\`${name}\``)
+        .join(', ')
+        .replace(/, (?=[^,]+$)/, ' and '),
+    ],
+  ])('of %s is that of the code: %s', (name, words) => {
+    expect(page(name)).toContain(words);
+  });
+
+  test('of the costs, what Enterprise stands for, is what production agrees to', () => {
+    expect(agreedLimits).toEqual(stages.production.mostForEnterprise);
+    expect(page('costs')).toContain(
+      `${number(agreedLimits.perMinute)} a minute and ${number(agreedLimits.perDay)} a day`,
+    );
+  });
+});
