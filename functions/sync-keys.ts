@@ -4,6 +4,7 @@ import { requiredEnv } from '../shared/environment.ts';
 import { gatewayClient } from '../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
 import { type SyncReport, syncKeys } from '../shared/key-registry/sync-keys.ts';
+import { countedBySync, KEYS_IN_ACCOUNT } from '../shared/key-registry/sync-metrics.ts';
 
 const gateway = gatewayClient();
 const table = new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE'));
@@ -27,19 +28,11 @@ export const handler = async (): Promise<void> => {
 
 /** One line of the log, which CloudWatch takes the metrics from (Embedded Metric Format). */
 function publish({ keysInAccount, ...report }: SyncReport): void {
-  const { added, changed, disabled, removed, conflicts, unchanged, problems } = report;
-  metrics.addMetric('KeysInAccount', MetricUnit.Count, keysInAccount);
-  for (const [name, items] of Object.entries({
-    KeysAdded: added,
-    KeysChanged: changed,
-    KeysDisabled: disabled,
-    KeysRemoved: removed,
-    KeysUnchanged: unchanged,
-    SyncConflicts: conflicts,
-    SyncProblems: problems,
-  })) {
-    metrics.addMetric(name, MetricUnit.Count, items.length);
+  metrics.addMetric(KEYS_IN_ACCOUNT, MetricUnit.Count, keysInAccount);
+  for (const [name, part] of Object.entries(countedBySync)) {
+    metrics.addMetric(name, MetricUnit.Count, report[part].length);
   }
+  const { added, changed, disabled, removed, conflicts, problems } = report;
   for (const [name, items] of Object.entries({ added, changed, disabled, removed, conflicts, problems })) {
     if (items.length > 0) metrics.addMetadata(name, JSON.stringify(items.slice(0, MAX_LISTED)));
   }

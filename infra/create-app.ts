@@ -1,5 +1,5 @@
-import { App, Fn, Stack, Stage } from 'aws-cdk-lib';
-import { exportNames } from './stack/exports.ts';
+import { App, Stack, Stage } from 'aws-cdk-lib';
+import { pageOriginOf } from './stack/exports.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
 import { acknowledgeNistRules } from './stack/nist.ts';
 import { ReferenceContent } from './stack/reference-content.ts';
@@ -41,7 +41,7 @@ export function createApp(
     const stage = new Stage(app, settings.name);
     const inventory = new InventoryStack(stage, 'Inventory', {
       ...settings,
-      pageOrigin: Fn.importValue(exportNames.pageOrigin(settings.name)),
+      pageOrigin: pageOriginOf(settings),
     });
     if (referencePage) addReferencePage(stage, settings, inventory);
     for (const stack of stage.node.children) {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { errorCatalogue } from '../../shared/contract/errors.ts';
 import { operations } from '../../shared/contract/operations.ts';
 import { planIds } from '../../shared/keys/plans.ts';
+import { syncMetricNames } from '../../shared/key-registry/sync-metrics.ts';
 import { requestMetrics } from '../../shared/request-log/request-metrics.ts';
 import type { FixedParts } from './cost-model.ts';
 
@@ -26,7 +27,7 @@ export function fixedPartsOf(template: unknown): FixedParts {
       alarms.map(({ Metrics = [{ MetricStat: {} }] }) => Metrics.filter((one) => one.MetricStat).length),
     ),
     dashboards: all('AWS::CloudWatch::Dashboard').length,
-    metrics: requestMetricCount() + METRICS_PER_METHOD * all('AWS::ApiGateway::Method').length,
+    metrics: requestMetricCount() + syncMetricNames.length + METRICS_PER_METHOD * all('AWS::ApiGateway::Method').length,
     webAcls: webAcls.length,
     webAclRules: sum(webAcls.map(({ Rules }) => Rules.length)),
     kmsKeys: all('AWS::KMS::Key').length,

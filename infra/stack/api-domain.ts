@@ -20,9 +20,6 @@ export interface ApiDomainProps {
 
 /** A name of one's own for the API, with the version as its base path: the base address ends in it as well. */
 export class ApiDomain extends Construct {
-  /** Base address of the API. */
-  readonly baseUrl: string;
-
   constructor(scope: Construct, id: string, { domain, api: { restApi, stageName } }: ApiDomainProps) {
     super(scope, id);
     const domainName = new DomainName(this, 'Name', {
@@ -38,7 +35,6 @@ export class ApiDomain extends Construct {
       basePath: stageName,
       stage: restApi.deploymentStage,
     });
-    this.baseUrl = `https://${domain.name}/${stageName}`;
     if (domain.hostedZone) {
       const { id: hostedZoneId, name: zoneName } = domain.hostedZone;
       const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName });

@@ -23,6 +23,9 @@ const MINUTES_TOUCHED = 6;
  */
 const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY'];
 
+/** Where clients put keys, though only the first is looked at. The path and the query may hold one too. */
+const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie'];
+
 /**
  * The firewall in front of the API: it refuses addresses that send more than any customer may, and what AWS knows for an
  * attack. API Gateway answers for it (WAF_FILTERED in gateway-responses.ts).
@@ -62,7 +65,7 @@ export class Firewall extends Construct {
     this.#log(acl, logRetentionDays);
   }
 
-  /** What was refused, without the key that came with it. */
+  /** What was refused, without what may have a key in it. */
   #log(acl: CfnWebACL, logRetentionDays: LogRetentionDays): void {
     const logs = new ServiceLogs(this, 'Logs', {
       logRetentionDays,
@@ -74,14 +77,18 @@ export class Firewall extends Construct {
       logDestinationConfigs: [
         Stack.of(this).formatArn({ service: 'logs', resource: `log-group:${logs.logGroupName}` }),
       ],
-      redactedFields: [{ singleHeader: { Name: 'authorization' } }],
+      redactedFields: [
+        ...SECRET_HEADERS.map((Name) => ({ singleHeader: { Name } })),
+        { queryString: {} },
+        { uriPath: {} },
+      ],
       loggingFilter: {
         DefaultBehavior: 'DROP',
         Filters: [
           {
             Behavior: 'KEEP',
             Requirement: 'MEETS_ANY',
-            Conditions: [{ ActionCondition: { Action: 'BLOCK' } }, { ActionCondition: { Action: 'COUNT' } }],
+            Conditions: [{ ActionCondition: { Action: 'BLOCK' } }],
           },
         ],
       },
@@ -97,7 +104,10 @@ function managedRules(priority: number, name: string, counted: readonly string[]
       managedRuleGroupStatement: {
         vendorName: 'AWS',
         name,
-        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+        // WAF has refused an empty list.
+        ...(counted.length > 0 && {
+          ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+        }),
       },
     },
     overrideAction: { none: {} },

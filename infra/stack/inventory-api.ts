@@ -23,13 +23,11 @@ import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context
 import { allowedRequestHeaders } from '../../shared/http/cors.ts';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
+import { VERSION_SEGMENT } from './exports.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { type OperationFunctions, STREAMING_TIMEOUT } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
-
-/** The version segment that every base address ends in (spec §1 and §9). */
-const STAGE_NAME = 'v1';
 
 /** Resource that takes every path no other resource takes. */
 const ANY_PATH = '{path+}';
@@ -55,7 +53,7 @@ export class InventoryApi extends Construct {
   readonly restApi: RestApi;
   /** What its metrics know it by. */
   readonly name: string;
-  readonly stageName = STAGE_NAME;
+  readonly stageName = VERSION_SEGMENT;
   readonly accessLogs: ServiceLogs;
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
@@ -78,7 +76,7 @@ export class InventoryApi extends Construct {
       cloudWatchRole: true,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
-        stageName: STAGE_NAME,
+        stageName: VERSION_SEGMENT,
         loggingLevel: MethodLoggingLevel.ERROR,
         metricsEnabled: true,
         tracingEnabled: true,
@@ -97,7 +95,7 @@ export class InventoryApi extends Construct {
   /** API Gateway would make this group itself, and keep it for ever. */
   #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
     const { restApiId, deploymentStage } = this.restApi;
-    const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${STAGE_NAME}`;
+    const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${VERSION_SEGMENT}`;
     deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
   }
 

@@ -3,7 +3,7 @@ import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import type { StageSettings } from '../stages.ts';
 import { ApiDomain } from './api-domain.ts';
-import { exportNames } from './exports.ts';
+import { baseUrlAt, exportNames } from './exports.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
@@ -38,7 +38,7 @@ export class InventoryStack extends Stack {
       hasOwnDomain: apiDomain !== undefined,
     });
     const { restApi } = api;
-    const ownDomain = apiDomain && new ApiDomain(this, 'Domain', { domain: apiDomain, api });
+    if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, api });
     const firewall = this.#protect(restApi.deploymentStage, settings);
     new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, keysTable: tables.keys });
@@ -47,10 +47,9 @@ export class InventoryStack extends Stack {
     if (settings.release === 'canary')
       new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback });
 
-    new CfnOutput(this, 'BaseUrl', {
-      value: ownDomain?.baseUrl ?? restApi.urlForPath('/').replace(/\/$/, ''),
-      exportName: exportNames.baseUrl(name),
-    });
+    const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
+    new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });
+    new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl, exportName: exportNames.baseUrl(name) });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: restApi.deploymentStage.stageName });
     new CfnOutput(this, 'StockTableName', { value: tables.stock.tableName });

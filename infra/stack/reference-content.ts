@@ -10,7 +10,7 @@ import type { PageFile } from '../page/page-file.ts';
 import { pageFiles } from '../page/page-files.ts';
 import type { StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { exportNames } from './exports.ts';
+import { baseUrlOf, exportNames } from './exports.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 type File = readonly [path: string, file: PageFile];
@@ -20,12 +20,12 @@ type File = readonly [path: string, file: PageFile];
  * Files of earlier releases stay: whoever has the page open still loads them.
  */
 export class ReferenceContent extends Stack {
-  constructor(scope: Construct, id: string, { name, logRetentionDays }: StageSettings) {
+  constructor(scope: Construct, id: string, settings: StageSettings) {
+    const { name, logRetentionDays } = settings;
     super(scope, id, { description: `Files of the pet store API reference (${name})` });
     const bucketName = exportNames.pageBucket(name);
     const bucket = Bucket.fromBucketName(this, 'Bucket', Fn.importValue(bucketName));
-    const baseUrl = Fn.importValue(exportNames.baseUrl(name));
-    const files: File[] = [...pageFiles({ serverUrl: baseUrl, environment: name })];
+    const files: File[] = [...pageFiles({ serverUrl: baseUrlOf(settings), environment: name })];
     const logGroup = new ServiceLogs(this, 'Logs', { logRetentionDays });
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);

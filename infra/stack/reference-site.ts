@@ -65,8 +65,9 @@ export class ReferenceSite extends Stack {
     acknowledgeFindings(distribution, pageDomain !== undefined);
     if (pageDomain) this.#point(pageDomain, distribution);
 
-    const origin = `https://${pageDomain?.name ?? distribution.distributionDomainName}`;
-    new CfnOutput(this, 'ReferencePageUrl', { value: origin, exportName: exportNames.pageOrigin(name) });
+    const origin = `https://${distribution.distributionDomainName}`;
+    new CfnOutput(this, 'ReferencePageUrl', { value: pageDomain ? `https://${pageDomain.name}` : origin });
+    new CfnOutput(this, 'CloudFrontOrigin', { value: origin, exportName: exportNames.pageOrigin(name) });
     new CfnOutput(this, 'BucketName', { value: bucket.bucketName, exportName: exportNames.pageBucket(name) });
   }
 

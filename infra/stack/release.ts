@@ -1,3 +1,4 @@
+import { CfnElement, Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -40,11 +41,22 @@ export class CanaryRelease extends Construct {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('codedeploy.amazonaws.com') });
     role.addToPolicy(
       new PolicyStatement({
-        actions: ['lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig'],
+        actions: ['lambda:GetAlias', 'lambda:UpdateAlias'],
         resources: functions.map(({ functionArn }) => functionArn),
       }),
     );
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ['lambda:GetProvisionedConcurrencyConfig'],
+        resources: functions.map(({ functionArn }) => `${functionArn}:*`),
+      }),
+    );
     role.addToPolicy(new PolicyStatement({ actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));
+    for (const { node } of functions) {
+      const id = CfnElement.isCfnElement(node.defaultChild) ? Stack.of(this).getLogicalId(node.defaultChild) : '';
+      const versions = 'The versions of one function: it asks which of them it has to warm up. Reading only.';
+      acknowledge(role.node.findChild('DefaultPolicy'), `IAM5[Resource::<${id}.Arn>:*]`, versions);
+    }
     const reason = 'It asks for alarms by a list of names, which CloudWatch allows for all or for none. Reading only.';
     acknowledge(role.node.findChild('DefaultPolicy'), 'IAM5[Resource::*]', reason);
     return role;

@@ -60,8 +60,9 @@ export class ServiceFunction extends LambdaFunction {
       logGroup: logs,
       role,
       tracing: Tracing.ACTIVE,
-      // A release that was rolled back finds the version that it goes back to.
-      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+      // Older versions stay, for a release to go back to. The version of a release that was taken back goes: Lambda
+      // publishes the same code no second time, and the release could never be tried again.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
     this.logs = logs;
     this.alias = this.addAlias(LIVE);

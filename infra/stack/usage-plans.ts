@@ -21,18 +21,18 @@ type InternalPlan = 'Overflow' | 'Interim';
  * meters those of keys that were just issued or moved, until API Gateway knows the change everywhere.
  */
 export class UsagePlans extends Construct {
+  #previous: UsagePlan | undefined;
+
   constructor(scope: Construct, id: string, { stage }: UsagePlansProps) {
     super(scope, id);
     for (const planId of planIds) {
       const { title, limits } = plans[planId];
       this.#addPlan(title, planId, stage, limits === 'agreed' ? {} : guardSettings(limits));
     }
-    const overflow = this.#addInternalPlan('Overflow', stage, {
+    this.#addInternalPlan('Overflow', stage, {
       throttle: { rateLimit: OVERFLOW_RATE, burstLimit: 2 * OVERFLOW_RATE },
     });
-    const interim = this.#addInternalPlan('Interim', stage, {});
-    // API Gateway puts one key on a plan at a time, and refuses a second call meanwhile.
-    interim.node.addDependency(overflow);
+    this.#addInternalPlan('Interim', stage, {});
   }
 
   #addInternalPlan(title: InternalPlan, stage: Stage, settings: Pick<UsagePlanProps, 'throttle'>): UsagePlan {
@@ -50,6 +50,9 @@ export class UsagePlans extends Construct {
     const name = `${Stack.of(this).stackName} ${title}`;
     const plan = new UsagePlan(this, title, { name, apiStages: [{ stage }], ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
+    // API Gateway takes few changes of plans at a time, and puts one key on a plan at a time.
+    if (this.#previous) plan.node.addDependency(this.#previous);
+    this.#previous = plan;
     return plan;
   }
 }

@@ -21,7 +21,7 @@ export interface AnsweredRequest extends Usage {
   readonly refusal?: ErrorCode | undefined;
   /** Conditional writes of the limiter that lost. */
   readonly conflicts: number;
-  /** False where a streamed answer broke off. */
+  /** False where a whole list broke off. A page is handed over at once: what becomes of it, API Gateway knows. */
   readonly complete?: boolean;
 }
 

@@ -1,8 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import * as v from 'valibot';
+import { demoKey } from '../../infra/local/demo-keys.ts';
+import { planIds } from '../../shared/keys/plans.ts';
+import { LogScan } from './log-scan.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -23,6 +27,7 @@ export interface Ended {
 export class HostProcess {
   readonly #process: ChildProcessByStdio<null, Readable, Readable>;
   readonly #exited: Promise<unknown>;
+  readonly #dataFolder: string | undefined;
   #stdout = '';
   #stderr = '';
 
@@ -36,6 +41,8 @@ export class HostProcess {
       env: { ...process.env, TMPDIR: temporaryFolder, ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    const data = args.indexOf('--data');
+    this.#dataFolder = data === -1 || args[data + 1] === 'memory' ? undefined : args[data + 1];
     this.#process.stdout.on('data', (chunk: Buffer) => (this.#stdout += chunk.toString()));
     this.#process.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
     this.#exited = once(this.#process, 'close');
@@ -69,9 +76,17 @@ export class HostProcess {
   }
 
   /** Sends the signal and waits for the end. Harmless where the process has ended. */
-  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     if (!this.#hasEnded) this.#process.kill(signal);
-    return this.ended();
+    const ended = await this.ended();
+    this.#expectNoSecretsInLogs();
+    return ended;
+  }
+
+  /** Of a host that keeps its logs. */
+  #expectNoSecretsInLogs(): void {
+    const logs = this.#dataFolder === undefined ? '' : path.join(this.#dataFolder, 'logs');
+    if (existsSync(logs)) new LogScan(logs).expectNoSecrets(planIds.map(demoKey));
   }
 
   get #hasEnded(): boolean {

@@ -40,7 +40,7 @@ export function aggregate(expression: Expression, records: readonly LogRecord[])
   return values.length === 0 ? undefined : statistic(values.map(Number));
 }
 
-/** Such as `max(@maxMemoryUsed) / 1e6`. */
+/** Such as `max(@maxMemoryUsed) / 1000000`. */
 function arithmetic(
   { operator, left, right }: Extract<Expression, { readonly kind: 'binary' }>,
   records: readonly LogRecord[],

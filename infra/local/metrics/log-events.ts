@@ -7,7 +7,7 @@ import { parseReportLine } from '../lambda/report-line.ts';
 /** A line of a log group. */
 export interface LogEvent {
   readonly logGroup: string;
-  /** Unix milliseconds. A line that does not tell has the time of the line before it. */
+  /** Unix milliseconds. A line that does not tell has the time of the next that does: that of its request's own line. */
   readonly at: number;
   readonly message: string;
   /** Of a line of JSON. */
@@ -32,13 +32,19 @@ export async function readLogEvents(folder: string): Promise<LogEvent[]> {
 }
 
 async function readFile(file: string, logGroup: string, events: LogEvent[]): Promise<void> {
-  let at: number | undefined;
+  let last: number | undefined;
+  let untimed: Omit<LogEvent, 'at'>[] = [];
   for await (const message of createInterface({ input: createReadStream(file) })) {
     const fields = fieldsOf(message);
-    at = (fields ? timeOf(fields) : parseReportLine(message)?.endedAt) ?? at;
-    // What comes before the first line with a time is older than anything that can be told of.
-    if (at !== undefined) events.push({ logGroup, at, message, fields });
+    untimed.push({ logGroup, message, fields });
+    const at = fields ? timeOf(fields) : parseReportLine(message)?.endedAt;
+    if (at === undefined) continue;
+    for (const event of untimed) events.push({ ...event, at });
+    untimed = [];
+    last = at;
   }
+  // Of a request that is still under way. In a log without any time there is none to tell.
+  if (last !== undefined) for (const event of untimed) events.push({ ...event, at: last });
 }
 
 function fieldsOf(message: string): Readonly<Record<string, unknown>> | undefined {

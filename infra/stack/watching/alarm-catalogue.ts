@@ -1,6 +1,6 @@
 import { type MathExpression, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
-import { tableNames } from '../../stages.ts';
+import { type TableName, tableNames } from '../../stages.ts';
 import type { WatchedMetrics } from './watched-metrics.ts';
 
 /** How soon somebody is to look: `page` now, whatever the hour; `ticket` on the next working day. */
@@ -60,6 +60,9 @@ export const refusalReasons = [...callersRefusals, 'SERVICE_UNAVAILABLE'] as con
 
 /** An alarm takes 10 metrics. The secrets are read once by each instance: other tables throttle long before. */
 const busyTables = tableNames.filter((name) => name !== 'secrets');
+
+/** Those with an index by status. */
+export const indexedTables = ['stock', 'orders'] as const satisfies readonly TableName[];
 
 /** A metric that is there only when something happens: nothing is good news, or there are no requests at all. */
 const { NOT_BREACHING: quietIsGood } = TreatMissingData;
@@ -174,6 +177,23 @@ export const alarmCatalogue = {
         busyTables.flatMap((name) => [
           metrics.table(name, 'ReadThrottleEvents'),
           metrics.table(name, 'WriteThrottleEvents'),
+        ]),
+      ),
+    breaches: { atLeast: THROTTLED.atLeast },
+    missingData: quietIsGood,
+  },
+  // DynamoDB counts an index for itself, and the alarm on the tables has the ten metrics that an alarm may have.
+  'throttled-indexes': {
+    title: 'DynamoDB throttles an index by status',
+    severity: 'ticket',
+    when: `at least ${THROTTLED.atLeast} reads or writes of the indexes by status are refused in 5 minutes`,
+    periodMinutes: 5,
+    metric: (metrics) =>
+      metrics.sum(
+        'throttles',
+        indexedTables.flatMap((name) => [
+          metrics.table(name, 'ReadThrottleEvents', 'byStatus'),
+          metrics.table(name, 'WriteThrottleEvents', 'byStatus'),
         ]),
       ),
     breaches: { atLeast: THROTTLED.atLeast },

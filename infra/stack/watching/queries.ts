@@ -83,7 +83,7 @@ export const queries = {
     logs: 'requests',
     lines: [
       'filter @type = "REPORT"',
-      'stats count(*) as calls, count(@initDuration) as coldStarts, avg(@initDuration) as meanInit, max(@initDuration) as longestInit, max(@maxMemoryUsed) / 1e6 as mostMegabytes by @log',
+      'stats count(*) as calls, count(@initDuration) as coldStarts, avg(@initDuration) as meanInit, max(@initDuration) as longestInit, max(@maxMemoryUsed) / 1000000 as mostMegabytes by @log',
       'sort coldStarts desc',
     ],
   },

@@ -59,9 +59,14 @@ describe('the firewall of production', () => {
     });
   });
 
-  test('logs what it refuses, and never a key', () => {
+  test('logs what it refuses, without what may have a key in it', () => {
     expect(only('AWS::WAFv2::LoggingConfiguration')).toMatchObject({
-      RedactedFields: [{ SingleHeader: { Name: 'authorization' } }],
+      RedactedFields: [
+        ...['authorization', 'x-api-key', 'cookie'].map((name) => ({ SingleHeader: { Name: name } })),
+        { QueryString: {} },
+        { UriPath: {} },
+      ],
+      LoggingFilter: { DefaultBehavior: 'DROP', Filters: [{ Conditions: [{ ActionCondition: { Action: 'BLOCK' } }] }] },
       LogDestinationConfigs: [expect.anything()],
     });
     const groups = resourcesOf(

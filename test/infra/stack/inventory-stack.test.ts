@@ -54,11 +54,12 @@ describe.each(stageNames)('the stack of %s', (name) => {
   test('exports the base address for the reference page, and nothing else', () => {
     const exported = Object.entries(outputs).filter(([, output]) => 'Export' in output);
 
-    expect(exported).toEqual([['BaseUrl', expect.objectContaining({ Export: { Name: `${name}-BaseUrl` } })]]);
+    expect(exported).toEqual([['GatewayUrl', expect.objectContaining({ Export: { Name: `${name}-BaseUrl` } })]]);
   });
 
   test('puts out nothing else, but for the address that the CDK gives every API', () => {
-    const own = ['ApiId', 'ApiStage', 'BaseUrl', 'KeysTableName', 'OrdersTableName', 'PetsTableName', 'StockTableName'];
+    const tables = ['KeysTableName', 'OrdersTableName', 'PetsTableName', 'StockTableName'];
+    const own = ['ApiId', 'ApiStage', 'BaseUrl', 'GatewayUrl', ...tables];
     const ofCdk = expect.stringMatching(/^ApiRestApiEndpoint/);
 
     expect(Object.keys(outputs).toSorted()).toEqual([own[0], ofCdk, ...own.slice(1)]);
@@ -115,9 +116,16 @@ describe('an acknowledged finding of cdk-nag', () => {
     // No authorizer at all.
     ...methods.filter(({ isPreflight }) => isPreflight).map(({ construct }) => ['APIG4', construct]),
   ];
+  const idOf = (one: string) =>
+    Object.keys(synthesized.production.template.Resources).find((id) =>
+      new RegExp(`^Functions${one}[0-9A-F]{8}$`).test(id),
+    );
   const onOneStage: Record<StageName, string[][]> = {
     staging: [['APIG3', 'Api/RestApi/DeploymentStage.v1']],
-    production: [['IAM5[Resource::*]', 'Release/Role/DefaultPolicy']],
+    production: [
+      ['IAM5[Resource::*]', 'Release/Role/DefaultPolicy'],
+      ...functions.map((one) => [`IAM5[Resource::<${idOf(one)}.Arn>:*]`, 'Release/Role/DefaultPolicy']),
+    ],
   };
 
   test.each(stageNames)('of %s is one of these of AwsSolutions, and no other', (name) => {

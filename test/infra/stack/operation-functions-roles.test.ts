@@ -162,11 +162,16 @@ describe('the role', () => {
       id.startsWith('Release'),
     );
     const ofRequests = functions.filter((one) => one.name !== 'KeySyncFunction');
-    const aliases = ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'];
+    const names = ofRequests.map((one) => `${one.name}.Arn`).toSorted();
 
     expect(others).toEqual([]);
     expect(policy?.properties.PolicyDocument.Statement).toEqual([
-      { Effect: 'Allow', Action: aliases, Resource: ofRequests.map((one) => `${one.name}.Arn`).toSorted() },
+      { Effect: 'Allow', Action: ['lambda:GetAlias', 'lambda:UpdateAlias'], Resource: names },
+      {
+        Effect: 'Allow',
+        Action: ['lambda:GetProvisionedConcurrencyConfig'],
+        Resource: names.map((name) => `${name}:*`),
+      },
       { Effect: 'Allow', Action: ['cloudwatch:DescribeAlarms'], Resource: ['*'] },
     ]);
   });

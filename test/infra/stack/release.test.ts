@@ -63,9 +63,9 @@ describe.each([
     );
   });
 
-  test('keeps the versions before, which a rollback goes back to', () => {
+  test('keeps the versions before, which a rollback goes back to, but not one that was taken back', () => {
     for (const [, version] of rawResourcesOf(stage, 'AWS::Lambda::Version')) {
-      expect(version).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+      expect(version).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     }
   });
 

@@ -6,7 +6,7 @@ import { type StageSettings, stageNames, stages } from '../../../infra/stages.ts
 import { ApiClient } from '../../support/api-client.ts';
 import { issueKey } from '../../support/issue-key.ts';
 import { LocalHost } from '../../support/local-host.ts';
-import { synthesizeStage } from '../../support/synthesize-once.ts';
+import { synthesizedOnce, synthesizeStage } from '../../support/synthesize-once.ts';
 import { resourcesOf, synthesizedStages } from '../../support/synthesized.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -43,6 +43,12 @@ function templatesIn(folder: string): Map<string, Template> {
   );
 }
 
+/** What a stack exports: name and value, without the hashes in which a setting shows. */
+const exportsOf = (template: Template | undefined): string[] =>
+  Object.values(template?.Outputs ?? {})
+    .filter((output) => 'Export' in output)
+    .map((output) => JSON.stringify(output));
+
 const propertiesOf = (template: Template | undefined, type: string): unknown[] =>
   Object.values(template?.Resources ?? {}).flatMap(({ Type, Properties }) => (Type === type ? [Properties] : []));
 
@@ -69,6 +75,14 @@ describe('a stage with every setting', () => {
   test('has a base address that ends in the version', () => {
     expect(inventory?.Outputs.BaseUrl?.Value).toBe('https://api.example.com/v1');
     expect(propertiesOf(inventory, 'AWS::ApiGateway::BasePathMapping')).toMatchObject([{ BasePath: 'v1' }]);
+  });
+
+  test('tells the other stacks what a stage without names of its own does: CloudFormation would not let it change', () => {
+    const own = templatesIn(synthesizedOnce());
+    for (const name of ['Inventory', 'ReferenceSite']) {
+      expect(exportsOf(templates.get(name))).toEqual(exportsOf(own.get(name)));
+      expect(exportsOf(own.get(name))).not.toEqual([]);
+    }
   });
 
   test('has the records of both names in their zone', () => {

@@ -11,18 +11,20 @@ describe('reading the log groups of a host', () => {
   const report = '2026-11-21T12:00:02.000Z\tREPORT RequestId: 1\tDuration: 1.00 ms';
   const request = `{"message":"Request","_aws":{"Timestamp":${Date.parse('2026-11-21T12:00:01Z')}}}`;
   const access = '{"time":"21/Nov/2026:12:00:03 +0000","status":"200"}';
-  writeFileSync(join(folder, 'function.log'), `before any time\n${request}\n    at an error\n${report}\n`);
+  writeFileSync(join(folder, 'function.log'), `an error\n${request}\n    at an error\n${report}\nlate\n`);
   writeFileSync(join(folder, 'access.log'), `${access}\n`);
   writeFileSync(join(folder, 'notes.txt'), `${request}\n`);
 
-  test('puts the lines of all of them in the order of their times', async () => {
+  test('puts the lines of all of them in the order of their times, which a failure has from its request', async () => {
     const events = await readLogEvents(folder);
     const told = events.map(({ logGroup, at, message }) => `${new Date(at).toISOString()} ${logGroup} ${message}`);
 
     expect(told).toEqual([
+      '2026-11-21T12:00:01.000Z function an error',
       `2026-11-21T12:00:01.000Z function ${request}`,
-      '2026-11-21T12:00:01.000Z function     at an error',
+      '2026-11-21T12:00:02.000Z function     at an error',
       `2026-11-21T12:00:02.000Z function ${report}`,
+      '2026-11-21T12:00:02.000Z function late',
       `2026-11-21T12:00:03.000Z access ${access}`,
     ]);
   });
