@@ -170,7 +170,7 @@ describe('the role', () => {
       {
         Effect: 'Allow',
         Action: ['lambda:GetProvisionedConcurrencyConfig'],
-        Resource: names.map((name) => `${name}:*`),
+        Resource: names.map((one) => `${one}:*`),
       },
       { Effect: 'Allow', Action: ['cloudwatch:DescribeAlarms'], Resource: ['*'] },
     ]);
