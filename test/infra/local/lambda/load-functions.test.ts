@@ -10,6 +10,8 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const codeFolder = path.join(folder, 'code');
 mkdirSync(codeFolder);
+// As a bundle has it: Node would look for one in the folders above.
+writeFileSync(path.join(codeFolder, 'package.json'), '{"type":"commonjs"}');
 writeFileSync(path.join(codeFolder, 'index.js'), 'exports.handler = async (name) => process.env[name];');
 const logGroups = new LogGroups(folder);
 afterAll(() => logGroups.close());
