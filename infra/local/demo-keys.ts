@@ -72,6 +72,7 @@ function identityOf(plan: PlanId): KeyIdentity {
   return {
     keyHash: hashApiKey(demoKey(plan)),
     keyId: `demo-${plan}`,
+    lineage: `demo-${plan}`,
     name: `Demo ${plans[plan].title}`,
     plan,
     ...limitsOfDemoKey(plan),
@@ -114,7 +115,7 @@ async function putIfAbsent(client: DynamoDBDocumentClient, TableName: string, id
     await client.send(
       new PutCommand({
         TableName,
-        Item: { ...identity, ...unusedCounters },
+        Item: { ...identity, ...unusedCounters, interimUntil: 0, revision: 1, revoked: false },
         ConditionExpression: 'attribute_not_exists(keyHash)',
       }),
     );

@@ -126,7 +126,7 @@ export const identityNames = [
   'expiresAt',
   'replacedBy',
   'usageIdentifier',
-] as const satisfies readonly Exclude<keyof KeyIdentity, 'keyHash'>[];
+] as const satisfies readonly Exclude<keyof KeyIdentity, 'keyHash' | 'lineage'>[];
 
 function withoutUndefined(record: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));

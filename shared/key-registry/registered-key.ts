@@ -47,6 +47,7 @@ export function readApiKey(
     identity: {
       ...valueOf(value),
       keyId: id,
+      lineage: id,
       name: shortened(name),
       plan: customerPlan.plan,
       ...limits,

@@ -23,7 +23,7 @@ interface ConditionalUpdate {
 }
 
 const IS_GOOD =
-  'enabled = :true AND suspendedUntil <= :now AND attribute_not_exists(replacedBy) ' +
+  'enabled = :true AND revoked = :false AND suspendedUntil <= :now AND attribute_not_exists(replacedBy) ' +
   'AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
 /** A condition cannot add, so what a draw leaves room for is reckoned before, from limits that must still hold. */
 const AS_KNOWN = 'keyId = :keyId AND perMinute = :perMinute AND perDay = :perDay';
@@ -43,7 +43,7 @@ export class CounterStore {
     return this.#updateIf(keyHash, {
       update: 'ADD minuteUsed :one, dayUsed :one',
       condition: `${IS_GOOD} AND currentMinute = :minute AND minuteUsed < perMinute AND dayUsed < perDay`,
-      values: { ':one': 1, ':true': true, ':now': now, ':minute': minute },
+      values: { ':one': 1, ':true': true, ':false': false, ':now': now, ':minute': minute },
     });
   }
 
@@ -61,6 +61,7 @@ export class CounterStore {
         ':ofMinute': draw.ofMinute,
         ':ofDay': draw.ofDay,
         ':true': true,
+        ':false': false,
         ':now': now,
         ':minute': key.currentMinute,
       },
@@ -82,6 +83,7 @@ export class CounterStore {
         ':ofDay': draw.ofDay,
         ':zero': 0,
         ':true': true,
+        ':false': false,
         ':now': now,
         ':minute': minute,
         ':stale': key.currentMinute,
@@ -94,7 +96,15 @@ export class CounterStore {
     return this.#updateIf(key.keyHash, {
       update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :one',
       condition: `${IS_GOOD} AND currentMinute = :stale AND dayUsed >= perDay`,
-      values: { ':one': 1, ':zero': 0, ':true': true, ':now': now, ':minute': minute, ':stale': key.currentMinute },
+      values: {
+        ':one': 1,
+        ':zero': 0,
+        ':true': true,
+        ':false': false,
+        ':now': now,
+        ':minute': minute,
+        ':stale': key.currentMinute,
+      },
     });
   }
 
@@ -102,7 +112,7 @@ export class CounterStore {
     return this.#updateIf(keyHash, {
       update: 'ADD minuteRefused :refused',
       condition: `${IS_GOOD} AND currentMinute = :minute`,
-      values: { ':refused': refused, ':true': true, ':now': now, ':minute': minute },
+      values: { ':refused': refused, ':true': true, ':false': false, ':now': now, ':minute': minute },
     });
   }
 
@@ -110,9 +120,15 @@ export class CounterStore {
   async suspendIfKnocking(key: KeyRecord, now: number): Promise<KeyRecord> {
     if (key.minuteRefused < key.perMinute) return key;
     const write = await this.#updateIf(key.keyHash, {
-      update: 'SET suspendedUntil = :until',
+      update: 'SET suspendedUntil = :until, suspendedByAdmin = :false',
       condition: `${IS_GOOD} AND currentMinute = :minute`,
-      values: { ':true': true, ':now': now, ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
+      values: {
+        ':true': true,
+        ':false': false,
+        ':now': now,
+        ':minute': key.currentMinute,
+        ':until': now + SUSPENSION_MS,
+      },
     });
     return write.key ?? key;
   }

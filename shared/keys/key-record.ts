@@ -2,43 +2,49 @@ import * as v from 'valibot';
 import { safeNumberSchema as number } from '../dynamodb.ts';
 import { planIds } from './plans.ts';
 
+/** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
+export const UNTIL_RESUMED = 8_640_000_000_000_000;
+
 const limit = v.pipe(number, v.minValue(1));
-const numberOrZero = v.optional(number, { value: '0' });
 
 const keyRecordSchema = v.object({
   /** SHA-256 of the key, 64 hex digits: the partition key. */
   keyHash: v.string(),
   /** The id that API Gateway gave the key. */
   keyId: v.string(),
+  /** Id that a key and those it was rotated to have in common: the `keyId` of the first. */
+  lineage: v.string(),
   name: v.string(),
   plan: v.picklist(planIds),
   perMinute: limit,
   perDay: limit,
   enabled: v.boolean(),
   /** Unix milliseconds. */
-  createdAt: numberOrZero,
+  createdAt: number,
   /** Unix milliseconds; absent: never. */
   expiresAt: v.optional(number),
   /** Hash of the key that this one was rotated to, which counts for both. */
   replacedBy: v.optional(v.string()),
-  /** Deleted for good. The record stays for a while, so that nobody who saw the key before adds it again. */
-  revoked: v.optional(v.boolean(), false),
+  /** Closed for good: nothing takes it back. The record stays for a while, so that nobody who saw the key before adds it again. */
+  revoked: v.boolean(),
+  /** Unix seconds at which DynamoDB deletes the record of a revoked key (its time to live). */
+  purgeAt: v.optional(number),
   /** What API Gateway knows the key by: the hash of a key we issued, the plain token of one made in the console. */
   usageIdentifier: v.picklist(['hash', 'token']),
   /** Unix milliseconds until which API Gateway may not know the key, or its plan, everywhere. */
-  interimUntil: numberOrZero,
+  interimUntil: number,
   /** Changes of the above so far. Whoever writes them says which revision is being replaced. */
-  revision: numberOrZero,
+  revision: number,
   /** The window that the counters belong to; its day is the day of `dayUsed`. */
   currentMinute: number,
   minuteUsed: number,
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
-  /** Unix milliseconds; in the past: not suspended. */
+  /** Unix milliseconds; in the past: not suspended; {@link UNTIL_RESUMED}: refused with 401 until it is resumed. */
   suspendedUntil: number,
   /** Whether an admin set `suspendedUntil`, rather than the limiter. */
-  suspendedByAdmin: v.optional(v.boolean(), false),
+  suspendedByAdmin: v.boolean(),
 });
 
 /** One API key: identity, plan, limits, state and the two windows' counters (one item in the keys table). */
@@ -57,7 +63,7 @@ export const unusedCounters = {
 export type KeyCounters = Pick<KeyRecord, keyof typeof unusedCounters>;
 
 /** What is decided when a key is issued or changed; the counters start at zero. */
-export type KeyIdentity = Omit<KeyRecord, keyof KeyCounters | 'revision' | 'interimUntil' | 'revoked'>;
+export type KeyIdentity = Omit<KeyRecord, keyof KeyCounters | 'revision' | 'interimUntil' | 'revoked' | 'purgeAt'>;
 
 /** Reads an item of the keys table. Throws where it is not one: a broken record must never admit a request. */
 export function parseKeyRecord(item: unknown): KeyRecord {

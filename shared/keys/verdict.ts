@@ -1,4 +1,4 @@
-import type { KeyRecord } from './key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED } from './key-record.ts';
 import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
 /** What `X-RateLimit-*` say: the window with the least left. */
@@ -61,7 +61,8 @@ export type Step =
  * @param now time of the request, Unix milliseconds
  */
 export function nextStep(key: KeyRecord | undefined, now: number): Step {
-  if (!key?.enabled || (key.expiresAt !== undefined && key.expiresAt <= now)) return { kind: 'deny' };
+  if (!key?.enabled || key.revoked || key.suspendedUntil >= UNTIL_RESUMED) return { kind: 'deny' };
+  if (key.expiresAt !== undefined && key.expiresAt <= now) return { kind: 'deny' };
   if (key.replacedBy !== undefined) return { kind: 'follow', keyHash: key.replacedBy };
   if (key.suspendedUntil > now) return { kind: 'refuseSuspended' };
 

@@ -6,6 +6,7 @@ export function aKey(differences: Partial<KeyRecord> = {}): KeyRecord {
   return {
     keyHash: randomBytes(32).toString('hex'),
     keyId: 'k3y1d',
+    lineage: 'k3y1d',
     name: 'acme',
     plan: 'free',
     perMinute: 60,

@@ -61,6 +61,7 @@ export async function createKey(target: Target, order: KeyOrder): Promise<NewKey
   await target.keyTable.put({
     keyHash,
     keyId: id,
+    lineage: id,
     name,
     plan,
     ...limits,

@@ -96,7 +96,7 @@ async function countingRecord(target: Target, old: KeyRecord, leftovers: readonl
 async function createSuccessor(
   target: Target,
   { id, apiKey, usagePlan }: FoundKey,
-  { expiresAt, name, plan, perMinute, perDay, suspendedByAdmin }: KeyRecord,
+  { expiresAt, name, plan, perMinute, perDay, suspendedByAdmin, lineage }: KeyRecord,
   keyHash: string,
 ): Promise<Omit<KeyRecord, 'revision'>> {
   if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
@@ -113,6 +113,7 @@ async function createSuccessor(
   return {
     keyHash,
     keyId,
+    lineage,
     name,
     plan,
     perMinute,

@@ -7,17 +7,23 @@ const number = (value: string) => ({ value });
 const item = {
   keyHash: 'ab'.repeat(32),
   keyId: 'k3y1d',
+  lineage: 'k3y1d',
   name: 'acme',
   plan: 'free',
   perMinute: number('60'),
   perDay: number('1000'),
   enabled: true,
+  revoked: false,
+  createdAt: number('0'),
+  interimUntil: number('0'),
+  revision: number('1'),
   usageIdentifier: 'hash',
   currentMinute: number('29166667'),
   minuteUsed: number('3'),
   dayUsed: number('40'),
   minuteRefused: number('0'),
   suspendedUntil: number('0'),
+  suspendedByAdmin: false,
 };
 
 describe('an item of the keys table', () => {
@@ -33,9 +39,7 @@ describe('an item of the keys table', () => {
       suspendedUntil: 0,
       createdAt: 0,
       interimUntil: 0,
-      revision: 0,
-      revoked: false,
-      suspendedByAdmin: false,
+      revision: 1,
     });
   });
 
@@ -52,6 +56,7 @@ describe('an item of the keys table', () => {
     ['a missing limit', { ...item, perMinute: undefined }],
     ['a missing counter', { ...item, minuteUsed: undefined }],
     ['no word on whether it is enabled', { ...item, enabled: undefined }],
+    ['no word on whether it is revoked', { ...item, revoked: undefined }],
     ['enabled as text', { ...item, enabled: 'true' }],
     ['a limit that is no integer', { ...item, perDay: number('1.5') }],
     ['a limit that is no number', { ...item, perDay: number('many') }],
