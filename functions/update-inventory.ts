@@ -4,7 +4,7 @@ import { ServiceError } from '../shared/contract/errors.ts';
 import { inventoryItemToJson, inventoryUpdateSchema } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { parsePrincipal } from '../shared/http/authorizer-context.ts';
+import { parseLineage } from '../shared/http/authorizer-context.ts';
 import { entityTag, ifMatchRevisions } from '../shared/http/entity-tag.ts';
 import { idempotencyKey } from '../shared/http/idempotency-key.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
@@ -37,7 +37,7 @@ function updateOnce(
   key: string,
   update: Omit<StockUpdate, 'token'>,
 ): Promise<UpdateOutcome> {
-  const requestId = digest(parsePrincipal(requestContext.authorizer), key);
+  const requestId = digest(parseLineage(requestContext.authorizer), key);
   const fingerprint = digest(update.petId, update.quantity, update.revisions ?? null);
   return updates.once({ ...update, requestId, fingerprint }, requestContext.requestTimeEpoch);
 }

@@ -54,6 +54,11 @@ const THROTTLING = new Set([
   'TransactionInProgressException',
 ]);
 
+/** Whether DynamoDB was too busy for a call, or the item in a transaction: it has surely not been carried out. */
+export function isThrottled(error: unknown): boolean {
+  return error instanceof Error && (THROTTLING.has(error.name) || error.name === 'TransactionConflictException');
+}
+
 /** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

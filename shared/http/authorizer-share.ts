@@ -3,12 +3,6 @@ import type { PlanId } from '../keys/plans.ts';
 import type { Usage } from '../request-log/usage.ts';
 import { UNCOUNTED } from './authorizer-context.ts';
 
-/** The authorizer's part in a request, which the function logs together with its own. */
-export interface AuthorizerShare extends Usage {
-  /** Conditional writes that lost. */
-  readonly conflicts: number;
-}
-
 /** A count as text. */
 const count = v.fallback(v.pipe(v.string(), v.transform(Number), v.finite()), 0);
 const text = v.fallback(v.optional(v.string()), undefined);
@@ -25,15 +19,11 @@ const sharedContextSchema = v.object({
 });
 
 /** What the authorizer says of its part, in its context. */
-export function shareContext(
-  { readUnits, writeUnits, conflicts, coldStarts }: AuthorizerShare,
-  plan?: PlanId,
-): Record<string, string> {
+export function shareContext({ readUnits, writeUnits, coldStarts }: Usage, plan?: PlanId): Record<string, string> {
   return {
     ...(plan !== undefined && { plan }),
     readUnits: String(readUnits),
     writeUnits: String(writeUnits),
-    conflicts: String(conflicts),
     coldStarts: String(coldStarts),
   };
 }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { LEASED_ABOVE_PER_MINUTE } from '../../shared/keys/lease.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { FaultyEngine } from '../support/faulty-engine.ts';
 import { assemblyForFaults, hurryCalls, plantFaultsAfterwards } from '../support/function-faults.ts';
@@ -33,7 +32,7 @@ describe(`A storm of requests, while DynamoDB and functions fail at random (STOR
     hurryCalls(assembly);
     engine = await FaultyEngine.start();
     host = await LocalHost.start({ assembly, dynamodb: engine.endpoint });
-    const perMinute = LEASED_ABOVE_PER_MINUTE;
+    const perMinute = 1_000;
     for (const [limits, weight] of [
       [{ perMinute: perMinute * 60, perDay: 1_000_000 }, 6],
       [{ perMinute, perDay: LIMIT }, 1],
