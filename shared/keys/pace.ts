@@ -14,7 +14,7 @@ const TARGET_WRITES_PER_SECOND = 200;
 /** A lease is for this much of the environment's own traffic at most, in milliseconds. */
 const LONGEST_LEASE_MS = 500;
 /** A lease takes this part of what is left for the environment, by its share of the key's traffic. */
-const PART_OF_SHARE = 1 / 4;
+const PART_OF_SHARE = 1 / 3;
 
 /** Requests a second that are counted on a key. */
 interface Rates {
