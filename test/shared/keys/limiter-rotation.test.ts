@@ -273,18 +273,6 @@ describeOnEachEngine('A rotated key', () => {
       expect(verdicts).toMatchObject([1, 2].map((minuteUsed) => ({ key: { currentMinute: MINUTE + 1, minuteUsed } })));
       expect(await table.read(successor)).toMatchObject({ currentMinute: MINUTE + 1 });
     });
-
-    test('and the successor are admitted exactly as often as the limit allows, to the end of one minute', async () => {
-      const perMinute = 1_500;
-      const { old, successor } = await rotate({ ...leased, perMinute });
-      const environments = new Environments(client, table, 4);
-      const load = { from: NOW, seconds: 10, perSecond: 100 };
-      const answers: Answer[][] = await Promise.all(
-        [old, successor].map(({ keyHash }) => environments.serve({ ...load, keyHash })),
-      );
-
-      expect(admittedByMinute(answers.flat())).toEqual({ [MINUTE]: perMinute });
-    });
   });
 });
 
