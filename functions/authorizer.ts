@@ -12,7 +12,7 @@ import { hashApiKey, isPlausibleApiKey } from '../shared/keys/api-key.ts';
 import { bearerToken } from '../shared/keys/bearer-token.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { requestLog } from '../shared/request-log/request-log.ts';
-import { takeUsage } from '../shared/request-log/usage.ts';
+import { takeColdStarts } from '../shared/request-log/cold-starts.ts';
 
 /** One try: the SDK repeating a write that did arrive would count a request twice. */
 const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
@@ -38,19 +38,21 @@ export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<
     const { key } = verdict;
     const meteredAs =
       verdict.kind === 'admitted' ? usageIdentifier(key, { token, keyHash }, interimKey, now) : overflowKey;
-    const context = { ...contextOf(verdict, now), ...shareContext(takeUsage(), key.plan) };
+    const context = { ...contextOf(verdict, now), ...shareContext(takeColdStarts(), key.plan) };
     return allow(event.methodArn, key.keyId, meteredAs, context);
   } catch (error) {
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });
-    return allow(event.methodArn, UNCOUNTED, interimKey, { ...unavailableContext(now), ...shareContext(takeUsage()) });
+    return allow(event.methodArn, UNCOUNTED, interimKey, {
+      ...unavailableContext(now),
+      ...shareContext(takeColdStarts()),
+    });
   }
 };
 
 /** No function runs for a request that is denied, so it is logged here. */
 function denied(event: APIGatewayRequestAuthorizerEvent, code: DenialCode, now: number): APIGatewayAuthorizerResult {
   logRequest({
-    ...takeUsage(),
-    conflicts: 0,
+    coldStarts: takeColdStarts(),
     requestId: event.requestContext.requestId,
     receivedAt: now,
     operation: operationAt(event.httpMethod, event.resource),

@@ -2,10 +2,9 @@ import type { OperationId } from '../contract/operations.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import { requiredEnv } from '../environment.ts';
 import { type RequestMetric, requestMetrics } from './request-metrics.ts';
-import type { Usage } from './usage.ts';
 
 /** What a line says of a request that has been answered. Never a key, nor anything a key could be rebuilt from. */
-export interface AnsweredRequest extends Usage {
+export interface AnsweredRequest {
   readonly requestId: string;
   /** When the gateway received it, Unix milliseconds. */
   readonly receivedAt: number;
@@ -19,8 +18,8 @@ export interface AnsweredRequest extends Usage {
   readonly code?: ErrorCode | undefined;
   /** The same, where it was the authorizer that denied or refused it, or could not count it. */
   readonly refusal?: ErrorCode | undefined;
-  /** Conditional writes of the limiter that lost. */
-  readonly conflicts: number;
+  /** Execution environments that it was the first request of. */
+  readonly coldStarts: number;
   /** False where a whole list broke off. A page is handed over at once: what becomes of it, API Gateway knows. */
   readonly complete?: boolean;
 }
@@ -48,8 +47,16 @@ const NONE = 'none';
 
 /** @param now Unix milliseconds */
 export function requestLine(request: AnsweredRequest, { namespace, stack }: LogOrigin, now: number) {
-  const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
-  const { readUnits, writeUnits, conflicts, coldStarts } = request;
+  const {
+    requestId,
+    operation = NONE,
+    keyId = NONE,
+    plan = NONE,
+    code,
+    refusal,
+    complete = true,
+    coldStarts,
+  } = request;
   const metrics = countsOf(request);
   return {
     level: 'INFO',
@@ -64,9 +71,6 @@ export function requestLine(request: AnsweredRequest, { namespace, stack }: LogO
     ...(!complete && { complete }),
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
-    readUnits,
-    writeUnits,
-    conflicts,
     coldStarts,
     stack,
     ...Object.fromEntries(metrics),
@@ -82,11 +86,10 @@ export function requestLine(request: AnsweredRequest, { namespace, stack }: LogO
 }
 
 /** Only what there is to count: a metric that is always zero is paid for too. */
-function countsOf({ refusal, conflicts, coldStarts }: AnsweredRequest): [RequestMetric, number][] {
+function countsOf({ refusal, coldStarts }: AnsweredRequest): [RequestMetric, number][] {
   const counts: [RequestMetric, number][] = [
     ['Requests', 1],
     ['Refusals', refusal === undefined ? 0 : 1],
-    ['LimiterConflicts', conflicts],
     ['ColdStarts', coldStarts],
   ];
   return counts.filter(([, count]) => count > 0);

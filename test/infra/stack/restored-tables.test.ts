@@ -46,18 +46,18 @@ const arn = (name: string): string => `arn:<AWS::Partition>:dynamodb:<AWS::Regio
 const title = (table: string): string => table.charAt(0).toUpperCase() + table.slice(1);
 const isTable = ([, { Type }]: [string, { Type: string }]): boolean => Type === 'AWS::DynamoDB::Table';
 
-/** A stage of which two tables, one of them with an index, were restored. */
+/** A stage of which two tables were restored. */
 describe('restored tables', () => {
   const folder = temporaryFolder();
   const usual = v.parse(templateSchema, synthesizedStages().staging.template);
   let template: Template;
 
   beforeAll(() => {
-    synthesizeRestored(folder, { stock: 'stock-of-friday', secrets: 'secrets-of-friday' });
+    synthesizeRestored(folder, { stock: 'stock-of-friday', requests: 'requests-of-friday' });
     template = v.parse(templateSchema, readAssembly(folder, 'staging').template);
   }, 30_000);
 
-  test.each(['Stock', 'Secrets'])('replace the table %s for everything that refers to it', (table) => {
+  test.each(['Stock', 'Requests'])('replace the table %s for everything that refers to it', (table) => {
     const others = Object.entries(template.Resources).filter((entry) => !isTable(entry));
     const mentions = (value: unknown): boolean => JSON.stringify(value).includes(`"Tables${table}`);
 
@@ -69,21 +69,21 @@ describe('restored tables', () => {
     const environments = JSON.stringify(Object.values(template.Resources).map(({ Properties }) => Properties));
 
     expect(environments.match(/"STOCK_TABLE":"stock-of-friday"/g)).toHaveLength(3);
-    expect(environments.match(/"SECRETS_TABLE":"secrets-of-friday"/g)).toHaveLength(2);
+    expect(environments.match(/"REQUESTS_TABLE":"requests-of-friday"/g)).toHaveLength(1);
     expect(template.Outputs.StockTableName?.Value).toBe('stock-of-friday');
   });
 
   test('may be used as the others were, by their exact ARNs', () => {
     const expected = grantsOf(usual).map((grant) =>
-      grant.replace('TablesStock.Arn', arn('stock-of-friday')).replace('TablesSecrets.Arn', arn('secrets-of-friday')),
+      grant.replace('TablesStock.Arn', arn('stock-of-friday')).replace('TablesRequests.Arn', arn('requests-of-friday')),
     );
 
     expect(grantsOf(template)).toEqual(expected);
-    expect(expected).toContainEqual(expect.stringContaining(`${arn('stock-of-friday')}/index/byStatus`));
+    expect(expected).toContainEqual(expect.stringContaining(arn('stock-of-friday')));
   });
 
   test.each(tableNames)('leave the table %s of the stack where it is; one that is replaced is kept', (table) => {
-    const isReplaced = ['stock', 'secrets'].includes(table);
+    const isReplaced = ['stock', 'requests'].includes(table);
     const tableOf = ({ Resources }: Template) =>
       Object.entries(Resources).find((entry) => isTable(entry) && withoutHash(entry[0]) === `Tables${title(table)}`);
     const [id, resource] = tableOf(template) ?? [];

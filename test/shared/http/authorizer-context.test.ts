@@ -43,6 +43,7 @@ describe('what the authorizer says of a request', () => {
 
     expect(contextOf({ kind: 'admitted', key, rateLimit }, NOW)).toEqual({
       outcome: 'ADMITTED',
+      lineage: 'k3y1d',
       limit: '60',
       remaining: '42',
       reset: END_OF_MINUTE_SECONDS,
@@ -55,6 +56,7 @@ describe('what the authorizer says of a request', () => {
   test('that is refused: how many seconds to wait too', () => {
     expect(refused('minute', END_OF_MINUTE, { minuteUsed: 60 })).toEqual({
       outcome: 'RATE_LIMIT_EXCEEDED',
+      lineage: 'k3y1d',
       limit: '60',
       remaining: '0',
       reset: END_OF_MINUTE_SECONDS,

@@ -6,7 +6,7 @@ import { Limiter } from '../../../shared/keys/limiter.ts';
 import type { Verdict } from '../../../shared/keys/verdict.ts';
 import { countWrites } from '../../support/counted-writes.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
-import { admittedByMinute, admittedOf, type Answer, Environments } from '../../support/environments.ts';
+import { admittedOf, type Answer, Environments } from '../../support/environments.ts';
 import { aKey } from '../../support/key-records.ts';
 import { KeysTable } from '../../support/keys-table.ts';
 import { patientClient } from '../../support/patient-client.ts';
