@@ -71,9 +71,7 @@ describe('a JSON body', () => {
   test('is not taken to have a field twice that others have too, or that is the text of one', () => {
     const body = '{"a":{"b":1},"c":[{"b":1},{"b":2}],"d":"\\"a\\":","quantity":5}';
 
-    expect(() => parse(body)).toThrow(
-      invalidBody('The field "a" is not known. The field "c" is not known. The field "d" is not known.'),
-    );
+    expect(() => parse(body)).toThrow(invalidBody(`The field "a" is not known.`));
   });
 
   test('is read with no other number', () => {
