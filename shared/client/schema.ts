@@ -207,6 +207,7 @@ export interface components {
         | 'RATE_LIMIT_EXCEEDED'
         | 'DAILY_QUOTA_EXCEEDED'
         | 'API_KEY_SUSPENDED'
+        | 'TOO_MANY_REQUESTS'
         | 'INTERNAL_ERROR'
         | 'BAD_GATEWAY'
         | 'SERVICE_UNAVAILABLE'
@@ -568,11 +569,12 @@ export interface operations {
         };
       };
       /**
-       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`
+       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`, `TOO_MANY_REQUESTS`
        *
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
+       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
        */
       readonly 429: {
         headers: {
@@ -592,7 +594,7 @@ export interface operations {
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
             /** @enum {unknown} */
-            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED';
+            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
           };
@@ -871,11 +873,12 @@ export interface operations {
         };
       };
       /**
-       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`
+       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`, `TOO_MANY_REQUESTS`
        *
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
+       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
        */
       readonly 429: {
         headers: {
@@ -900,7 +903,7 @@ export interface operations {
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
             /** @enum {unknown} */
-            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED';
+            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
           };
@@ -1119,11 +1122,12 @@ export interface operations {
         };
       };
       /**
-       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`
+       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`, `TOO_MANY_REQUESTS`
        *
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
+       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
        */
       readonly 429: {
         headers: {
@@ -1158,7 +1162,7 @@ export interface operations {
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
             /** @enum {unknown} */
-            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED';
+            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
           };
@@ -1362,11 +1366,12 @@ export interface operations {
         };
       };
       /**
-       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`
+       * @description `RATE_LIMIT_EXCEEDED`, `DAILY_QUOTA_EXCEEDED`, `API_KEY_SUSPENDED`, `TOO_MANY_REQUESTS`
        *
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
+       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
        */
       readonly 429: {
         headers: {
@@ -1391,7 +1396,7 @@ export interface operations {
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
             /** @enum {unknown} */
-            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED';
+            readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
           };

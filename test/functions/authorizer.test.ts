@@ -148,7 +148,7 @@ describe('A request that is refused is let through to its function, on the overf
       '300',
     ],
     [
-      'as it knocks too often, which suspends it',
+      'as it is refused too often, which suspends it',
       { minuteUsed: 60, dayUsed: 100, minuteRefused: 59 },
       'API_KEY_SUSPENDED',
       '"minute";r=0;t=300, "day";r=900;t=41130',
@@ -177,7 +177,7 @@ describe('A request that is refused is let through to its function, on the overf
     });
   });
 
-  test('where it cannot be counted', async () => {
+  test('on the interim plan, which is not throttled, where it cannot be counted', async () => {
     const token = generateApiKey();
     await keys.removeAttribute(await keys.issue({ keyHash: hashApiKey(token) }), 'minuteRefused');
     const verdict = await verdictOn({ Authorization: `Bearer ${token}` });
@@ -185,11 +185,21 @@ describe('A request that is refused is let through to its function, on the overf
     expect(effectOf(verdict)).toEqual(['Allow']);
     expect(verdict).toMatchObject({
       principalId: 'uncounted',
-      usageIdentifierKey: 'overflow',
+      usageIdentifierKey: 'interim',
       context: { outcome: 'SERVICE_UNAVAILABLE', limit: '0', remaining: '0', ...NONE, retryAfter: '1' },
     });
     expect(log.mock.calls).toEqual([[expect.stringContaining('could not be counted')]]);
   });
+});
+
+test('A request of an emulator that does not tell its time is one of now', async () => {
+  const token = generateApiKey();
+  await keys.issue({ keyHash: hashApiKey(token) });
+  const before = Date.now() / 1_000;
+  const verdict = await verdictOn({ Authorization: `Bearer ${token}` }, Number.NaN);
+
+  expect(verdict).toMatchObject({ context: { outcome: 'ADMITTED' } });
+  expect(Number(verdict.context?.reset)).toBeGreaterThan(before);
 });
 
 describe('A request that is denied', () => {

@@ -7,13 +7,11 @@ import { EmbeddedDatabase } from '../support/embedded-database.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
 import { int64, MAX_INT64 } from '../support/int64.ts';
 import { admittedContext, admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
-import { recordRequestLines } from '../support/request-lines.ts';
 import { anEntry, StockTable } from '../support/stock-table.ts';
 import { createPetsTable } from '../support/tables.ts';
 
 acceptForeignErrors();
 const database = new EmbeddedDatabase();
-const lines = recordRequestLines();
 
 const deprecated = {
   Deprecation: '@1793491200',
@@ -75,14 +73,6 @@ describe('GET /pets/{petId}', () => {
         '{"id":9223372036854775807,"category":{"id":1,"name":"dogs"},"name":"Rex",' +
         '"photoUrls":["https://example.com/1.jpg"],"tags":[{"id":9007199254740993,"name":"family"}],"status":"sold"}',
     });
-  });
-
-  test('logs what it read: the pet, and its stock entry consistently', async () => {
-    await putPet({ id: int64('9'), name: 'Rex', photoUrls: [] });
-    await stock.put(anEntry('9'));
-    await get('9');
-
-    expect(lines()).toMatchObject([{ operation: 'getPet', status: '200', readUnits: 1.5, writeUnits: 0 }]);
   });
 
   test('leaves out the status of a pet without a stock entry', async () => {

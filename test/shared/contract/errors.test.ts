@@ -29,6 +29,7 @@ const statuses: [ErrorCode, number][] = [
   ['RATE_LIMIT_EXCEEDED', 429],
   ['DAILY_QUOTA_EXCEEDED', 429],
   ['API_KEY_SUSPENDED', 429],
+  ['TOO_MANY_REQUESTS', 429],
   ['INTERNAL_ERROR', 500],
   ['BAD_GATEWAY', 502],
   ['SERVICE_UNAVAILABLE', 503],

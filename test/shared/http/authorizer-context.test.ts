@@ -224,7 +224,7 @@ describe('what a function makes of it', () => {
   });
 
   test('the key is known by its lineage', () => {
-    expect(parseLineage(admittedContext)).toBe('k3y1d');
+    expect(parseLineage(admittedContext)).toBe('l1n3ag3');
   });
 
   test.each([
