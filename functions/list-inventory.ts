@@ -4,14 +4,18 @@ import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { SigningSecret } from '../shared/stores/signing-secret.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
+import { warmUp } from '../shared/warm-up.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
+const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
+
+export const initialise = () => warmUp(() => stock.page({}, 1));
 
 /** `GET /inventory`: the stock levels of all pets, in ascending petId (spec §4.1). */
 export const handler = listHandler({
   operation: 'listInventory',
   status: petStatusSchema,
-  entries: new StockStore(client, requiredEnv('STOCK_TABLE')),
+  entries: stock,
   toJson: inventoryItemToJson,
   secret: new SigningSecret(client, requiredEnv('SECRETS_TABLE'), 'cursors'),
 });

@@ -15,10 +15,13 @@ import { stabilityHeader } from '../shared/http/stability.ts';
 import { IdempotentUpdates } from '../shared/stores/idempotent-updates.ts';
 import { RequestStore } from '../shared/stores/request-store.ts';
 import { StockStore, type StockUpdate, type UpdateOutcome } from '../shared/stores/stock-store.ts';
+import { ANY_ID, warmUp } from '../shared/warm-up.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 const updates = new IdempotentUpdates(stock, new RequestStore(client, requiredEnv('REQUESTS_TABLE')));
+
+export const initialise = () => warmUp(() => stock.find(ANY_ID));
 
 /** `PATCH /inventory/{petId}`: sets the stock quantity of one pet and answers with its entry (spec §4.2). */
 export const handler = operationHandler(async (event) => {

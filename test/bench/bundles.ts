@@ -19,7 +19,7 @@ const importScript = `${runtime}
   console.log(performance.now() - start);
 `;
 
-const environment = {
+export const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'bench',
   AWS_SECRET_ACCESS_KEY: 'bench',
@@ -67,7 +67,7 @@ function functionNames(): string[] {
   return readdirSync(join(import.meta.dirname, '../../functions')).map((file) => basename(file, '.ts'));
 }
 
-function plainOptions(name: string): BuildOptions {
+export function plainOptions(name: string): BuildOptions {
   const { alias: _, ...options } = bundleOptions(name);
   const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
   return { ...options, format: 'esm', banner };
