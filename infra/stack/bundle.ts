@@ -16,13 +16,17 @@ export function bundleOptions(name: string): BuildOptions {
     format: 'cjs',
     mainFields: ['module', 'main'],
     legalComments: 'none',
-    // The SDK's `import('node:http')` would read every export of it, and some of these load half of Node.
+    // An `import('node:http')` reads every export of it, and some of these load half of Node.
     supported: { 'dynamic-import': false },
     alias: {
       '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'lambda-credentials.ts'),
       '@aws-sdk/middleware-endpoint-discovery': join(import.meta.dirname, 'no-endpoint-discovery.ts'),
       '@smithy/core/event-streams': join(import.meta.dirname, 'no-event-streams.ts'),
+      'node:fs/promises': join(import.meta.dirname, 'no-shared-config.ts'),
     },
+    // Globals that Node loads at the first look at them. DynamoDB's answers are streams of Node's own.
+    define: { ReadableStream: 'undefined', 'globalThis.crypto': 'undefined' },
+    inject: [join(import.meta.dirname, 'node-crypto.ts')],
   };
 }
 
