@@ -33,6 +33,8 @@ const runtimeScript = `
     return time;
   }
   (async () => {
+    // Its log is open before a function is loaded.
+    console.log('START');
     const start = performance.now();
     const { handler } = await import(file);
     const imported = performance.now() - start;

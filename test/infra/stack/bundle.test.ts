@@ -55,6 +55,10 @@ describe.each(bundles)('the bundle of $name', ({ name, key, folder, file }) => {
     expect(required).toEqual(ofNode);
   });
 
+  test('looks at nothing that Node would load for it in vain', () => {
+    expect(code).not.toMatch(/node:fs\/promises|typeof ReadableStream\b|globalThis\??\.crypto|typeof crypto\b/);
+  });
+
   test(`${name === 'FunctionsFallback' ? 'has no' : 'has the'} DynamoDB client`, () => {
     expect(code.includes('DynamoDB_20120810')).toBe(name !== 'FunctionsFallback');
   });

@@ -45,12 +45,7 @@ const functions: readonly [id: string, event: object, unreached: string, reached
     '"statusCode":503',
     '"statusCode":200',
   ],
-  [
-    'FunctionsGetPet',
-    aProxyEvent({ ...ofOnePet, resource: '/pets/{petId}' }),
-    '"statusCode":503',
-    '"statusCode":404',
-  ],
+  ['FunctionsGetPet', aProxyEvent({ ...ofOnePet, resource: '/pets/{petId}' }), '"statusCode":503', '"statusCode":404'],
   ['FunctionsListOrders', aProxyEvent({ resource: '/store/orders' }), '"statusCode":503', '"statusCode":200'],
   ['FunctionsFallback', aProxyEvent({ resource: '/{proxy+}' }), '"statusCode":404', '"statusCode":404'],
 ];
