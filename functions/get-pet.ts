@@ -7,10 +7,13 @@ import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/pet-id.ts';
 import { PetStore } from '../shared/stores/pet-store.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
+import { ANY_ID, warmUp } from '../shared/warm-up.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const pets = new PetStore(client, requiredEnv('PETS_TABLE'));
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
+
+export const initialise = () => warmUp(() => pets.find(ANY_ID));
 
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
 export const handler = operationHandler(

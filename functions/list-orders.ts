@@ -3,13 +3,17 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { orderList } from '../shared/stores/order-list.ts';
+import { warmUp } from '../shared/warm-up.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
+const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
+
+export const initialise = () => warmUp(() => orders.page({}, 1));
 
 /** `GET /store/orders`: all orders of the store, in ascending id (spec §4.3). */
 export const handler = listHandler({
   operation: 'listOrders',
   status: orderStatusSchema,
-  entries: orderList(client, requiredEnv('ORDERS_TABLE')),
+  entries: orders,
   toJson: orderToJson,
 });

@@ -9,11 +9,14 @@ import { parsePetId } from '../shared/http/pet-id.ts';
 import { stabilityHeader } from '../shared/http/stability.ts';
 import { IdempotentUpdates } from '../shared/stores/idempotent-updates.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
+import { ANY_ID, warmUp } from '../shared/warm-up.ts';
 
 /** One try: the stores know themselves which write may be sent again. */
 const client = documentClient({ maxAttempts: 1, requestTimeout: 3_000 });
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 const idempotent = new IdempotentUpdates(client, stock, requiredEnv('REQUESTS_TABLE'));
+
+export const initialise = () => warmUp(() => stock.find(ANY_ID));
 
 /** `PATCH /inventory/{petId}`: sets the stock quantity of one pet and answers with its entry (spec §4.2). */
 export const handler = operationHandler(async (event) => {

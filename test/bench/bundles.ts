@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundleOptions } from '../../infra/stack/bundle.ts';
-import { atMost, type Figure, median, report } from './figure.ts';
+import { atMost, type Figure, median, ratioAtMost, report } from './figure.ts';
 
 const RUNS = 21;
 const MAX_BUNDLE_KILOBYTES = 250;
@@ -19,7 +19,8 @@ const importScript = `${runtime}
   console.log(performance.now() - start);
 `;
 
-const environment = {
+/** What functions need to load. */
+export const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'bench',
   AWS_SECRET_ACCESS_KEY: 'bench',
@@ -66,18 +67,16 @@ function functionNames(): string[] {
   return readdirSync(join(import.meta.dirname, '../../functions')).map((file) => basename(file, '.ts'));
 }
 
-function plainOptions(name: string): BuildOptions {
-  const { alias: _, ...options } = bundleOptions(name);
+/** How the same handler is bundled plainly. */
+export function plainOptions(name: string): BuildOptions {
+  const nothingTrimmed: BuildOptions = { alias: {}, define: {}, inject: [], supported: {} };
   const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
-  return { ...options, format: 'esm', banner };
+  return { ...bundleOptions(name), ...nothingTrimmed, format: 'esm', banner };
 }
 
 function importFigure(name: string, ours: string, plain: string): Figure {
-  const pairs = Array.from({ length: RUNS }, () => ({ ours: importTime(ours), plain: importTime(plain) }));
-  const ratio = median(pairs.map((pair) => pair.ours / pair.plain));
-  const milliseconds = (of: 'ours' | 'plain'): string => median(pairs.map((pair) => pair[of])).toFixed(1);
-  const figure = atMost(`${name}: cold import ÷ plain cold import`, ratio, MAX_IMPORT_RATIO);
-  return { ...figure, measured: `${figure.measured} (${milliseconds('ours')} ms ÷ ${milliseconds('plain')} ms)` };
+  const pairs = Array.from({ length: RUNS }, () => [importTime(ours), importTime(plain)] as const);
+  return ratioAtMost(`${name}: cold import ÷ plain cold import`, pairs, MAX_IMPORT_RATIO, ' ms');
 }
 
 /**

@@ -19,6 +19,18 @@ export function exactly(what: string, value: number, expected: number, unit = ''
   return { what, measured: `${format(value)}${unit}`, target: `${format(expected)}${unit}`, met: value === expected };
 }
 
+/** The median of the ratios of pairs that were measured in turn, with the medians of both sides beside it. */
+export function ratioAtMost(
+  what: string,
+  pairs: readonly (readonly [number, number])[],
+  limit: number,
+  unit: string,
+): Figure {
+  const figure = atMost(what, median(pairs.map(([one, other]) => one / other)), limit);
+  const [ones, others] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))];
+  return { ...figure, measured: `${figure.measured} (${ones.toFixed(1)}${unit} ÷ ${others.toFixed(1)}${unit})` };
+}
+
 export function report(what: string, value: number, unit = ''): Figure {
   return { what, measured: `${format(value)}${unit}`, target: '–' };
 }

@@ -44,7 +44,7 @@ export class ListEnvironment {
   readonly #process: ChildProcess;
 
   constructor(bundleFolder: string, table: string, engine: URL) {
-    this.#process = spawn(process.execPath, ['--eval', environmentScript, join(bundleFolder, 'index.js')], {
+    this.#process = spawn(process.execPath, ['--eval', environmentScript, join(bundleFolder, 'function.cjs')], {
       env: {
         AWS_ENDPOINT_URL_DYNAMODB: engine.href,
         AWS_REGION: 'us-east-1',

@@ -3,6 +3,7 @@ import { markdownTable } from 'markdown-table';
 import { benchBundles } from './bundles.ts';
 import { benchCapacity } from './capacity.ts';
 import { benchClient } from './client.ts';
+import { benchColdStarts } from './cold-starts.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLeases } from './leases.ts';
@@ -15,6 +16,7 @@ const parts: Record<string, () => Figure[] | Promise<Figure[]>> = {
   bundles: benchBundles,
   capacity: benchCapacity,
   client: benchClient,
+  'cold-starts': benchColdStarts,
   costs: benchCosts,
   leases: benchLeases,
   listing: benchListing,

@@ -98,7 +98,7 @@ export function plantFaultsAfterwards(assembly: string, logicalId: string, heade
 /** Lets the functions wait for an answer of DynamoDB for a tenth of the time. */
 export function hurryCalls(assembly: string): void {
   const { assetFolders } = readAssembly(assembly);
-  const files = [...new Set(assetFolders.values())].map((folder) => path.join(folder, 'index.js'));
+  const files = [...new Set(assetFolders.values())].map((folder) => path.join(folder, 'function.cjs'));
   let hurried = 0;
   for (const file of files.filter((each) => existsSync(each))) {
     const code = readFileSync(file, 'utf8');
@@ -136,10 +136,11 @@ function handlersOf(codes: Readonly<Record<string, string>>, parameters: string)
 /** Puts code around the `handler` of a function. In it, `faultOf(event, header)` is the value of a header. */
 function plant(assembly: string, logicalId: string, code: string): void {
   const folder = codeFolder(assembly, logicalId);
-  renameSync(path.join(folder, 'index.js'), path.join(folder, 'faultless.js'));
+  renameSync(path.join(folder, 'function.cjs'), path.join(folder, 'faultless.cjs'));
   writeFileSync(
-    path.join(folder, 'index.js'),
-    `const { handler } = require('./faultless.js');
+    path.join(folder, 'function.cjs'),
+    `const { handler, initialise } = require('./faultless.cjs');
+     exports.initialise = initialise;
      const faultOf = ({ headers }, header) =>
        Object.entries(headers).find(([name]) => name.toLowerCase() === header)?.[1];
      ${code}`,

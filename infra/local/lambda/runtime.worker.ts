@@ -1,6 +1,7 @@
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
@@ -29,10 +30,15 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
-function loadHandler(): Handler {
+/** In the order in which Lambda's runtime looks for them. */
+const ENDINGS = ['.js', '.mjs', '.cjs'];
+
+async function loadHandler(): Promise<Handler> {
   const [file = '', name = ''] = settings.handler.split('.');
-  const load = createRequire(join(settings.codeFolder, 'index.js'));
-  const handler: unknown = load(join(settings.codeFolder, file))[name];
+  const path = ENDINGS.map((ending) => join(settings.codeFolder, file + ending)).find((each) => existsSync(each));
+  if (path === undefined) throw new Error(`Cannot find module '${file}'`);
+  const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href);
+  const handler = exported[name];
   if (!isHandler(handler)) throw new TypeError(`${settings.handler} is undefined or not exported`);
   return handler;
 }
@@ -110,7 +116,7 @@ async function streamed(handler: Handler, invocation: Invocation): Promise<strin
 
 try {
   Object.assign(globalThis, { awslambda });
-  const handler = loadHandler();
+  const handler = await loadHandler();
   parentPort?.on('message', (message: HostMessage) => {
     if (message.kind === 'taken') taken();
     else void run(handler, message.invocation);

@@ -42,7 +42,7 @@ describe('the stack that the local host runs', () => {
 
     expect(functions).toHaveLength(7);
     for (const { properties } of functions) {
-      expect(readdirSync(assetFolders.get(properties.Code.S3Key) ?? '')).toContain('index.js');
+      expect(readdirSync(assetFolders.get(properties.Code.S3Key) ?? '')).toContain('function.cjs');
     }
   });
 

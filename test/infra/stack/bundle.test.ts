@@ -18,16 +18,15 @@ const bundles = resourcesOf(
 ).map(({ id, properties }) => {
   const { S3Key: key } = properties.Code;
   const folder = staging.assetFolders.get(key) ?? `no asset ${key}`;
-  return { name: withoutHash(id), key, folder, file: path.join(folder, 'index.js') };
+  return { name: withoutHash(id), key, folder, file: path.join(folder, 'function.cjs') };
 });
 
 describe.each(bundles)('the bundle of $name', ({ name, key, folder, file }) => {
   const code = existsSync(file) ? readFileSync(file, 'utf8') : '';
 
-  test('is a folder with index.js, taken for CommonJS whatever is around it', () => {
+  test('is function.cjs, beside the index.mjs that Lambda loads', () => {
     expect(key).toMatch(/^[0-9a-f]{64}\.zip$/);
-    expect(readdirSync(folder).toSorted()).toEqual(['index.js', 'package.json']);
-    expect(JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))).toEqual({ type: 'commonjs' });
+    expect(readdirSync(folder).toSorted()).toEqual(['function.cjs', 'index.mjs']);
   });
 
   test('is small, so that a cold start parses little', () => {
@@ -39,6 +38,7 @@ describe.each(bundles)('the bundle of $name', ({ name, key, folder, file }) => {
     expect(() => new Script(`(function (exports, require, module) {${code}\n})`)).not.toThrow();
     expect(code).toMatch(/module\.exports=/);
     expect(code).toMatch(/\{handler:\(\)=>/);
+    expect(code).not.toMatch(/\bimport\(/);
   });
 
   test('is minified, without comments', () => {

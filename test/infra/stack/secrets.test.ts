@@ -35,7 +35,7 @@ describe('What is deployed', () => {
     for (const stage of stageNames) {
       expect(files.filter((file) => file.includes(stage) && file.endsWith('.template.json'))).not.toEqual([]);
     }
-    expect(files.filter((file) => file.endsWith('index.js')).length).toBeGreaterThanOrEqual(7);
+    expect(files.filter((file) => file.endsWith('function.cjs')).length).toBeGreaterThanOrEqual(7);
   });
 
   test('holds no secret: no template, no bundle, no other file of the assembly', () => {

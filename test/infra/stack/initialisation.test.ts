@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
+import { generateApiKey } from '../../../shared/keys/api-key.ts';
+import { pointSdkAt } from '../../support/engines.ts';
+import { FaultyEngine } from '../../support/faulty-engine.ts';
+import { patientClient } from '../../support/patient-client.ts';
+import { aProxyEvent } from '../../support/proxy-event.ts';
+import { anEntry, StockTable } from '../../support/stock-table.ts';
+import { resourcesOf, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
+import { createKeysTable, createOrdersTable, createPetsTable } from '../../support/tables.ts';
+
+const { staging } = synthesizedStages();
+
+const codeFolders = new Map(
+  resourcesOf(
+    staging,
+    'AWS::Lambda::Function',
+    v.object({ Code: v.object({ S3Key: v.string() }), Handler: v.string() }),
+  ).map(({ id, properties }) => [withoutHash(id), staging.assetFolders.get(properties.Code.S3Key)]),
+);
+
+const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42' } };
+
+/** Functions, an event of each, and what is in their answers: without DynamoDB, and with it. */
+const functions: readonly [id: string, event: object, unreached: string, reached: string][] = [
+  [
+    'FunctionsAuthorizer',
+    {
+      ...aProxyEvent({ headers: { Authorization: `Bearer ${generateApiKey()}` } }),
+      methodArn: 'arn:aws:execute-api:us-east-1:000000000000:api/v1/GET/inventory',
+    },
+    '"outcome":"SERVICE_UNAVAILABLE"',
+    '"Effect":"Deny"',
+  ],
+  ['FunctionsListInventory', aProxyEvent(), '"statusCode":503', '"statusCode":200'],
+  [
+    'FunctionsUpdateInventory',
+    aProxyEvent({
+      ...ofOnePet,
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"quantity":5}',
+    }),
+    '"statusCode":503',
+    '"statusCode":200',
+  ],
+  ['FunctionsGetPet', aProxyEvent({ ...ofOnePet, resource: '/pets/{petId}' }), '"statusCode":503', '"statusCode":404'],
+  ['FunctionsListOrders', aProxyEvent({ resource: '/store/orders' }), '"statusCode":503', '"statusCode":200'],
+  ['FunctionsFallback', aProxyEvent({ resource: '/{proxy+}' }), '"statusCode":404', '"statusCode":404'],
+];
+
+let engine: FaultyEngine;
+let variables: Record<string, string>;
+let log: string[] = [];
+const deployed: LambdaFunction[] = [];
+
+beforeAll(async () => {
+  engine = await FaultyEngine.start();
+  pointSdkAt(Number(engine.endpoint.port));
+  const client = patientClient();
+  const stock = await StockTable.create(client);
+  await stock.put(anEntry('42', 1));
+  variables = {
+    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint.href,
+    STOCK_TABLE: stock.name,
+    KEYS_TABLE: await createKeysTable(client),
+    PETS_TABLE: await createPetsTable(client),
+    ORDERS_TABLE: await createOrdersTable(client),
+    REQUESTS_TABLE: 'requests',
+    SECRETS_TABLE: 'secrets',
+    OVERFLOW_USAGE_IDENTIFIER: 'overflow',
+    INTERIM_USAGE_IDENTIFIER: 'interim',
+    DEPRECATED_AT: '2026-11-01T00:00:00Z',
+    SUNSET_AT: '2027-11-01T00:00:00Z',
+    PAGE_ORIGIN: 'https://docs.example.com',
+    METRICS_NAMESPACE: 'Test',
+    STACK_NAME: 'test',
+  };
+});
+
+afterEach(async () => {
+  await Promise.all(deployed.splice(0).map((lambda) => lambda.close()));
+  log = [];
+});
+
+afterAll(() => engine.stop());
+
+function deploy(id: string): LambdaFunction {
+  const lambda = new LambdaFunction(
+    {
+      codeFolder: codeFolders.get(id) ?? `no code of ${id}`,
+      handler: 'index.handler',
+      functionName: id,
+      functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${id}`,
+      memoryMegabytes: 256,
+      timeoutSeconds: 20,
+      logGroupName: id,
+      variables,
+    },
+    (text) => log.push(String(text)),
+  );
+  deployed.push(lambda);
+  return lambda;
+}
+
+describe.each(functions)('%s', (id, event, unreached, reached) => {
+  test('starts where DynamoDB is out of reach, and serves as soon as it is back', async () => {
+    const lambda = deploy(id);
+    await engine.disconnect();
+    const before = await lambda.invoke(JSON.stringify(event));
+    await engine.reconnect();
+    const after = await lambda.invoke(JSON.stringify(event));
+
+    expect(before).toContain(unreached);
+    expect(after).toContain(reached);
+    // Once: the environment that could not reach it is the one that serves.
+    expect(log.join('').match(/Init Duration/g)).toHaveLength(1);
+  });
+});
+
+test('What the first request finds set up was set up before it: the connection, by a call that changes nothing', async () => {
+  const calls = engine.calls.length;
+  const refused = aProxyEvent({ ...ofOnePet, method: 'PATCH', body: 'no JSON' });
+
+  expect(await deploy('FunctionsUpdateInventory').invoke(JSON.stringify(refused))).toContain('"statusCode":415');
+  expect(engine.calls.slice(calls)).toEqual(['GetItem']);
+});
