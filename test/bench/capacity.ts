@@ -47,7 +47,11 @@ export async function benchCapacity(): Promise<Figure[]> {
       exactly('authorizer, an admitted request: write units', perRequest(updates, KeysTableName, 'UpdateItem'), 1),
       exactly('authorizer, an admitted request: read units', perRequest(updates, KeysTableName, 'GetItem'), 0),
       exactly('update: write units', perRequest(updates, StockTableName, 'UpdateItem'), 1),
-      exactly(`list of ${PETS.toLocaleString('en')} pets: read units (size ÷ 8 kB)`, list, expectedListUnits()),
+      atMost(
+        `list of ${PETS.toLocaleString('en')} pets: read units (size ÷ 8 kB, rounded up)`,
+        list,
+        Math.ceil(expectedListUnits()),
+      ),
       exactly('list by status ÷ whole list: read units', filteredList / list, 1),
       atMost(
         `page of a status that nothing has ÷ ${MOST_READ_FOR_PAGE.toLocaleString('en')} of ${PETS.toLocaleString('en')} pets: read units`,

@@ -77,12 +77,12 @@ describe('GET /pets/{petId}', () => {
     });
   });
 
-  test('logs what it read: the pet, and its stock entry consistently', async () => {
+  test('is logged', async () => {
     await putPet({ id: int64('9'), name: 'Rex', photoUrls: [] });
     await stock.put(anEntry('9'));
     await get('9');
 
-    expect(lines()).toMatchObject([{ operation: 'getPet', status: '200', readUnits: 1.5, writeUnits: 0 }]);
+    expect(lines()).toMatchObject([{ operation: 'getPet', status: '200' }]);
   });
 
   test('leaves out the status of a pet without a stock entry', async () => {
