@@ -51,7 +51,7 @@ export class CapacityMeter {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     const call = v.parse(callSchema, JSON.parse((await buffer(request)).toString()));
     const { TableName } = call;
-    const isMetered = ['GetItem', 'PutItem', 'UpdateItem', 'Query'].includes(operation);
+    const isMetered = ['GetItem', 'PutItem', 'UpdateItem', 'TransactWriteItems', 'Query'].includes(operation);
     const answer = await fetch(this.#engine, {
       method: 'POST',
       headers: {

@@ -9,6 +9,7 @@ import type { Figure } from './figure.ts';
 import { benchLeases } from './leases.ts';
 import { benchListing } from './listing.ts';
 import { benchLocalHost } from './local-host.ts';
+import { benchOnePet } from './one-pet.ts';
 import { benchSynthesis } from './synthesis.ts';
 
 /** `npm run bench`: every number that the README states, as a table. Names of parts as arguments run only those. */
@@ -21,6 +22,7 @@ const parts: Record<string, () => Figure[] | Promise<Figure[]>> = {
   leases: benchLeases,
   listing: benchListing,
   host: benchLocalHost,
+  onePet: benchOnePet,
   synthesis: benchSynthesis,
 };
 

@@ -150,7 +150,8 @@ export class MeasuredHost {
   }
 }
 
-const isWrite = ({ operation }: Consumed): boolean => ['PutItem', 'UpdateItem'].includes(operation);
+const isWrite = ({ operation }: Consumed): boolean =>
+  ['PutItem', 'UpdateItem', 'TransactWriteItems'].includes(operation);
 
 const medianBilledMs = (reports: readonly InvocationReport[]): number =>
   median(reports.map(({ durationMs }) => Math.ceil(durationMs)));
