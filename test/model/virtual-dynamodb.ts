@@ -21,6 +21,13 @@ export interface Caller extends Process {
 
 export const newCaller = (): Caller => ({ frozenUntil: 0, isConnectionIdle: false, troubles: 0 });
 
+interface Command {
+  readonly name: string;
+  readonly input: Input;
+  /** What its commits are marked with. */
+  readonly writer: string;
+}
+
 interface Settings {
   readonly time: VirtualTime;
   readonly random: Random;
@@ -50,12 +57,12 @@ export class VirtualDynamoDB {
   }
 
   /** The client of an execution environment. The SDK checks a command and makes attribute values of it; the rest is here. */
-  clientOf(caller: Caller): DynamoDBDocumentClient {
+  clientOf(caller: Caller, writer = ''): DynamoDBDocumentClient {
     const client = documentClient({ maxAttempts: 1, requestTimeout: REQUEST_TIMEOUT_MS });
     client.middlewareStack.addRelativeTo(
-      (_, { commandName = '' }) =>
-        async ({ input }) => {
-          const output = await this.#call(caller, commandName, { ...input });
+      (_: unknown, { commandName = '' }) =>
+        async ({ input }: { readonly input: object }) => {
+          const output = await this.#call(caller, { name: commandName, input: { ...input }, writer });
           return { output: withPlainItems(output), response: undefined };
         },
       { relation: 'after', toMiddleware: 'DocumentMarshall' },
@@ -63,7 +70,7 @@ export class VirtualDynamoDB {
     return client;
   }
 
-  #call(caller: Caller, command: string, input: Input): Promise<Input> {
+  #call(caller: Caller, command: Command): Promise<Input> {
     const { time, random, weather } = this.settings;
     const { promise, resolve, reject } = Promise.withResolvers<Input>();
     const answer = (at: number, tell: () => void): void => void time.at(at, tell, caller);
@@ -89,11 +96,11 @@ export class VirtualDynamoDB {
     else if (fate === 'unreached') lose();
     else if (fate === 'late') {
       lose();
-      this.#arrive(command, input, arrives + random.below(LATEST_MS), () => undefined);
+      this.#arrive(command, arrives + random.below(LATEST_MS), () => undefined);
     } else {
       if (fate === 'stalled') caller.troubles += 1;
       const isStuck = fate === 'stalled' && random.isLikely(0.3);
-      this.#arrive(command, input, arrives, (outcome) => {
+      this.#arrive(command, arrives, (outcome) => {
         const delay = fate === 'stalled' ? random.below(900) : 0;
         const at = time.now + this.#latency() + delay;
         if (fate === 'lost') lose();
@@ -107,16 +114,17 @@ export class VirtualDynamoDB {
   }
 
   /** Carries a command out once it arrives; one that is a transaction takes a while, in which its items are locked. */
-  #arrive(command: string, input: Input, at: number, then: (outcome: Outcome) => void): void {
+  #arrive(command: Command, at: number, then: (outcome: Outcome) => void): void {
     const { time, tamper = (_, same) => same } = this.settings;
-    time.at(at, () => this.#begin(command, tamper(command, input), then), SERVER);
+    const input = tamper(command.name, command.input);
+    time.at(at, () => this.#begin({ ...command, input }, then), SERVER);
   }
 
-  #begin(command: string, input: Input, then: (outcome: Outcome) => void): void {
+  #begin(command: Command, then: (outcome: Outcome) => void): void {
     const { time, random } = this.settings;
-    const items = this.tables.itemsOf(command, input);
-    const isTransaction = command === 'TransactWriteItemsCommand';
-    const isRead = command === 'GetItemCommand';
+    const items = this.tables.itemsOf(command.name, command.input);
+    const isTransaction = command.name === 'TransactWriteItemsCommand';
+    const isRead = command.name === 'GetItemCommand';
     if (!isRead && !items.every((item) => this.#ceiling.allows(item, time.now, isTransaction ? 2 : 1))) {
       then({ error: someThrottle(random), isTrouble: true });
       return;
@@ -124,7 +132,7 @@ export class VirtualDynamoDB {
     if (!isTransaction) {
       if (!isRead && items.some((item) => this.#locked.has(item))) {
         then({ error: conflict(), isTrouble: true });
-      } else then(this.#execute(command, input));
+      } else then(this.#execute(command));
       return;
     }
     if (items.some((item) => this.#locked.has(item))) {
@@ -135,14 +143,14 @@ export class VirtualDynamoDB {
     for (const item of items) this.#locked.add(item);
     const done = (): void => {
       for (const item of items) this.#locked.delete(item);
-      then(this.#execute(command, input));
+      then(this.#execute(command));
     };
     time.at(time.now + this.#latency(), done, SERVER);
   }
 
-  #execute(command: string, input: Input): Outcome {
+  #execute({ name, input, writer }: Command): Outcome {
     try {
-      return { output: this.tables.execute(command, input, this.settings.time.now) };
+      return { output: this.tables.execute(name, input, this.settings.time.now, writer) };
     } catch (error) {
       return { error, isTrouble: false };
     }

@@ -21,6 +21,8 @@ export interface Commit {
   readonly key: Item;
   readonly before: Item | undefined;
   readonly after: Item | undefined;
+  /** Who made it. */
+  readonly writer: string;
 }
 
 interface Change {
@@ -67,10 +69,10 @@ export class VirtualTables {
   }
 
   /** Carries out a command. Its input has the attribute values of DynamoDB's own API. Throws the SDK's errors. */
-  execute(command: string, input: Input, at: number): Input {
-    if (command === 'TransactWriteItemsCommand') return this.#transact(input, at);
+  execute(command: string, input: Input, at: number, writer = ''): Input {
+    if (command === 'TransactWriteItemsCommand') return this.#transact(input, at, writer);
     const { result, changes } = this.#try(command, input);
-    this.#commit(changes, at);
+    this.#commit(changes, at, writer);
     return { ...result, ...metadata(200) };
   }
 
@@ -84,7 +86,7 @@ export class VirtualTables {
     return [this.#placeOf(input)];
   }
 
-  #transact(input: Input, at: number): Input {
+  #transact(input: Input, at: number, writer: string): Input {
     const { ClientRequestToken: token } = input;
     const text = JSON.stringify(input);
     if (typeof token === 'string') {
@@ -106,7 +108,7 @@ export class VirtualTables {
     });
     if (reasons.some(({ Code }) => Code !== 'None')) throw canceled(reasons);
     if (typeof token === 'string') this.#tokens.set(token, { at, text });
-    this.#commit(changes, at);
+    this.#commit(changes, at, writer);
     return metadata(200);
   }
 
@@ -153,11 +155,11 @@ export class VirtualTables {
     };
   }
 
-  #commit(changes: readonly Change[], at: number): void {
+  #commit(changes: readonly Change[], at: number, writer: string): void {
     for (const { table, key, attributes, before, after } of changes) {
       if (after) this.#items.set(key, after);
       else this.#items.delete(key);
-      this.commits.push({ at, table, key: attributes, before, after });
+      this.commits.push({ at, table, key: attributes, before, after, writer });
     }
   }
 
