@@ -11,7 +11,7 @@ import { hashApiKey, isPlausibleApiKey } from '../shared/keys/api-key.ts';
 import { bearerToken } from '../shared/keys/bearer-token.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { requestLog } from '../shared/request-log/request-log.ts';
-import { takeUsage } from '../shared/request-log/usage.ts';
+import { takeColdStarts } from '../shared/request-log/cold-starts.ts';
 
 /** One try: the SDK repeating a write that did arrive would count a request twice. */
 const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
@@ -35,7 +35,7 @@ export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<
     if (verdict.kind === 'denied') return denied(event, 'API_KEY_INVALID');
     const meteredAs = verdict.kind === 'admitted' ? usageIdentifier(verdict.key, token, interimKey, now) : overflowKey;
     const { keyId, plan } = verdict.key;
-    const context = { ...contextOf(verdict, now), ...shareContext(takeShare(), plan) };
+    const context = { ...contextOf(verdict, now), ...shareContext(takeShare(), plan), lineage: keyId };
     return allow(event.methodArn, keyId, meteredAs, context);
   } catch (error) {
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });
@@ -59,4 +59,4 @@ function denied(event: APIGatewayRequestAuthorizerEvent, code: DenialCode): APIG
   return deny(event.methodArn, code, requestTimeEpoch);
 }
 
-const takeShare = (): AuthorizerShare => ({ ...takeUsage(), conflicts: limiter.takeConflicts() });
+const takeShare = (): AuthorizerShare => ({ coldStarts: takeColdStarts(), conflicts: limiter.takeConflicts() });

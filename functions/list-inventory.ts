@@ -2,8 +2,7 @@ import { inventoryItemToJson, petStatusSchema } from '../shared/contract/invento
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { SigningSecret } from '../shared/stores/signing-secret.ts';
-import { StockStore } from '../shared/stores/stock-store.ts';
+import { stockList } from '../shared/stores/stock-list.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 
@@ -11,7 +10,6 @@ const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 export const handler = listHandler({
   operation: 'listInventory',
   status: petStatusSchema,
-  entries: new StockStore(client, requiredEnv('STOCK_TABLE')),
+  entries: stockList(client, requiredEnv('STOCK_TABLE')),
   toJson: inventoryItemToJson,
-  secret: new SigningSecret(client, requiredEnv('SECRETS_TABLE'), 'cursors'),
 });

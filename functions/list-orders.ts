@@ -2,8 +2,7 @@ import { orderStatusSchema, orderToJson } from '../shared/contract/orders.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { OrderStore } from '../shared/stores/order-store.ts';
-import { SigningSecret } from '../shared/stores/signing-secret.ts';
+import { orderList } from '../shared/stores/order-list.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 
@@ -11,7 +10,6 @@ const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 export const handler = listHandler({
   operation: 'listOrders',
   status: orderStatusSchema,
-  entries: new OrderStore(client, requiredEnv('ORDERS_TABLE')),
+  entries: orderList(client, requiredEnv('ORDERS_TABLE')),
   toJson: orderToJson,
-  secret: new SigningSecret(client, requiredEnv('SECRETS_TABLE'), 'cursors'),
 });

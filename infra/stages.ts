@@ -4,7 +4,7 @@ export const stageNames = ['staging', 'production'] as const;
 export type StageName = (typeof stageNames)[number];
 
 /** The tables of the service, by what is in them. */
-export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests', 'secrets'] as const;
+export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests'] as const;
 export type TableName = (typeof tableNames)[number];
 
 /** What differs between deployments of the service. Account and region come from the environment of the deploy. */

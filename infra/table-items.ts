@@ -2,6 +2,7 @@ import type { InventoryItem } from '../shared/contract/inventory.ts';
 import type { Order } from '../shared/contract/orders.ts';
 import type { PetRecord } from '../shared/contract/pets.ts';
 import { STORE_ID } from '../shared/stores/sorted-table.ts';
+import { newVersion } from '../shared/stores/stock-store.ts';
 
 /** What lies in the tables, as the stores in `shared` read it. Numbers that may be beyond 2^53 are BigInts. */
 
@@ -11,8 +12,7 @@ export const stockItem = ({ petId, quantity, status }: InventoryItem) => ({
   petId: BigInt(petId),
   quantity,
   status,
-  // An update counts it up by one, so that no version of the entry had a number as high as the time in microseconds.
-  revision: Date.now() * 1_000,
+  version: newVersion(),
 });
 
 /** A pet, which replaces the one with its id. */

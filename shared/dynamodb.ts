@@ -1,14 +1,8 @@
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
-import {
-  DynamoDBDocumentClient,
-  UpdateCommand,
-  type UpdateCommandInput,
-  type UpdateCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from './contract/errors.ts';
 import { int64Schema } from './contract/int64.ts';
-import { meterCapacity } from './request-log/usage.ts';
 
 export interface ClientOptions {
   /** Tries per call, the first included. */
@@ -43,21 +37,24 @@ export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): 
   });
   // It prepares every answer for a log that nobody has asked for: a tenth of the time of a long list.
   client.middlewareStack.remove('loggerMiddleware');
-  meterCapacity(client);
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
-const THROTTLING = new Set([
+/** Failures with which DynamoDB puts a call off: it was not carried out, and may be later. */
+const REFUSALS = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'ThrottlingException',
+  'TransactionCanceledException',
+  'TransactionConflictException',
   'TransactionInProgressException',
 ]);
 
 /** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof DynamoDBServiceException) return error.$fault === 'server' || THROTTLING.has(error.name);
+  if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';
+  if (error instanceof DynamoDBServiceException) return error.$fault === 'server' || REFUSALS.has(error.name);
   return error.name === 'TimeoutError' || isNetworkError(error) || isServerError(error);
 }
 
@@ -81,57 +78,17 @@ export function isConnectionGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
-/** Nobody was there to take the call. */
+/** The connection was refused, or the host not found. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** Whether a call that failed because DynamoDB is out of reach was surely not carried out. */
-function isRefusal(error: Error): boolean {
-  return THROTTLING.has(error.name) || ('code' in error && typeof error.code === 'string' && UNREACHED.has(error.code));
+/** Whether a call surely was not carried out, and may be sent again. */
+export function wasRefused(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return REFUSALS.has(error.name) || ('code' in error && typeof error.code === 'string' && UNREACHED.has(error.code));
 }
 
-/** A write was sent, and no answer came: it may have been carried out, or be carried out yet. */
-export class LostAnswerError extends Error {
-  override readonly name = 'LostAnswerError';
-  /** Not the `cause`: by that, the SDK would take this for a failure to try again. */
-  readonly reason: unknown;
-
-  constructor(reason: unknown) {
-    super('The answer of DynamoDB to a write was lost');
-    this.reason = reason;
-  }
-}
-
-/**
- * Sends an update that the SDK repeats only where it surely was not carried out: throttled, or the connection refused.
- *
- * @throws LostAnswerError, which is then for the caller to find out about; other failures as they are
- */
-export async function updateOnce(
-  client: DynamoDBDocumentClient,
-  input: UpdateCommandInput,
-): Promise<UpdateCommandOutput> {
-  const command = new UpdateCommand(input);
-  // Within the SDK's retries, whose priority is high.
-  command.middlewareStack.add(
-    (next) => async (args) => {
-      try {
-        return await next(args);
-      } catch (error) {
-        throw lostAnswerOr(error);
-      }
-    },
-    { step: 'finalizeRequest', priority: 'normal' },
-  );
-  try {
-    return await client.send(command);
-  } catch (error) {
-    throw lostAnswerOr(error);
-  }
-}
-
-function lostAnswerOr(error: unknown): unknown {
-  return error instanceof Error && isUnavailable(error) && !isRefusal(error) ? new LostAnswerError(error) : error;
-}
+/** Whether a call may have been carried out, or may be yet: no answer came, or none that tells. */
+export const isAnswerLost = (error: unknown): boolean => isUnavailable(error) && !wasRefused(error);
 
 /** Runs a DynamoDB call; what failed because DynamoDB is out of reach becomes a 503. */
 export async function reachingDynamoDB<Result>(call: Promise<Result>): Promise<Result> {
@@ -144,6 +101,10 @@ export async function reachingDynamoDB<Result>(call: Promise<Result>): Promise<R
 }
 
 /** The answer where DynamoDB cannot be reached right now. */
-export function unavailable(cause: unknown): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' }, cause });
+export function unavailable(cause: unknown, message?: string): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', {
+    ...(message !== undefined && { message }),
+    headers: { 'Retry-After': '1' },
+    cause,
+  });
 }

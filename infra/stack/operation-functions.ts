@@ -2,7 +2,6 @@ import { Duration } from 'aws-cdk-lib';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { type OperationId, operations } from '../../shared/contract/operations.ts';
-import { BY_STATUS } from '../../shared/stores/sorted-table.ts';
 import type { StageSettings } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { ServiceTable, Tables } from './tables.ts';
@@ -84,14 +83,11 @@ export class OperationFunctions extends Construct {
       logRetentionDays,
       environment: {
         STOCK_TABLE: tables.stock.tableName,
-        SECRETS_TABLE: tables.secrets.tableName,
         PAGE_ORIGIN: pageOrigin,
         NODE_OPTIONS: STREAMING_NODE_OPTIONS,
       },
     });
-    allow(list, tables.stock, 'Query', 'BatchGetItem');
-    allowQueryByStatus(list, tables.stock);
-    allow(list, tables.secrets, 'GetItem', 'PutItem');
+    allow(list, tables.stock, 'Query');
     return list;
   }
 
@@ -108,7 +104,7 @@ export class OperationFunctions extends Construct {
       },
     });
     allow(update, tables.stock, 'UpdateItem', 'GetItem');
-    allow(update, tables.requests, 'PutItem', 'UpdateItem', 'GetItem');
+    allow(update, tables.requests, 'PutItem');
     return update;
   }
 
@@ -139,27 +135,20 @@ export class OperationFunctions extends Construct {
       logRetentionDays,
       environment: {
         ORDERS_TABLE: tables.orders.tableName,
-        SECRETS_TABLE: tables.secrets.tableName,
         PAGE_ORIGIN: pageOrigin,
         NODE_OPTIONS: STREAMING_NODE_OPTIONS,
       },
     });
     allow(list, tables.orders, 'Query');
-    allowQueryByStatus(list, tables.orders);
-    allow(list, tables.secrets, 'GetItem', 'PutItem');
     return list;
   }
 }
 
-type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
+type DynamoDBCall = 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
 
-/** Lets a function call a table, but none of its indexes: `Table.grant` would add all of them. */
+/** Lets a function make just these calls; a transaction needs the rights of the writes in it. */
 function allow(grantee: ServiceFunction, { tableArn }: ServiceTable, ...calls: readonly DynamoDBCall[]): void {
   Grant.addToPrincipal({ grantee, actions: calls.map((call) => `dynamodb:${call}`), resourceArns: [tableArn] });
-}
-
-function allowQueryByStatus(grantee: ServiceFunction, { tableArn }: ServiceTable): void {
-  Grant.addToPrincipal({ grantee, actions: ['dynamodb:Query'], resourceArns: [`${tableArn}/index/${BY_STATUS}`] });
 }
 
 /** A setting that must be a time. @throws Error where it is none, before anything is deployed */

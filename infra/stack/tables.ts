@@ -3,15 +3,12 @@ import {
   type Attribute,
   AttributeType,
   BillingMode,
-  type GlobalSecondaryIndexProps,
   type ITable,
-  ProjectionType,
   Table,
   TableEncryption,
   type TableProps,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { BY_STATUS } from '../../shared/stores/sorted-table.ts';
 import type { StageSettings, TableName } from '../stages.ts';
 
 export interface TablesProps {
@@ -41,32 +38,21 @@ export class Tables extends Construct implements Readonly<Record<TableName, Serv
   readonly pets: ServiceTable;
   /** Orders: one item each, in the order of their ids. */
   readonly orders: ServiceTable;
-  /** Requests with an Idempotency-Key and what came of them, for a day. */
+  /** Updates with an Idempotency-Key and their answers, for a day. */
   readonly requests: ServiceTable;
-  /** What the service keeps to itself: the secret that signs cursors. */
-  readonly secrets: ServiceTable;
 
   /** @throws Error where the name of a restored table cannot be one */
   constructor(scope: Construct, id: string, props: TablesProps) {
     super(scope, id);
-    // Keys alone: an update, which changes only the quantity, then costs one write and not two.
-    const stockByStatus = { ...byStatus('petId'), projectionType: ProjectionType.KEYS_ONLY };
-    this.stock = this.#add('stock', props, keyed(string('storeId'), number('petId')), stockByStatus);
+    this.stock = this.#add('stock', props, keyed(string('storeId'), number('petId')));
     this.keys = this.#add('keys', props, keyed(string('keyHash')));
     this.pets = this.#add('pets', props, keyed(number('petId')));
-    const ordersByStatus = { ...byStatus('orderId'), projectionType: ProjectionType.ALL };
-    this.orders = this.#add('orders', props, keyed(string('storeId'), number('orderId')), ordersByStatus);
+    this.orders = this.#add('orders', props, keyed(string('storeId'), number('orderId')));
     this.requests = this.#add('requests', props, { ...keyed(string('requestId')), timeToLiveAttribute: 'expiresAt' });
-    this.secrets = this.#add('secrets', props, keyed(string('name')));
   }
 
   /** Adds a table. @returns the one to use, which is another where it was restored */
-  #add(
-    name: TableName,
-    { retainData, restoredTables = {} }: TablesProps,
-    schema: Schema,
-    index?: GlobalSecondaryIndexProps,
-  ): ServiceTable {
+  #add(name: TableName, { retainData, restoredTables = {} }: TablesProps, schema: Schema): ServiceTable {
     const restored = restoredTables[name];
     const isKept = retainData || restored !== undefined;
     const id = name.charAt(0).toUpperCase() + name.slice(1);
@@ -78,12 +64,8 @@ export class Tables extends Construct implements Readonly<Record<TableName, Serv
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
-    if (index) table.addGlobalSecondaryIndex(index);
     if (restored === undefined) return table;
-    return Table.fromTableAttributes(this, `Restored${id}`, {
-      tableName: checkedName(name, restored),
-      ...(index && { globalIndexes: [index.indexName] }),
-    });
+    return Table.fromTableName(this, `Restored${id}`, checkedName(name, restored));
   }
 }
 
@@ -92,15 +74,6 @@ const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER 
 
 const keyed = (partitionKey: Attribute, sortKey?: Attribute): Schema =>
   sortKey ? { partitionKey, sortKey } : { partitionKey };
-
-/** The index that a list filtered by status reads, in the order of the table. */
-function byStatus(sortKey: string) {
-  return {
-    indexName: BY_STATUS,
-    partitionKey: string('status'),
-    sortKey: number(sortKey),
-  };
-}
 
 /** An empty name, or an ARN, would be found out by a deploy only, when it has already begun. */
 function checkedName(table: TableName, restored: string): string {

@@ -15,7 +15,7 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
 export function mayRepeat(error: unknown): error is ApiError | ConnectionError {
   if (error instanceof ConnectionError) return error.reason !== 'unreadable';
   if (!(error instanceof ApiError)) return false;
-  return PASSING_STATUSES.has(error.status) || error.code === 'REQUEST_IN_PROGRESS';
+  return PASSING_STATUSES.has(error.status);
 }
 
 /**

@@ -40,7 +40,7 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
   },
   INVALID_BODY: {
     cause:
-      'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not an integer from 0 to 2147483647, or has a field that is not known.',
+      'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not written as an integer from 0 to 2147483647, or has a field that is not known or given twice.',
     remedy: 'Correct the field that the message names.',
     retry: 'never',
   },
@@ -74,12 +74,6 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     cause: 'The path exists, but not with this method. The Allow header names those that it has.',
     remedy: 'Use one of the methods in the Allow header.',
     retry: 'never',
-  },
-  REQUEST_IN_PROGRESS: {
-    cause: 'A request with the same Idempotency-Key came while the first one was not yet answered.',
-    remedy:
-      'Wait as many seconds as Retry-After says, then send the same request again to get the answer to the first.',
-    retry: 'after',
   },
   PRECONDITION_FAILED: {
     cause: 'Somebody has updated the stock entry since the ETag in If-Match was given out. Nothing was changed.',
@@ -131,8 +125,9 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
   },
   SERVICE_UNAVAILABLE: {
     cause:
-      'The database is out of reach or throttling. The request was not carried out, unless the answer to it got lost on the way.',
-    remedy: 'Wait as many seconds as Retry-After says, then try again with exponential backoff.',
+      'The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that nobody can tell.',
+    remedy:
+      'Wait as many seconds as Retry-After says, then try again with exponential backoff; an update with the Idempotency-Key of the first try.',
     retry: 'after',
   },
   GATEWAY_TIMEOUT: {

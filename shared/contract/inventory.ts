@@ -38,3 +38,6 @@ export type InventoryItem = Readonly<v.InferOutput<typeof inventoryItemSchema>>;
 export function inventoryItemToJson({ petId, quantity, status }: InventoryItem): string {
   return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`;
 }
+
+/** The ETag of a version of an entry: strong (RFC 9110 §8.8.3). */
+export const entityTag = (version: string): string => `"${version}"`;

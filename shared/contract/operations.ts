@@ -40,7 +40,6 @@ export const operations = {
       'INVALID_BODY',
       'INVALID_HEADER',
       'PET_NOT_FOUND',
-      'REQUEST_IN_PROGRESS',
       'PRECONDITION_FAILED',
       'UNSUPPORTED_MEDIA_TYPE',
       'IDEMPOTENCY_KEY_REUSED',

@@ -112,6 +112,11 @@ export function parsePrincipal(context: unknown): string {
   return v.parse(v.object({ principalId: v.pipe(v.string(), v.nonEmpty()) }), context).principalId;
 }
 
+/** What the API key that a request came with has in common with those that it replaced and was replaced by. */
+export function parseLineage(context: unknown): string {
+  return v.parse(v.object({ lineage: v.pipe(v.string(), v.nonEmpty()) }), context).lineage;
+}
+
 /** The error code that a refused request is answered with; undefined for an admitted one. */
 export function refusalCode({ outcome }: AuthorizerContext): ErrorCode | undefined {
   return outcome === ADMITTED ? undefined : outcome;

@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import type { PlanId } from '../keys/plans.ts';
-import type { Usage } from '../request-log/usage.ts';
 import { UNCOUNTED } from './authorizer-context.ts';
 
 /** The authorizer's part in a request, which the function logs together with its own. */
-export interface AuthorizerShare extends Usage {
+export interface AuthorizerShare {
   /** Conditional writes that lost. */
   readonly conflicts: number;
+  /** Execution environments that it was the first request of. */
+  readonly coldStarts: number;
 }
 
 /** A count as text. */
@@ -18,24 +19,13 @@ const sharedContextSchema = v.object({
   outcome: text,
   principalId: text,
   plan: text,
-  readUnits: count,
-  writeUnits: count,
   conflicts: count,
   coldStarts: count,
 });
 
 /** What the authorizer says of its part, in its context. */
-export function shareContext(
-  { readUnits, writeUnits, conflicts, coldStarts }: AuthorizerShare,
-  plan?: PlanId,
-): Record<string, string> {
-  return {
-    ...(plan !== undefined && { plan }),
-    readUnits: String(readUnits),
-    writeUnits: String(writeUnits),
-    conflicts: String(conflicts),
-    coldStarts: String(coldStarts),
-  };
+export function shareContext({ conflicts, coldStarts }: AuthorizerShare, plan?: PlanId): Record<string, string> {
+  return { ...(plan !== undefined && { plan }), conflicts: String(conflicts), coldStarts: String(coldStarts) };
 }
 
 /** Reads it in a function. Whatever is missing there, the request is logged. */

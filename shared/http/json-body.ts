@@ -1,6 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
+import { duplicateField } from './duplicate-field.ts';
+import { isIntegerText } from './integer-text.ts';
 import { requestHeader } from './request-header.ts';
 
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
@@ -31,20 +33,35 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
 }
 
+type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript does not know the context of a reviver yet (ECMAScript 2026)
+const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
+
+/** A number that only rounding makes an integer is none: NaN, for the schema to refuse under its field's name. */
+const asWritten: Reviver = (_, value, { source }) =>
+  typeof value === 'number' && source !== undefined && !isIntegerText(source) ? Number.NaN : value;
+
 function parseJsonObject(text: string): object {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseWithSource(text, asWritten);
   } catch (error) {
     throw new ServiceError('INVALID_BODY', { message: 'The body is not valid JSON.', cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ServiceError('INVALID_BODY');
+  const twice = duplicateField(text);
+  if (twice !== undefined)
+    throw new ServiceError('INVALID_BODY', { message: `The field ${quoted(twice)} is given twice.` });
   return value;
 }
 
-/** One sentence about one fault of the body, naming its field. Field names are the caller's, so they are cut short. */
+/** Field names are the caller's, so they are cut short. */
+const quoted = (field: string): string => JSON.stringify(field.slice(0, 40));
+
+/** One sentence about one fault of the body, naming its field. */
 function describe(issue: v.BaseIssue<unknown>): string {
-  const field = JSON.stringify((v.getDotPath(issue) ?? '').slice(0, 40));
+  const field = quoted(v.getDotPath(issue) ?? '');
   if (issue.type !== 'strict_object') return `The field ${field} ${issue.message}.`;
   return issue.expected === 'never' ? `The field ${field} is not known.` : `The field ${field} is missing.`;
 }

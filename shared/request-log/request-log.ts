@@ -2,10 +2,9 @@ import type { OperationId } from '../contract/operations.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import { requiredEnv } from '../environment.ts';
 import { type RequestMetric, requestMetrics } from './request-metrics.ts';
-import type { Usage } from './usage.ts';
 
 /** What a line says of a request that has been answered. Never a key, nor anything a key could be rebuilt from. */
-export interface AnsweredRequest extends Usage {
+export interface AnsweredRequest {
   readonly requestId: string;
   /** When the gateway received it, Unix milliseconds. */
   readonly receivedAt: number;
@@ -21,6 +20,8 @@ export interface AnsweredRequest extends Usage {
   readonly refusal?: ErrorCode | undefined;
   /** Conditional writes of the limiter that lost. */
   readonly conflicts: number;
+  /** Execution environments that it was the first request of. */
+  readonly coldStarts: number;
   /** False where a whole list broke off. A page is handed over at once: what becomes of it, API Gateway knows. */
   readonly complete?: boolean;
 }
@@ -49,7 +50,7 @@ const NONE = 'none';
 /** @param now Unix milliseconds */
 export function requestLine(request: AnsweredRequest, { namespace, stack }: LogOrigin, now: number) {
   const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
-  const { readUnits, writeUnits, conflicts, coldStarts } = request;
+  const { conflicts, coldStarts } = request;
   const metrics = countsOf(request);
   return {
     level: 'INFO',
@@ -64,8 +65,6 @@ export function requestLine(request: AnsweredRequest, { namespace, stack }: LogO
     ...(!complete && { complete }),
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
-    readUnits,
-    writeUnits,
     conflicts,
     coldStarts,
     stack,

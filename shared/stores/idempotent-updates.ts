@@ -1,112 +1,128 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type AttributeValue, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { logError } from '../log.ts';
-import type { RememberedRequest, RequestStore } from './request-store.ts';
-import type { StockStore, StockUpdate, UpdateOutcome } from './stock-store.ts';
+import { type PetStatus, petStatusSchema } from '../contract/inventory.ts';
+import { exactNumbers, isAnswerLost, isUnavailable, safeNumberSchema, unavailable } from '../dynamodb.ts';
+import {
+  newVersion,
+  parseRefused,
+  refusal,
+  type StockStore,
+  type StockUpdate,
+  type StockVersion,
+} from './stock-store.ts';
+import { tryAgain } from './try-again.ts';
 
-/** Longer than a request takes, authorizer and all: whoever began a request and has not ended it by then is gone. */
-const LOCK_MS = 30_000;
+/** How long the answer to a request is kept. */
+const KEPT_SECONDS = 24 * 60 * 60;
 
-/** Tries to update an entry that others update at the same time. */
-const MAX_ROUNDS = 30;
-/** They wait ever longer before the next, by chance, up to this: those who collide would collide again. */
-const LONGEST_PAUSE_MS = 150;
-
-export interface IdempotentUpdate extends Omit<StockUpdate, 'token'> {
-  /** Of the API key and its idempotency key together; unguessable. */
+/** A request with an `Idempotency-Key`. */
+export interface IdempotentRequest {
+  /** The same for every repetition, and unguessable. */
   readonly requestId: string;
   /** Of all that the request asks for. */
   readonly fingerprint: string;
 }
 
+const recordSchema = v.object({
+  fingerprint: v.string(),
+  quantity: safeNumberSchema,
+  status: petStatusSchema,
+  version: v.string(),
+});
+
 /**
- * Updates that are carried out once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header).
- *
- * A request is remembered with the revision of the stock entry that it is about to replace, and its update is
- * conditional on that revision. So a try that was cut off, and whose outcome nobody knows, cannot take effect once
- * another one went on: either the entry still has that revision, or the update shows in it, or others have replaced it.
+ * Updates that are carried out once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
+ * transaction writes the stock entry together with a record of the request, which no other can write again for a day.
  */
 export class IdempotentUpdates {
+  readonly #client: DynamoDBDocumentClient;
   readonly #stock: StockStore;
-  readonly #requests: RequestStore;
+  readonly #requestsTable: string;
 
-  constructor(stock: StockStore, requests: RequestStore) {
+  constructor(client: DynamoDBDocumentClient, stock: StockStore, requestsTable: string) {
+    this.#client = client;
     this.#stock = stock;
-    this.#requests = requests;
+    this.#requestsTable = requestsTable;
   }
 
   /**
-   * Carries an update out, or tells what came of it before.
+   * Carries an update out, or gives the answer that it had before. The record makes every try safe to repeat.
    *
-   * @param now Unix milliseconds
-   * @throws ServiceError IDEMPOTENCY_KEY_REUSED, REQUEST_IN_PROGRESS or SERVICE_UNAVAILABLE
+   * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED with the current ETag, or
+   *   SERVICE_UNAVAILABLE, whose message says so where nobody can tell whether the update was done
    */
-  async once(update: IdempotentUpdate, now: number): Promise<UpdateOutcome> {
-    const { requestId, fingerprint, petId } = update;
-    const lockedUntil = now + LOCK_MS;
-    const baseRevision = (await this.#stock.find(petId))?.revision;
-    const earlier = await this.#requests.begin({ requestId, fingerprint, lockedUntil, baseRevision }, now);
-    if (!earlier) return this.#carryOut(update, { baseRevision, lockedUntil });
-
-    if (earlier.fingerprint !== fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
-    if (earlier.outcome) return earlier.outcome;
-    if (earlier.lockedUntil > now || !(await this.#requests.takeOver(earlier, lockedUntil))) throw inProgress();
-    return this.#carryOut(update, { baseRevision: earlier.baseRevision, lockedUntil, resumed: true });
-  }
-
-  async #carryOut(update: IdempotentUpdate, attempt: Attempt): Promise<UpdateOutcome> {
-    const { requestId } = update;
+  async once(request: IdempotentRequest, update: StockUpdate): Promise<StockVersion> {
+    const { petId, quantity, versions } = update;
+    const version = newVersion();
+    let status: PetStatus | undefined;
+    let isLost = false;
+    const attempt = async (): Promise<StockVersion> => {
+      // Any status will do for an entry that is absent: should it appear, the transaction fails and tells its own.
+      status ??= (await this.#stock.find(petId))?.entry.status ?? 'available';
+      const done = { entry: { petId, quantity, status }, version };
+      try {
+        await this.#client.send(this.#transaction(request, update, done));
+        return done;
+      } catch (error) {
+        isLost ||= isAnswerLost(error);
+        const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+        if (record?.Code === FAILED_CONDITION) return answerOf(record.Item, request, update);
+        if (record?.Code !== 'None' || stock?.Code !== FAILED_CONDITION) throw error;
+        const found = parseRefused(stock.Item);
+        const isExpected = found && (versions?.includes(found.version) ?? true);
+        // An update of an absent entry whose answer was lost may still be done, should the entry come back.
+        if (!isExpected && (found || !isLost)) throw refusal(found);
+        status = found?.entry.status;
+        throw error;
+      }
+    };
     try {
-      // Nothing is answered that is not kept: a later try could not tell it again once others update the entry.
-      return await this.#requests.complete(requestId, await this.#apply(update, attempt));
+      return await tryAgain(attempt, isUnavailable);
     } catch (error) {
-      // Best effort: without it the next try waits until the lock ends.
-      await this.#requests.release(requestId, attempt.lockedUntil).catch(reportUnreleased);
-      throw error;
+      if (!isUnavailable(error)) throw error;
+      throw unavailable(error, isLost ? UNKNOWN_OUTCOME : undefined);
     }
   }
 
-  async #apply(
-    update: IdempotentUpdate,
-    { baseRevision, lockedUntil, resumed = false }: Attempt,
-  ): Promise<UpdateOutcome> {
-    const { requestId, petId, quantity, revisions } = update;
-    const token = tokenOf(requestId);
-    let base = baseRevision;
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      if (base === undefined) return { kind: 'absent' };
-      if (revisions && !revisions.includes(base)) return { kind: 'stale', revision: base };
-      const outcome = await this.#stock.update({ petId, quantity, token, revisions: [base] });
-      if (outcome.kind !== 'stale') return outcome;
-      if (resumed || outcome.uncertain === true) return this.#overtaken(update, outcome.revision);
-      if (!(await this.#requests.rebase(requestId, lockedUntil, outcome.revision))) throw inProgress();
-      base = outcome.revision;
-      await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** round));
-    }
-    throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
-  }
-
-  /**
-   * An earlier try was cut off, and others have updated the entry since. Nobody can tell any more whether it had taken
-   * effect before them; the store is the same either way. Repeating it now would undo what they did.
-   */
-  async #overtaken({ petId, quantity, revisions }: IdempotentUpdate, revision: number): Promise<UpdateOutcome> {
-    if (revisions) return { kind: 'stale', revision };
-    const found = await this.#stock.find(petId);
-    return found ? { kind: 'updated', entry: { ...found.entry, quantity } } : { kind: 'absent' };
+  /** The update has the status in its record for a condition, so that the answer which is kept is what was stored. */
+  #transaction(request: IdempotentRequest, update: StockUpdate, { entry, version }: StockVersion) {
+    const { quantity, status } = entry;
+    const now = Math.floor(Date.now() / 1_000);
+    const write = this.#stock.writeOf(update, version);
+    const record = {
+      TableName: this.#requestsTable,
+      Item: { ...request, quantity, status, version, expiresAt: now + KEPT_SECONDS },
+      // DynamoDB takes its time with what has expired.
+      ConditionExpression: 'attribute_not_exists(requestId) OR expiresAt <= :now',
+      ExpressionAttributeValues: { ':now': now },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    } as const;
+    const writeWithStatus = {
+      ...write,
+      ConditionExpression: `${write.ConditionExpression} AND #status = :status`,
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ...write.ExpressionAttributeValues, ':status': status },
+    };
+    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: writeWithStatus }] });
   }
 }
 
-interface Attempt extends Pick<RememberedRequest, 'baseRevision' | 'lockedUntil'> {
-  /** Whether an earlier try was cut off. */
-  readonly resumed?: boolean;
-}
+/** Why a transaction was cancelled: the condition of this item was false. */
+const FAILED_CONDITION = 'ConditionalCheckFailed';
 
-/** 8 bytes of it: the stock entry carries the token along. */
-const tokenOf = (requestId: string): string => Buffer.from(requestId.slice(0, 16), 'hex').toString('base64url');
+const UNKNOWN_OUTCOME =
+  'Nobody can tell yet whether the update was done: send the same request again with the same Idempotency-Key.';
 
-const inProgress = (): ServiceError => new ServiceError('REQUEST_IN_PROGRESS', { headers: { 'Retry-After': '1' } });
-
-function reportUnreleased(error: unknown): void {
-  logError('A request with an Idempotency-Key stays locked for some seconds', error);
+/** The answer that was kept. @throws ServiceError IDEMPOTENCY_KEY_REUSED where it is of another request */
+function answerOf(
+  item: Record<string, AttributeValue> | undefined,
+  { fingerprint }: IdempotentRequest,
+  { petId }: StockUpdate,
+): StockVersion {
+  const { quantity, status, version, ...kept } = v.parse(recordSchema, unmarshall(item ?? {}, { ...exactNumbers }));
+  if (kept.fingerprint !== fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
+  return { entry: { petId, quantity, status }, version };
 }

@@ -6,13 +6,13 @@ import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';
 
-/** Name of the index that finds entries by their status. */
-export const BY_STATUS = 'byStatus';
+/** Items of the first Query of a whole list. Few, so that a client has the first entries soon, however long the list. */
+const FIRST_QUERY = 1_000;
+/** So many that DynamoDB's latency counts little, so few that memory stays flat. */
+const NEXT_QUERIES = 2_000;
 
-/** Short, so that a client has the first entries soon, however long the list. */
-const FIRST_PAGE = 1_000;
-/** Long enough that DynamoDB's latency counts little, short enough that memory stays flat. */
-const NEXT_PAGES = 2_000;
+/** The most items that are read for a page of entries with one status, however few of them have it. */
+export const MOST_READ_FOR_PAGE = 1_000;
 
 /** Which entries of a list. */
 export interface Selection {
@@ -31,68 +31,97 @@ export interface Page<Entry> {
 
 type Item = Record<string, unknown>;
 
-/** The items of a table that a list shows: partition = store, sort key = id; found by status in an index. */
-export class SortedTable {
+/** With the names of the attributes that an item is read from. */
+type ItemSchema<Entry> = v.GenericSchema<unknown, Entry> & { readonly entries: Readonly<Record<string, unknown>> };
+
+interface Answer {
+  readonly items: readonly Item[];
+  /** Items that were looked at, whatever their status. */
+  readonly read: number;
+  /** The last id that was looked at; undefined at the end of the table. */
+  readonly last: Int64 | undefined;
+}
+
+/** The items of a table as a list shows them: partition = store, sort key = id. */
+export class SortedTable<Entry> {
   readonly #client: DynamoDBDocumentClient;
   readonly #tableName: string;
-  readonly #sortKey: string;
-  /** By the names that expressions have for them: some attributes are called like words of the language. */
-  readonly #attributes: Readonly<Record<string, string>>;
+  readonly #idName: string;
+  readonly #schema: ItemSchema<Entry>;
 
-  /** @param attributes those that the entries of the list are made of, beside the sort key: the table sends no others */
-  constructor(client: DynamoDBDocumentClient, tableName: string, sortKey: string, attributes: readonly string[]) {
+  /** @param schema of an item; the table sends no attributes but those it names */
+  constructor(client: DynamoDBDocumentClient, tableName: string, idName: string, schema: ItemSchema<Entry>) {
     this.#client = client;
     this.#tableName = tableName;
-    this.#sortKey = sortKey;
-    this.#attributes = Object.fromEntries([sortKey, ...attributes].map((name) => [`#${name}`, name]));
+    this.#idName = idName;
+    this.#schema = schema;
   }
 
-  /** Items of one Query, at most `limit`. Reads are eventually consistent: half the price. @throws ServiceError SERVICE_UNAVAILABLE */
-  async page({ status, after }: Selection, limit: number): Promise<Page<Item>> {
-    const partitionKey = status === undefined ? 'storeId' : 'status';
-    const isInPartition = `#${partitionKey} = :partition`;
-    const { Items = [], LastEvaluatedKey } = await reachingDynamoDB(
+  /** The whole list, one array for each Query; empty ones too where a status is rare. @throws ServiceError SERVICE_UNAVAILABLE */
+  async *all(status?: string): AsyncGenerator<readonly Entry[]> {
+    let answer = await this.#query({ status }, FIRST_QUERY);
+    for (;;) {
+      yield this.#parse(answer.items);
+      if (answer.last === undefined) return;
+      answer = await this.#query({ status, after: answer.last }, NEXT_QUERIES);
+    }
+  }
+
+  /**
+   * At most `limit` entries. With a status it may be fewer, or none, though there are more: it ends after
+   * {@link MOST_READ_FOR_PAGE} items.
+   *
+   * @throws ServiceError SERVICE_UNAVAILABLE
+   */
+  async page({ status, after }: Selection, limit: number): Promise<Page<Entry>> {
+    // With one more it shows whether this is the last page; DynamoDB may give a last key there too.
+    const wanted = limit + 1;
+    const mostRead = status === undefined ? wanted : MOST_READ_FOR_PAGE;
+    const found: Item[] = [];
+    let last = after;
+    let read = 0;
+    let size = wanted;
+    do {
+      const answer = await this.#query({ status, after: last }, Math.min(size, mostRead - read));
+      found.push(...answer.items);
+      last = answer.last;
+      read += answer.read;
+      // As many as it takes if the others have the status as often as those so far.
+      size = Math.ceil(((wanted - found.length) * read) / Math.max(1, found.length));
+    } while (last !== undefined && found.length < wanted && read < mostRead);
+    const items = found.slice(0, limit);
+    return { entries: this.#parse(items), last: found.length > limit ? this.#idOf(items.at(-1)) : last };
+  }
+
+  /** Reads are eventually consistent: half the price. */
+  async #query({ status, after }: Selection, limit: number): Promise<Answer> {
+    const names = Object.fromEntries(Object.keys(this.#schema.entries).map((name) => [`#${name}`, name]));
+    const { Items, LastEvaluatedKey, ScannedCount } = await reachingDynamoDB(
       this.#client.send(
         new QueryCommand({
           TableName: this.#tableName,
-          // An index answers with what it has; DynamoDB refuses to be asked for more.
-          ...(status === undefined
-            ? { ProjectionExpression: Object.keys(this.#attributes).join(', ') }
-            : { IndexName: BY_STATUS }),
-          KeyConditionExpression:
-            after === undefined ? isInPartition : `${isInPartition} AND #${this.#sortKey} > :after`,
-          ExpressionAttributeNames: {
-            [`#${partitionKey}`]: partitionKey,
-            ...(after !== undefined && { [`#${this.#sortKey}`]: this.#sortKey }),
-            ...(status === undefined && this.#attributes),
-          },
+          ProjectionExpression: Object.keys(names).join(', '),
+          KeyConditionExpression: `storeId = :storeId${after === undefined ? '' : ` AND #${this.#idName} > :after`}`,
+          ...(status !== undefined && { FilterExpression: '#status = :status' }),
+          // Some attributes are called like words of the language.
+          ExpressionAttributeNames: names,
           ExpressionAttributeValues: {
-            ':partition': status ?? STORE_ID,
+            ':storeId': STORE_ID,
             ...(after !== undefined && { ':after': BigInt(after) }),
+            ...(status !== undefined && { ':status': status }),
           },
-          // With one more it shows whether this is the last page; LastEvaluatedKey may come on that one too.
-          Limit: limit + 1,
+          Limit: limit,
         }),
       ),
     );
-    const entries = Items.slice(0, limit);
-    const lastKey = Items.length > limit ? entries.at(-1) : LastEvaluatedKey;
-    return { entries, last: lastKey && this.#idOf(lastKey) };
+    return { items: Items ?? [], read: ScannedCount ?? 0, last: LastEvaluatedKey && this.#idOf(LastEvaluatedKey) };
   }
 
-  #idOf(key: Item): Int64 {
-    return v.parse(int64AttributeSchema, key[this.#sortKey]);
+  #parse(items: readonly Item[]): Entry[] {
+    return items.map((item) => v.parse(this.#schema, item));
   }
-}
 
-/** All pages of a list, one after the other. */
-export async function* allPages<Entry>(
-  pageAfter: (after: Int64 | undefined, limit: number) => Promise<Page<Entry>>,
-): AsyncGenerator<readonly Entry[]> {
-  let page = await pageAfter(undefined, FIRST_PAGE);
-  for (;;) {
-    yield page.entries;
-    if (page.last === undefined) return;
-    page = await pageAfter(page.last, NEXT_PAGES);
+  #idOf(item: Item | undefined): Int64 {
+    return v.parse(int64AttributeSchema, item?.[this.#idName]);
   }
 }

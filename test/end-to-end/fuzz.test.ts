@@ -145,13 +145,7 @@ function expectAsDocumented({ method, path }: WireRequest, answer: RawAnswer): v
 }
 
 /** Errors that are about what there is in the store, not about the request. */
-const ofTheStore = [
-  'INVALID_CURSOR',
-  'PET_NOT_FOUND',
-  'PRECONDITION_FAILED',
-  'IDEMPOTENCY_KEY_REUSED',
-  'REQUEST_IN_PROGRESS',
-];
+const ofTheStore = ['INVALID_CURSOR', 'PET_NOT_FOUND', 'PRECONDITION_FAILED', 'IDEMPOTENCY_KEY_REUSED'];
 
 /** The service takes what the document allows, and refuses what it forbids. */
 function expectJudgedAlike(conformity: Conformity, { status, text }: RawAnswer): void {

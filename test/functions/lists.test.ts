@@ -9,7 +9,7 @@ import { aProxyEvent } from '../support/proxy-event.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
 import { anEntry, StockTable } from '../support/stock-table.ts';
 import { streamedAnswer } from '../support/streamed-answer.ts';
-import { createOrdersTable, createSecretsTable } from '../support/tables.ts';
+import { createOrdersTable } from '../support/tables.ts';
 
 const database = new EmbeddedDatabase();
 const lines = recordRequestLines();
@@ -38,7 +38,6 @@ beforeAll(async () => {
   Object.assign(process.env, {
     STOCK_TABLE: stock.name,
     ORDERS_TABLE: ordersTable,
-    SECRETS_TABLE: await createSecretsTable(database.client),
   });
   const { handler: inventory } = await import('../../functions/list-inventory.ts');
   const { handler: ofOrders } = await import('../../functions/list-orders.ts');
@@ -81,19 +80,14 @@ describe.each([
     expect(answer.text === `[${all.join(',')}]`).toBe(true);
   });
 
-  test('logs the capacity that all pages took together, once the last has gone', async () => {
-    // What signs the cursors is read once.
-    await list('limit=1');
-    await list('limit=1000');
+  test('logs one line, once the last entry has gone', async () => {
     await list();
     await list('status=unknown');
-    const [, most, whole, refused, ...others] = lines();
 
-    expect(others).toEqual([]);
-    expect(whole).toMatchObject({ operation, status: '200', writeUnits: 0 });
-    expect(whole?.readUnits).toBeGreaterThan(most?.readUnits ?? Infinity);
-    expect(whole?.readUnits).toBeLessThan(2 * (most?.readUnits ?? 0));
-    expect(refused).toMatchObject({ operation, status: '400', code: 'INVALID_QUERY', readUnits: 0 });
+    expect(lines()).toMatchObject([
+      { operation, status: '200' },
+      { operation, status: '400', code: 'INVALID_QUERY' },
+    ]);
   });
 
   test('lists those with a status', async () => {

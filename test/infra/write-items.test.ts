@@ -5,7 +5,7 @@ import { stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
-import { StockStore } from '../../shared/stores/stock-store.ts';
+import { stockList } from '../../shared/stores/stock-list.ts';
 import { EmbeddedDatabase } from '../support/embedded-database.ts';
 import { patientClient } from '../support/patient-client.ts';
 import { createStockTable } from '../support/tables.ts';
@@ -42,7 +42,7 @@ const writeStock = (
   onWritten?: (count: number) => void,
 ) => writeItems(client, tableName, source, stockItem, onWritten);
 
-const stored = async () => (await Array.fromAsync(new StockStore(database.client, tableName).pages())).flat();
+const stored = async () => (await Array.fromAsync(stockList(database.client, tableName).all())).flat();
 
 type Requests = NonNullable<BatchWriteCommandInput['RequestItems']>[string];
 

@@ -29,7 +29,7 @@ export class PagedList {
     return `[${this.#pages.flat().map(entryToJson).join(',')}]`;
   }
 
-  async *pages(status: string | undefined): AsyncGenerator<readonly ListedEntry[]> {
+  async *all(status: string | undefined): AsyncGenerator<readonly ListedEntry[]> {
     this.asked.push({ status });
     for (const [index, page] of this.#pages.entries()) {
       this.reads.push(index + 1);

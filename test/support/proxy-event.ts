@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {
   principalId: 'k3y1d',
+  lineage: 'l1n3ag3',
   integrationLatency: 12,
   outcome: 'ADMITTED',
   limit: '60',

@@ -4,6 +4,8 @@ export interface Call {
   readonly command: string | undefined;
   /** What DynamoDB charges for it. */
   readonly consumed: unknown;
+  /** Items that a Query has looked at. */
+  readonly scanned?: number | undefined;
 }
 
 /** The calls that the client makes from now on, with what each consumes. */
@@ -14,7 +16,8 @@ export function recordCalls(client: DynamoDBDocumentClient): Call[] {
       Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
       const answer = await next(args);
       const consumed = 'ConsumedCapacity' in answer.output ? answer.output.ConsumedCapacity : undefined;
-      calls.push({ command: context.commandName, consumed });
+      const scanned = 'ScannedCount' in answer.output ? answer.output.ScannedCount : undefined;
+      calls.push({ command: context.commandName, consumed, ...(scanned !== undefined && { scanned }) });
       return answer;
     },
     { step: 'initialize' },

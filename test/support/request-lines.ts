@@ -19,8 +19,6 @@ const requestLineSchema = v.strictObject({
   reason: v.optional(v.string()),
   complete: v.optional(v.literal(false)),
   latency: whole,
-  readUnits: units,
-  writeUnits: units,
   conflicts: whole,
   coldStarts: v.pipe(whole, v.maxValue(2)),
   stack: v.string(),

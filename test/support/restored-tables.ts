@@ -19,7 +19,6 @@ export const restoredTables: NamesOfTables = {
   pets: 'staging-pets-restored',
   orders: 'staging-orders-restored',
   requests: 'staging-requests-restored',
-  secrets: 'staging-secrets-restored',
 };
 
 const restoredStage = `
@@ -49,25 +48,18 @@ export async function tablesOfStack(client: DynamoDBDocumentClient): Promise<Nam
     pets: table('Pets'),
     orders: table('Orders'),
     requests: table('Requests'),
-    secrets: table('Secrets'),
   };
 }
 
-/** What RestoreTableToPointInTime makes of a table: another one with its keys, its indexes, and its items as they are. */
+/** What RestoreTableToPointInTime makes of a table: another one with its keys, and its items as they are. */
 export async function copyTable(client: DynamoDBDocumentClient, source: string, TableName: string): Promise<void> {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: source }));
-  const indexes = Table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({
-    IndexName,
-    KeySchema,
-    Projection,
-  }));
   await client.send(
     new CreateTableCommand({
       TableName,
       BillingMode: 'PAY_PER_REQUEST',
       AttributeDefinitions: Table?.AttributeDefinitions,
       KeySchema: Table?.KeySchema,
-      ...(indexes && { GlobalSecondaryIndexes: indexes }),
     }),
   );
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName });

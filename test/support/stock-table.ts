@@ -15,8 +15,7 @@ export function anEntry(petId: string | number, quantity = 1, status: PetStatus 
 const storedSchema = v.object({
   quantity: safeNumberSchema,
   status: v.string(),
-  revision: v.optional(safeNumberSchema),
-  updatedBy: v.optional(v.string()),
+  version: v.optional(v.string()),
 });
 
 /** What lies in the table for a pet. */
@@ -36,7 +35,7 @@ export class StockTable {
     return new StockTable(client, await createStockTable(client));
   }
 
-  /** Puts an entry in, as it is: without a revision, unless `more` has one. */
+  /** Puts an entry in, as it is: without a version, unless `more` has one. */
   async put(entry: InventoryItem, more: Record<string, unknown> = {}): Promise<void> {
     await this.#client.send(new PutCommand({ TableName: this.name, Item: { ...itemOf(entry), ...more } }));
   }

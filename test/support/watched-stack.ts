@@ -22,7 +22,6 @@ export function watchedDeployment(stack: Stack, firewall?: Watched['firewall']):
     pets: { tableName: 'pets-table' },
     orders: { tableName: 'orders-table' },
     requests: { tableName: 'requests-table' },
-    secrets: { tableName: 'secrets-table' },
   } satisfies Record<TableName, { tableName: string }>;
   return {
     apiName: 'Test API',

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { type InventoryItem, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
-import { StockStore } from '../../../shared/stores/stock-store.ts';
+import { stockList } from '../../../shared/stores/stock-list.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Transfer } from '../import/import-records.ts';
 import { number } from '../output.ts';
@@ -58,7 +58,7 @@ async function* textOf(target: Target, { head, row }: Format, progress: { writte
   bar.start(Math.max(1, await roughCount(target)), 0);
   try {
     yield head;
-    for await (const page of new StockStore(target.documents, target.stockTable).pages()) {
+    for await (const page of stockList(target.documents, target.stockTable).all()) {
       progress.written += page.length;
       bar.setTotal(Math.max(bar.getTotal(), progress.written));
       bar.update(progress.written);

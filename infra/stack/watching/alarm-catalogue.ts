@@ -1,6 +1,6 @@
 import { type MathExpression, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
-import { type TableName, tableNames } from '../../stages.ts';
+import { tableNames } from '../../stages.ts';
 import type { WatchedMetrics } from './watched-metrics.ts';
 
 /** How soon somebody is to look: `page` now, whatever the hour; `ticket` on the next working day. */
@@ -57,12 +57,6 @@ const callersRefusals = [
 
 /** Why the authorizer refuses a request. */
 export const refusalReasons = [...callersRefusals, 'SERVICE_UNAVAILABLE'] as const satisfies readonly ErrorCode[];
-
-/** An alarm takes 10 metrics. The secrets are read once by each instance: other tables throttle long before. */
-const busyTables = tableNames.filter((name) => name !== 'secrets');
-
-/** Those with an index by status. */
-export const indexedTables = ['stock', 'orders'] as const satisfies readonly TableName[];
 
 /** A metric that is there only when something happens: nothing is good news, or there are no requests at all. */
 const { NOT_BREACHING: quietIsGood } = TreatMissingData;
@@ -174,26 +168,9 @@ export const alarmCatalogue = {
     metric: (metrics) =>
       metrics.sum(
         'throttles',
-        busyTables.flatMap((name) => [
+        tableNames.flatMap((name) => [
           metrics.table(name, 'ReadThrottleEvents'),
           metrics.table(name, 'WriteThrottleEvents'),
-        ]),
-      ),
-    breaches: { atLeast: THROTTLED.atLeast },
-    missingData: quietIsGood,
-  },
-  // DynamoDB counts an index for itself, and the alarm on the tables has the ten metrics that an alarm may have.
-  'throttled-indexes': {
-    title: 'DynamoDB throttles an index by status',
-    severity: 'ticket',
-    when: `at least ${THROTTLED.atLeast} reads or writes of the indexes by status are refused in 5 minutes`,
-    periodMinutes: 5,
-    metric: (metrics) =>
-      metrics.sum(
-        'throttles',
-        indexedTables.flatMap((name) => [
-          metrics.table(name, 'ReadThrottleEvents', 'byStatus'),
-          metrics.table(name, 'WriteThrottleEvents', 'byStatus'),
         ]),
       ),
     breaches: { atLeast: THROTTLED.atLeast },

@@ -13,9 +13,6 @@ export interface CostSectionProps {
   readonly region: string;
 }
 
-/** Tables whose index DynamoDB counts apart. */
-const indexed = ['stock', 'orders'] as const;
-
 const HOURS_A_MONTH = 720;
 
 type Capacity = 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits';
@@ -43,7 +40,7 @@ export function costSection({ metrics, logs, memoryMegabytes, region }: CostSect
       stack('DynamoDB reads', unitsOf('ConsumedReadCapacityUnits'), 'read units'),
       stack('Logs written', [logBytes(metrics, logs)], 'bytes'),
     ],
-    [queryTable('What the requests took', queries.capacity, logs.requests, region)],
+    [queryTable(queries.traffic.name, queries.traffic, logs.requests, region)],
   ];
 }
 
@@ -95,14 +92,9 @@ function gigabyteSeconds(metrics: WatchedMetrics, memoryMegabytes: number): Math
   );
 }
 
-/** Units that a table and its index have consumed. */
 function units(metrics: WatchedMetrics, name: (typeof tableNames)[number], capacity: Capacity): MathExpression {
-  const hasIndex = indexed.some((table) => table === name);
-  return metrics.sum(
-    `${name}${capacity === 'ConsumedReadCapacityUnits' ? 'Reads' : 'Writes'}`,
-    [metrics.table(name, capacity), ...(hasIndex ? [metrics.table(name, capacity, 'byStatus')] : [])],
-    name,
-  );
+  const id = `${name}${capacity === 'ConsumedReadCapacityUnits' ? 'Reads' : 'Writes'}`;
+  return metrics.sum(id, [metrics.table(name, capacity)], name);
 }
 
 function logBytes(metrics: WatchedMetrics, { requests, sync, access }: WatchedLogs): MathExpression {

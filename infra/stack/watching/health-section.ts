@@ -1,7 +1,7 @@
 import { type Alarm, AlarmStatusWidget, type IWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { OperationId } from '../../../shared/contract/operations.ts';
 import { tableNames } from '../../stages.ts';
-import { alarmCatalogue, indexedTables } from './alarm-catalogue.ts';
+import { alarmCatalogue } from './alarm-catalogue.ts';
 import type { WatchedMetrics } from './watched-metrics.ts';
 import { axis, FULL_WIDTH, graph, heading } from './widgets.ts';
 
@@ -104,12 +104,7 @@ function database(metrics: WatchedMetrics, region: string): IWidget {
     region,
     stacked: true,
     left: tableNames.map((name) => {
-      const parts = indexedTables.some((indexed) => indexed === name)
-        ? (['table', 'byStatus'] as const)
-        : ['table' as const];
-      const events = parts.flatMap((part) =>
-        (['ReadThrottleEvents', 'WriteThrottleEvents'] as const).map((metric) => metrics.table(name, metric, part)),
-      );
+      const events = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((metric) => metrics.table(name, metric));
       return metrics.sum(`${name}Throttles`, events, name);
     }),
     leftYAxis: axis('count'),

@@ -21,7 +21,7 @@ export const queries = {
     name: 'Slowest requests',
     logs: 'requests',
     lines: [
-      'fields @timestamp, operation, status, latency, coldStarts, readUnits, writeUnits, keyId, requestId',
+      'fields @timestamp, operation, status, latency, coldStarts, keyId, requestId',
       REQUESTS,
       'sort latency desc',
       'limit 50',
@@ -68,12 +68,12 @@ export const queries = {
       'limit 20',
     ],
   },
-  capacity: {
-    name: 'Requests and capacity by operation, plan and status',
+  traffic: {
+    name: 'Requests by operation, plan and status',
     logs: 'requests',
     lines: [
       REQUESTS,
-      'stats count(*) as requests, sum(readUnits) as reads, sum(writeUnits) as writes, pct(latency, 50) as p50Latency, pct(latency, 99) as p99Latency by operation, plan, status',
+      'stats count(*) as requests, pct(latency, 50) as p50Latency, pct(latency, 99) as p99Latency by operation, plan, status',
       'sort requests desc',
       'limit 200',
     ],

@@ -4,7 +4,6 @@ import type { ErrorCode } from '../../../shared/contract/errors.ts';
 import { type OperationId, operations } from '../../../shared/contract/operations.ts';
 import { METRICS_NAMESPACE } from '../../../shared/metrics-namespace.ts';
 import type { TableName } from '../../stages.ts';
-import { BY_STATUS } from '../../../shared/stores/sorted-table.ts';
 import type { Watched, WatchedFunction } from './watched.ts';
 
 /** Dimensions beside the stack that the line of a request has its metrics by. */
@@ -58,10 +57,8 @@ export class WatchedMetrics {
     return this.#metric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', Stats.MAXIMUM, dimensions);
   }
 
-  /** Of a table, or of its index by status, which DynamoDB counts for itself. */
-  table(name: TableName, metricName: string, part: 'table' | 'byStatus' = 'table'): Metric {
-    const table = { TableName: this.watched.tables[name].tableName };
-    const dimensions = part === 'table' ? table : { ...table, GlobalSecondaryIndexName: BY_STATUS };
+  table(name: TableName, metricName: string): Metric {
+    const dimensions = { TableName: this.watched.tables[name].tableName };
     return this.#metric('AWS/DynamoDB', metricName, Stats.SUM, dimensions);
   }
 

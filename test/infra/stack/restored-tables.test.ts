@@ -46,18 +46,18 @@ const arn = (name: string): string => `arn:<AWS::Partition>:dynamodb:<AWS::Regio
 const title = (table: string): string => table.charAt(0).toUpperCase() + table.slice(1);
 const isTable = ([, { Type }]: [string, { Type: string }]): boolean => Type === 'AWS::DynamoDB::Table';
 
-/** A stage of which two tables, one of them with an index, were restored. */
+/** A stage of which two tables were restored. */
 describe('restored tables', () => {
   const folder = temporaryFolder();
   const usual = v.parse(templateSchema, synthesizedStages().staging.template);
   let template: Template;
 
   beforeAll(() => {
-    synthesizeRestored(folder, { stock: 'stock-of-friday', secrets: 'secrets-of-friday' });
+    synthesizeRestored(folder, { stock: 'stock-of-friday', requests: 'requests-of-friday' });
     template = v.parse(templateSchema, readAssembly(folder, 'staging').template);
   }, 30_000);
 
-  test.each(['Stock', 'Secrets'])('replace the table %s for everything that refers to it', (table) => {
+  test.each(['Stock', 'Requests'])('replace the table %s for everything that refers to it', (table) => {
     const others = Object.entries(template.Resources).filter((entry) => !isTable(entry));
     const mentions = (value: unknown): boolean => JSON.stringify(value).includes(`"Tables${table}`);
 

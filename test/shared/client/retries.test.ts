@@ -11,7 +11,6 @@ describe('a request that failed', () => {
   test.each([
     ['429 for the minute', failure(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': '0' })],
     ['429 of something on the way', answer(429, 'Slow down')],
-    ['409 while the first try is at work', failure(409, 'REQUEST_IN_PROGRESS', { 'Retry-After': '0' })],
     ['500', failure(500, 'INTERNAL_ERROR')],
     ['502', failure(502, 'BAD_GATEWAY')],
     ['503', failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '0' })],

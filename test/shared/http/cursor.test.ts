@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
@@ -7,20 +6,17 @@ import { cursorSchema } from '../../../shared/contract/list-query.ts';
 import { decodeCursor, encodeCursor, type Place } from '../../../shared/http/cursor.ts';
 import { anInt64, int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 
-const secret = randomBytes(32);
 const place: Place = { list: 'listInventory', status: undefined, after: int64('42') };
-const statuses = fc.constantFrom(undefined, 'available', 'pending', 'sold', 'placed', '');
-const INVALID = 'INVALID_CURSOR 400';
-const REFUSED = new Set([INVALID]);
+const statuses = fc.constantFrom(undefined, 'available', 'pending', 'sold', 'placed');
+const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 
-const CHARACTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ ä');
-
-/** The id that a cursor is read as, or the error that it is refused with. */
-function resultOf(cursor: string, where: Omit<Place, 'after'> = place, key: Uint8Array = secret): unknown {
+/** What a cursor is refused with; undefined where it is not. */
+function refusalOf(cursor: string, where: Omit<Place, 'after'> = place): unknown {
   try {
-    return decodeCursor(cursor, where, key);
+    decodeCursor(cursor, where);
+    return undefined;
   } catch (error) {
-    return error instanceof ServiceError ? `${error.code} ${error.status}` : error;
+    return error instanceof ServiceError ? `${error.code} ${error.message}` : error;
   }
 }
 
@@ -28,22 +24,15 @@ describe('a cursor', () => {
   test.each(['0', '1', '-1', '9007199254740993', MAX_INT64, MIN_INT64])('brings back the id %s', (id) => {
     const after = int64(id);
 
-    expect(decodeCursor(encodeCursor({ ...place, after }, secret), place, secret)).toBe(after);
+    expect(decodeCursor(encodeCursor({ ...place, after }), place)).toBe(after);
   });
 
-  test('brings back any id, for any list and status', () => {
+  test('brings back any id, for any list and status, and needs no escaping in a URL', () => {
     fc.assert(
       fc.property(anInt64(), fc.constantFrom('listInventory', 'listOrders'), statuses, (after, list, status) => {
-        expect(decodeCursor(encodeCursor({ list, status, after }, secret), { list, status }, secret)).toBe(after);
-      }),
-    );
-  });
+        const cursor = encodeCursor({ list, status, after });
 
-  test('is of one length and needs no escaping in a URL', () => {
-    fc.assert(
-      fc.property(anInt64(), (after) => {
-        const cursor = encodeCursor({ ...place, after }, secret);
-        expect(cursor).toMatch(/^[\w-]{32}$/);
+        expect(decodeCursor(cursor, { list, status })).toBe(after);
         expect(encodeURIComponent(cursor)).toBe(cursor);
         expect(v.is(cursorSchema, cursor)).toBe(true);
       }),
@@ -51,69 +40,41 @@ describe('a cursor', () => {
   });
 });
 
-describe('a cursor is refused', () => {
-  const cursor = encodeCursor(place, secret);
+describe('a cursor is refused, and told what to do,', () => {
+  const cursor = encodeCursor(place);
+  const ofSold = encodeCursor({ ...place, status: 'sold' });
 
-  test('with any one bit changed', () => {
-    const bytes = Buffer.from(cursor, 'base64url');
-    const changed = Array.from({ length: bytes.length * 8 }, (_, bit) => {
-      const copy = Buffer.from(bytes);
-      copy.writeUInt8(copy.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      return copy.toString('base64url');
-    });
-
-    expect(new Set(changed.map((text) => resultOf(text)))).toEqual(REFUSED);
-  });
-
-  test('with any one character changed', () => {
-    const changed = Array.from(cursor, (_, index) =>
-      CHARACTERS.map((character) => cursor.slice(0, index) + character + cursor.slice(index + 1)),
-    );
-    const others = changed.flat().filter((text) => text !== cursor);
-
-    expect(new Set(others.map((text) => resultOf(text)))).toEqual(REFUSED);
-  });
-
-  test('for another list', () => {
-    expect(resultOf(cursor, { ...place, list: 'listOrders' })).toBe(INVALID);
-  });
-
-  test.each(['available', 'pending', 'sold'])('for the entries with the status %s, where it was for all', (status) => {
-    expect(resultOf(cursor, { ...place, status })).toBe(INVALID);
-  });
-
-  test('for all entries, or those of another status, where it was for one', () => {
-    const ofSold = encodeCursor({ ...place, status: 'sold' }, secret);
-
-    expect(resultOf(ofSold, place)).toBe(INVALID);
-    expect(resultOf(ofSold, { ...place, status: 'pending' })).toBe(INVALID);
-  });
-
-  test('with another secret', () => {
-    expect(resultOf(cursor, place, randomBytes(32))).toBe(INVALID);
+  test.each<[string, string, Omit<Place, 'after'>]>([
+    ['for another list', cursor, { ...place, list: 'listOrders' }],
+    ['for one status, where it was for all', cursor, { ...place, status: 'sold' }],
+    ['for all, where it was for one status', ofSold, place],
+    ['for another status', ofSold, { ...place, status: 'pending' }],
+  ])('%s', (_, of, where) => {
+    expect(refusalOf(of, where)).toMatch(/^INVALID_CURSOR The cursor is of .+ Follow the Link header/);
   });
 
   test.each([
     ['nothing', ''],
     ['one character', 'A'],
-    ['an id without a signature', Buffer.alloc(8).toString('base64url')],
-    ['one that is cut off', cursor.slice(0, -1)],
-    ['one byte less', Buffer.from(cursor, 'base64url').subarray(0, -1).toString('base64url')],
-    ['one byte more', Buffer.concat([Buffer.from(cursor, 'base64url'), Buffer.alloc(1)]).toString('base64url')],
     ['one with padding', `${cursor}=`],
     ['one with a space', `${cursor} `],
-    ['one twice', cursor + cursor],
+    ['a list alone', encoded('listInventory')],
+    ['no id', encoded('listInventory::')],
+    ['an id that is no int64', encoded('listInventory::9223372036854775808')],
+    ['an id in another form', encoded('listInventory::042')],
+    ['one more part', encoded('listInventory::42:1')],
+    ['no text', Buffer.from([0xff, 0xfe]).toString('base64url')],
     ['the longest that is looked at', 'A'.repeat(200)],
-    ['a longer one', 'A'.repeat(201)],
+    ['a longer one', encoded(`listInventory::42${' '.repeat(200)}`)],
     ['a very long one', 'A'.repeat(100_000)],
   ])('that is %s', (_, text) => {
-    expect(resultOf(text)).toBe(INVALID);
+    expect(refusalOf(text)).toMatch(/^INVALID_CURSOR The cursor is malformed. Follow the Link header/);
   });
 
   test('that anybody made up', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
-        expect(resultOf(text)).toBe(INVALID);
+        expect(refusalOf(text)).toMatch(/^INVALID_CURSOR /);
       }),
     );
   });

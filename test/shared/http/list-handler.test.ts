@@ -4,8 +4,6 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { petStatusSchema } from '../../../shared/contract/inventory.ts';
 import type { OperationId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
-import { SigningSecret } from '../../../shared/stores/signing-secret.ts';
-import { EmbeddedDatabase } from '../../support/embedded-database.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
 import { admittedContext, admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
@@ -13,7 +11,6 @@ import { recordRequestLines } from '../../support/request-lines.ts';
 import { type Reader, streamedAnswer } from '../../support/streamed-answer.ts';
 
 acceptForeignErrors();
-const database = new EmbeddedDatabase();
 const lines = recordRequestLines();
 
 let log: jest.SpiedFunction<typeof console.error>;
@@ -26,17 +23,13 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** No test here needs it. */
-const noSecret = () => new SigningSecret(database.client, 'there is no such table', 'cursors');
-
-const handlerOf = (list: PagedList, operation: OperationId = 'listInventory', patienceMs = 20_000) =>
+const handlerOf = (list: PagedList, operation: OperationId = 'listInventory', idleTimeoutMs = 20_000) =>
   listHandler({
     operation,
     status: petStatusSchema,
     entries: list,
     toJson: entryToJson,
-    secret: noSecret(),
-    patienceMs,
+    idleTimeoutMs,
   });
 
 const answerOf = (list: PagedList, headers: Record<string, string> = {}, reader?: Reader) =>
@@ -63,8 +56,8 @@ describe('A list without limit and cursor', () => {
     ['one entry', [1]],
     ['one page', [3]],
     ['many pages', [2, 3, 1, 2]],
-    ['pages of which the index knew more than the table', [2, 0, 0, 3, 0]],
-    ['pages that are all empty', [0, 0]],
+    ['parts without entries of the status', [2, 0, 0, 3, 0]],
+    ['parts that are all empty', [0, 0]],
   ])('is the JSON of the whole list: %s', async (_, lengths) => {
     const list = new PagedList(...lengths);
     const answer = await answerOf(list);

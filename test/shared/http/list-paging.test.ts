@@ -1,32 +1,21 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { petStatusSchema } from '../../../shared/contract/inventory.ts';
 import type { OperationId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
-import { SigningSecret } from '../../../shared/stores/signing-secret.ts';
-import { EmbeddedDatabase } from '../../support/embedded-database.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
 import { type StreamedAnswer, streamedAnswer } from '../../support/streamed-answer.ts';
-import { createSecretsTable } from '../../support/tables.ts';
 
-const database = new EmbeddedDatabase();
 recordRequestLines();
-let secretsTable = '';
 
-beforeAll(async () => {
-  secretsTable = await createSecretsTable(database.client);
-});
-
-/** A handler with a life of its own: it reads the secret anew. */
-const handlerOf = (list: PagedList, operation: OperationId, table = secretsTable) =>
+const handlerOf = (list: PagedList, operation: OperationId) =>
   listHandler({
     operation,
     status: petStatusSchema,
     entries: list,
     toJson: entryToJson,
-    secret: new SigningSecret(database.client, table, 'cursors'),
   });
 
 const page = (list: PagedList, query: string, operation: OperationId = 'listInventory') =>
@@ -89,7 +78,7 @@ describe('A list with a limit', () => {
     expect(headers).toEqual({
       'Content-Type': 'application/json',
       Vary: 'Accept-Encoding',
-      Link: expect.stringMatching(/^<\/v1\/inventory\?limit=2&cursor=[\w-]{32}>; rel="next"$/),
+      Link: expect.stringMatching(/^<\/v1\/inventory\?limit=2&cursor=[\w-]+>; rel="next"$/),
       ...admittedHeaders,
     });
   });
@@ -159,7 +148,6 @@ describe('A cursor', () => {
   test.each<[string, (cursor: string) => string, OperationId]>([
     ['with another status', (cursor) => `cursor=${cursor}&status=sold`, 'listInventory'],
     ['in another list', (cursor) => `cursor=${cursor}`, 'listOrders'],
-    ['with a character more', (cursor) => `cursor=${cursor}A`, 'listInventory'],
     ['with a character less', (cursor) => `cursor=${cursor.slice(1)}`, 'listInventory'],
     ['turned round', (cursor) => `cursor=${Array.from(cursor).toReversed().join('')}`, 'listInventory'],
     ['that is empty', () => 'cursor=', 'listInventory'],
@@ -172,12 +160,5 @@ describe('A cursor', () => {
     expect(answer).toMatchObject({ statusCode: 400, headers: admittedHeaders });
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
     expect(list.asked).toEqual([]);
-  });
-
-  test('of another stack is 400', async () => {
-    const elsewhere = handlerOf(new PagedList(3), 'listInventory', await createSecretsTable(database.client));
-    const cursor = cursorOf(await streamedAnswer(elsewhere, aProxyEvent({ query: 'limit=1' })));
-
-    expect(await page(new PagedList(3), `cursor=${cursor}`)).toMatchObject({ statusCode: 400 });
   });
 });

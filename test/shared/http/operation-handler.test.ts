@@ -67,7 +67,6 @@ describe('an error that an operation throws', () => {
     ['PET_NOT_FOUND', 404],
     ['ROUTE_NOT_FOUND', 404],
     ['METHOD_NOT_ALLOWED', 405],
-    ['REQUEST_IN_PROGRESS', 409],
     ['PRECONDITION_FAILED', 412],
     ['PAYLOAD_TOO_LARGE', 413],
     ['UNSUPPORTED_MEDIA_TYPE', 415],

@@ -4,7 +4,7 @@ import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts
 import { operationHandler } from '../../../shared/http/operation-handler.ts';
 import type { Reply, StreamedReply } from '../../../shared/http/reply.ts';
 import { streamingHandler } from '../../../shared/http/streaming-handler.ts';
-import { takeUsage } from '../../../shared/request-log/usage.ts';
+import { takeColdStarts } from '../../../shared/request-log/cold-starts.ts';
 import { metricsIn } from '../../support/embedded-metric-format.ts';
 import { admittedContext, aProxyEvent, lambdaContext } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
@@ -13,12 +13,12 @@ import { type Reader, streamedAnswer } from '../../support/streamed-answer.ts';
 const lines = recordRequestLines();
 
 /** What the authorizer says of its own part. */
-const share = { plan: 'pro', readUnits: '0.5', writeUnits: '2', conflicts: '1', coldStarts: '1' };
+const share = { plan: 'pro', conflicts: '1', coldStarts: '1' };
 const ok: Reply = { status: 200, body: '[]' };
 
 beforeEach(() => {
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
-  takeUsage();
+  takeColdStarts();
 });
 
 afterEach(() => {
@@ -51,8 +51,6 @@ describe.each<[string, (respond: () => Promise<Reply>, event?: Event) => Promise
         keyId: 'k3y1d',
         plan: 'pro',
         status: '200',
-        readUnits: 0.5,
-        writeUnits: 2,
         conflicts: 1,
         coldStarts: 1,
         stack: 'test-Inventory',
@@ -119,14 +117,14 @@ describe.each<[string, (respond: () => Promise<Reply>, event?: Event) => Promise
     ['nothing of its part, as one of a release ago', admittedContext, { status: '200', keyId: 'k3y1d' }],
     [
       'what nobody knows, as one of the next release',
-      { ...admittedContext, plan: 'platinum', writeUnits: '1 unit', conflicts: 'NaN', coldStarts: '', more: 'x' },
+      { ...admittedContext, plan: 'platinum', conflicts: 'NaN', coldStarts: '', more: 'x' },
       { status: '200', plan: 'platinum' },
     ],
-    ['values of other types', { ...admittedContext, plan: 7, readUnits: true }, { status: '200', plan: 'none' }],
+    ['values of other types', { ...admittedContext, plan: 7 }, { status: '200', plan: 'none' }],
   ])('logs a request of which the authorizer tells %s', async (_name, authorizer, expected) => {
     await send(() => Promise.resolve(ok), { authorizer });
 
-    expect(lines()).toMatchObject([{ readUnits: 0, writeUnits: 0, conflicts: 0, coldStarts: 0, ...expected }]);
+    expect(lines()).toMatchObject([{ conflicts: 0, coldStarts: 0, ...expected }]);
   });
 
   test('logs a line for each request, which keeps to the format of CloudWatch', async () => {

@@ -1,16 +1,19 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Int64 } from '../../../shared/contract/int64.ts';
-import { allPages, type Page, type Selection, SortedTable } from '../../../shared/stores/sorted-table.ts';
+import type { InventoryItem } from '../../../shared/contract/inventory.ts';
+import { MOST_READ_FOR_PAGE, type Selection, type SortedTable } from '../../../shared/stores/sorted-table.ts';
+import { stockList } from '../../../shared/stores/stock-list.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { patientClient } from '../../support/patient-client.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
 import { anEntry, StockTable } from '../../support/stock-table.ts';
 
 describeOnEachEngine('A page of a sorted table', () => {
   let client: DynamoDBDocumentClient;
   let stock: StockTable;
-  let table: SortedTable;
+  let table: SortedTable<InventoryItem>;
 
   beforeAll(() => {
     client = patientClient();
@@ -18,15 +21,19 @@ describeOnEachEngine('A page of a sorted table', () => {
 
   beforeEach(async () => {
     stock = await StockTable.create(client);
-    table = new SortedTable(client, stock.name, 'petId', ['quantity', 'status']);
+    table = stockList(client, stock.name);
   });
 
   const put = (...petIds: (string | number)[]) => stock.putAll(petIds.map((petId) => anEntry(petId)));
 
+  /** Of every so many entries, the first is sold. */
+  const putSold = (count: number, every: number) =>
+    stock.putAll(Array.from({ length: count }, (_, petId) => anEntry(petId, 1, petId % every ? 'available' : 'sold')));
+
   async function page(limit: number, after?: string, status?: string): Promise<[string[], Int64 | undefined]> {
     const selection: Selection = { status, after: after === undefined ? undefined : int64(after) };
     const { entries, last } = await table.page(selection, limit);
-    return [entries.map(idOf), last];
+    return [entries.map(({ petId }) => petId), last];
   }
 
   describe('has', () => {
@@ -68,13 +75,11 @@ describeOnEachEngine('A page of a sorted table', () => {
       expect(await page(1_000, last)).toEqual([['1000'], undefined]);
     });
 
-    test('fewer than are asked for where DynamoDB reads no further, which is at 1 MB', async () => {
+    test('as many as are asked for, though DynamoDB reads no further than 1 MB at once', async () => {
       for (const petId of [1, 2, 3, 4, 5]) await stock.put(anEntry(petId), { note: 'x'.repeat(300_000) });
-      const [ids, last] = await page(5);
 
-      expect(ids.length).toBeLessThan(5);
-      expect(last).toBe(ids.at(-1));
-      expect((await page(5, last))[0]).toContain('5');
+      expect(await page(4)).toEqual([['1', '2', '3', '4'], '4']);
+      expect(await page(5)).toEqual([['1', '2', '3', '4', '5'], undefined]);
     });
 
     test('no entries of another store', async () => {
@@ -147,6 +152,61 @@ describeOnEachEngine('A page of a sorted table', () => {
     });
   });
 
+  describe('with a status', () => {
+    test.each([
+      [1, 3],
+      [2, 3],
+      [7, 3],
+      [40, 3],
+      [3, 29],
+    ])('of %d entries has all of them on the way, where one of %d has it', async (limit, every) => {
+      await putSold(120, every);
+      const ids = (await walk(limit, 'sold')).flat();
+
+      expect(ids).toEqual(Array.from({ length: Math.ceil(120 / every) }, (_, index) => String(index * every)));
+    });
+
+    test('reads a bounded number of items, and leads on from there', async () => {
+      await putSold(MOST_READ_FOR_PAGE + 200, MOST_READ_FOR_PAGE + 100);
+      const watched = patientClient();
+      const calls = recordCalls(watched);
+      const { entries, last } = await stockList(watched, stock.name).page({ status: 'sold' }, 5);
+      const read = calls.map(({ scanned }) => scanned ?? 0);
+
+      expect([entries.map(({ petId }) => petId), last]).toEqual([['0'], String(MOST_READ_FOR_PAGE - 1)]);
+      expect(read.reduce((sum, count) => sum + count)).toBe(MOST_READ_FOR_PAGE);
+      expect(await page(5, last, 'sold')).toEqual([[String(MOST_READ_FOR_PAGE + 100)], undefined]);
+    });
+
+    test('costs no more as a whole list than the list of all', async () => {
+      await putSold(400, 3);
+      const costs = [];
+      for (const status of [undefined, 'sold', 'pending']) {
+        const watched = patientClient();
+        const calls = recordCalls(watched);
+        await Array.fromAsync(stockList(watched, stock.name).all(status));
+        costs.push(calls);
+      }
+
+      expect(costs[1]).toEqual(costs[0]);
+      expect(costs[2]).toEqual(costs[0]);
+    });
+  });
+
+  describe('of the whole list', () => {
+    test('begins with few entries, so that a client soon has something, and are read only as they are wanted', async () => {
+      await put(...Array.from({ length: 3_100 }, (_, index) => index));
+      const watched = patientClient();
+      const calls = recordCalls(watched);
+      const parts = stockList(watched, stock.name).all();
+      const first = await parts.next();
+
+      expect(calls).toHaveLength(1);
+      expect(first.value).toHaveLength(1_000);
+      expect((await Array.fromAsync(parts)).map(({ length }) => length)).toEqual([2_000, 100]);
+    });
+  });
+
   async function deleteAll(...petIds: string[]): Promise<void> {
     for (const petId of petIds) await stock.delete(petId);
   }
@@ -163,37 +223,3 @@ describeOnEachEngine('A page of a sorted table', () => {
     return pages;
   }
 });
-
-/** A list of so many pages, and the calls for them. */
-function listOf(count: number) {
-  const calls: [Int64 | undefined, number][] = [];
-  const pageAfter = (after: Int64 | undefined, limit: number): Promise<Page<number>> => {
-    calls.push([after, limit]);
-    const number = calls.length;
-    return Promise.resolve({ entries: [number], last: number < count ? int64(String(number)) : undefined });
-  };
-  return { calls, pages: allPages(pageAfter) };
-}
-
-describe('all pages', () => {
-  test('begin with a short one, so that a client soon has something', async () => {
-    const { calls, pages } = listOf(3);
-
-    expect(await Array.fromAsync(pages)).toEqual([[1], [2], [3]]);
-    expect(calls.map(([after]) => after)).toEqual([undefined, '1', '2']);
-    expect(calls[0]?.[1]).toBeLessThan(calls[1]?.[1] ?? 0);
-  });
-
-  test('are read only as they are wanted', async () => {
-    const { calls, pages } = listOf(3);
-    await pages.next();
-    await pages.return(undefined);
-
-    expect(calls).toHaveLength(1);
-  });
-});
-
-const idOf = (item: Record<string, unknown>): string => {
-  const { petId } = item;
-  return typeof petId === 'object' && petId !== null && 'value' in petId ? String(petId.value) : 'none';
-};

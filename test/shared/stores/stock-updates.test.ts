@@ -1,252 +1,190 @@
+import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ServiceError } from '../../../shared/contract/errors.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
-import { StockStore, type StockUpdate } from '../../../shared/stores/stock-store.ts';
+import { type IdempotentRequest, IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
+import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
-import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
-import { patientClient } from '../../support/patient-client.ts';
-import { recordCalls } from '../../support/recorded-calls.ts';
+import { int64 } from '../../support/int64.ts';
 import { anEntry, StockTable } from '../../support/stock-table.ts';
+import { createRequestsTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 
-let tokens = 0;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+const aRequest = (differences: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
+  requestId: randomUUID(),
+  fingerprint: 'f1',
+  ...differences,
+});
 
 const anUpdate = (differences: Partial<StockUpdate> = {}): StockUpdate => ({
   petId: int64('42'),
   quantity: 12,
-  token: `token-${++tokens}`,
   ...differences,
 });
 
-/** A client that the connection breaks for, once an update has been done and `meanwhile` has happened. */
-function breakingClient(meanwhile: () => Promise<unknown>): DynamoDBDocumentClient {
-  const breaking = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
-  let updates = 0;
-  breaking.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const answer = await next(args);
-        if (commandName !== 'UpdateItemCommand' || ++updates > 1) return answer;
-        await meanwhile();
-        throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-      },
-    { step: 'finalizeRequest', priority: 'low' },
-  );
-  return breaking;
-}
+const etag = (version: string) => ({ code: 'PRECONDITION_FAILED', headers: { ETag: `"${version}"` } });
+const NOT_FOUND = { code: 'PET_NOT_FOUND' };
 
-describeOnEachEngine('An update of the stock', () => {
+const outcomeOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
+
+describeOnEachEngine('Updates of the stock', () => {
   let client: DynamoDBDocumentClient;
   let stock: StockTable;
   let store: StockStore;
+  let requestsTable = '';
+  let idempotent: IdempotentUpdates;
 
-  beforeAll(() => {
-    client = patientClient();
+  beforeAll(async () => {
+    client = documentClient({ maxAttempts: 1, requestTimeout: 10_000 });
+    stock = await StockTable.create(client);
+    requestsTable = await createRequestsTable(client);
+    store = new StockStore(client, stock.name);
+    idempotent = new IdempotentUpdates(client, store, requestsTable);
   });
 
   beforeEach(async () => {
-    stock = await StockTable.create(client);
-    store = new StockStore(client, stock.name);
+    await stock.put(anEntry(42, 1, 'pending'), { version: 'v1' });
+    await stock.put(anEntry(43, 1, 'sold'));
+    await stock.delete('44');
   });
 
-  describe('sets the quantity', () => {
-    test.each(['42', '-7', '9007199254740993', MAX_INT64, MIN_INT64])(
-      'of pet %s and answers with the entry',
-      async (petId) => {
-        await stock.put(anEntry(petId), { revision: 5 });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
 
-        expect(await store.update(anUpdate({ petId: int64(petId) }))).toEqual({
-          kind: 'updated',
-          entry: anEntry(petId, 12),
-          revision: 6,
-        });
-        expect(await stock.read(petId)).toMatchObject({ quantity: 12, revision: 6 });
+  const ways: readonly [string, (update: StockUpdate) => Promise<StockVersion>][] = [
+    ['without an Idempotency-Key', (update) => store.update(update)],
+    ['with one', (update) => idempotent.once(aRequest(), update)],
+  ];
+
+  describe.each(ways)('%s', (_, apply) => {
+    test.each<[string, StockUpdate['versions']]>([
+      ['any version', undefined],
+      ['its version', ['v1']],
+      ['its version among others', ['"none"', 'v0', 'v1']],
+    ])('replace %s, and leave the status', async (__, versions) => {
+      const { entry, version } = await apply(anUpdate({ versions }));
+
+      expect(entry).toEqual(anEntry(42, 12, 'pending'));
+      expect(version).not.toBe('v1');
+      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
+    });
+
+    test.each([[['v0']], [['"none"', 'W/"v1"']]])(
+      'refuse another version, with the current one: %j',
+      async (versions) => {
+        await expect(apply(anUpdate({ versions }))).rejects.toMatchObject(etag('v1'));
+        expect(await stock.read('42')).toMatchObject({ quantity: 1, version: 'v1' });
       },
     );
 
-    test.each(['available', 'pending', 'sold'] as const)('and leaves the status %s', async (status) => {
-      await stock.put(anEntry(42, 1, status));
+    test.each([undefined, ['v1']])(
+      'find no pet where there is none, whatever version is named: %j',
+      async (versions) => {
+        await expect(apply(anUpdate({ petId: int64('44'), versions }))).rejects.toMatchObject(NOT_FOUND);
+        expect(await stock.read('44')).toBeUndefined();
+      },
+    );
 
-      expect(await store.update(anUpdate({ quantity: 0 }))).toMatchObject({ entry: anEntry(42, 0, status) });
+    test('give an entry that was put in by hand a version, by the tag that a refusal tells', async () => {
+      const update = anUpdate({ petId: int64('43'), versions: ['v0'] });
+      await expect(apply(update)).rejects.toMatchObject(etag('unversioned43'));
+      const { version } = await apply({ ...update, versions: ['v0', 'unversioned43'] });
+
+      expect(await stock.read('43')).toEqual({ quantity: 12, status: 'sold', version });
+      await expect(apply({ ...update, versions: ['unversioned43'] })).rejects.toMatchObject(etag(version));
     });
 
-    test('of the one pet and no other', async () => {
-      await stock.putAll([anEntry(41), anEntry(42), anEntry(43)]);
-      await store.update(anUpdate({ quantity: 9 }));
+    test('make a version of their own each, the same quantity or not', async () => {
+      const versions = [await apply(anUpdate()), await apply(anUpdate())].map(({ version }) => version);
 
-      expect((await store.page({}, 10)).entries).toEqual([anEntry(41), anEntry(42, 9), anEntry(43)]);
+      expect(new Set(versions).size).toBe(2);
     });
 
-    test('of no pet that it does not know, and creates none', async () => {
-      await stock.put(anEntry('9007199254740992'));
+    test('of one version at once: one is done', async () => {
+      const outcomes = await Promise.all(
+        [7, 8, 9].map((quantity) => outcomeOf(apply(anUpdate({ quantity, versions: ['v1'] })))),
+      );
+      const done = outcomes.filter((outcome) => !(outcome instanceof ServiceError));
 
-      expect(await store.update(anUpdate({ petId: int64('9007199254740993') }))).toEqual({ kind: 'absent' });
-      expect((await store.page({}, 10)).entries).toEqual([anEntry('9007199254740992')]);
-    });
-
-    test('for each of many at once, and keeps the one that came last', async () => {
-      await stock.put(anEntry(42, 1, 'pending'));
-      const quantities = Array.from({ length: 30 }, (_, index) => 100 + index);
-      const outcomes = await Promise.all(quantities.map((quantity) => store.update(anUpdate({ quantity }))));
-      const revisions = outcomes.map((outcome) => (outcome.kind === 'updated' ? outcome.revision : undefined));
-      const last = outcomes.find((outcome) => outcome.kind === 'updated' && outcome.revision === 30);
-
-      expect(outcomes).toMatchObject(quantities.map((quantity) => ({ entry: anEntry(42, quantity, 'pending') })));
-      expect(new Set(revisions)).toEqual(new Set(quantities.map((_, index) => index + 1)));
-      expect(last).toMatchObject({ entry: { quantity: (await stock.read('42'))?.quantity } });
-    });
-
-    test('with one write and no read', async () => {
-      await stock.put(anEntry(42));
-      const watched = patientClient();
-      const calls = recordCalls(watched);
-      await new StockStore(watched, stock.name).update(anUpdate());
-
-      expect(calls).toMatchObject([{ command: 'UpdateItemCommand', consumed: { CapacityUnits: 1 } }]);
+      expect(done).toHaveLength(1);
+      expect(await store.find(int64('42'))).toEqual(done[0]);
     });
   });
 
-  describe('counts the revision up by one', () => {
-    test('with every update', async () => {
-      await stock.put(anEntry(42), { revision: 5 });
+  describe('that are repeated', () => {
+    test('get the same answer, whatever others do, and are done once', async () => {
+      const request = aRequest();
+      const first = await idempotent.once(request, anUpdate({ versions: ['v1'] }));
+      await stock.put(anEntry(42, 99, 'sold'), { version: 'v9' });
 
-      expect(await store.update(anUpdate())).toMatchObject({ revision: 6 });
-      expect(await store.update(anUpdate())).toMatchObject({ revision: 7 });
-    });
-
-    test('also from none, as an entry has that was put in by other means', async () => {
-      await stock.put(anEntry(42));
-
-      expect(await store.update(anUpdate())).toMatchObject({ revision: 1 });
-    });
-
-    test('though the quantity is the same', async () => {
-      await stock.put(anEntry(42, 12), { revision: 5 });
-
-      expect(await store.update(anUpdate({ quantity: 12 }))).toMatchObject({ revision: 6 });
-    });
-
-    test('after an import too, which gives another revision', async () => {
-      await stock.put(anEntry(42), { revision: 5 });
-      await store.update(anUpdate());
-      await stock.put(anEntry(42, 3), { revision: 1_700_000_000_000_000 });
-
-      expect(await store.update(anUpdate())).toMatchObject({ revision: 1_700_000_000_000_001 });
-    });
-  });
-
-  describe('of certain versions', () => {
-    test.each<[string, number[]]>([
-      ['the one there is', [5]],
-      ['one of several', [3, 4, 5]],
-      ['one named twice', [5, 5]],
-      ['one of as many as there may be', Array.from({ length: 20 }, (_, index) => index)],
-    ])('is done where the entry is %s', async (_, revisions) => {
-      await stock.put(anEntry(42), { revision: 5 });
-
-      expect(await store.update(anUpdate({ revisions }))).toEqual({
-        kind: 'updated',
-        entry: anEntry(42, 12),
-        revision: 6,
-      });
-    });
-
-    test.each<[string, number[]]>([
-      ['an older one', [4]],
-      ['a later one', [6]],
-      ['several others', [3, 4, 6, 7]],
-      ['the one that other entries begin with', [0]],
-      ['none at all', []],
-    ])('is refused where they are %s, and tells which one there is', async (_, revisions) => {
-      await stock.put(anEntry(42), { revision: 5, updatedBy: 'somebody else' });
-
-      expect(await store.update(anUpdate({ revisions }))).toMatchObject({ kind: 'stale', revision: 5 });
-      expect(await stock.read('42')).toEqual({
-        quantity: 1,
-        status: 'available',
-        revision: 5,
-        updatedBy: 'somebody else',
-      });
-    });
-
-    test.each([[[5]], [[0]], [[0, 5]], [[]]])('finds no pet where there is none: %j', async (revisions) => {
-      expect(await store.update(anUpdate({ revisions }))).toEqual({ kind: 'absent' });
+      expect(await idempotent.once(request, anUpdate({ versions: ['v1'] }))).toEqual(first);
+      await stock.delete('42');
+      expect(await idempotent.once(request, anUpdate({ versions: ['v1'] }))).toEqual(first);
       expect(await stock.read('42')).toBeUndefined();
     });
 
-    test.each([[[0]], [[7, 0]]])('takes an entry without a revision for 0: %j', async (revisions) => {
-      await stock.put(anEntry(42));
+    test('are refused where they ask for something else, before anything else is looked at', async () => {
+      const request = aRequest();
+      await idempotent.once(request, anUpdate());
+      const other = { ...request, fingerprint: 'f2' };
 
-      expect(await store.update(anUpdate({ revisions }))).toMatchObject({ kind: 'updated', revision: 1 });
-      expect(await store.update(anUpdate({ revisions }))).toMatchObject({ kind: 'stale', revision: 1 });
+      for (const update of [anUpdate(), anUpdate({ versions: ['v0'] }), anUpdate({ petId: int64('44') })]) {
+        await expect(idempotent.once(other, update)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+      }
     });
 
-    test('refuses an entry without a revision where another one was asked for', async () => {
-      await stock.put(anEntry(42));
+    test('are tried anew where they were refused', async () => {
+      const request = aRequest();
+      const update = anUpdate({ petId: int64('44') });
+      await expect(idempotent.once(request, update)).rejects.toMatchObject(NOT_FOUND);
+      await stock.put(anEntry(44, 1, 'sold'));
 
-      expect(await store.update(anUpdate({ revisions: [1] }))).toMatchObject({ kind: 'stale', revision: 0 });
+      expect(await idempotent.once(request, update)).toMatchObject({ entry: anEntry(44, 12, 'sold') });
     });
 
-    test('is refused after an import, whatever it brought', async () => {
-      await stock.put(anEntry(42), { revision: 1_700_000_000_000_000 });
-      await stock.put(anEntry(42), { revision: 1_700_000_000_000_999 });
+    test.each([
+      ['a second before its day is over get the same answer', DAY_MS - 2_000, false],
+      ['when its day is over are new ones', DAY_MS, true],
+    ])('%s', async (_, later, isNew) => {
+      const now = Date.now();
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+      const request = aRequest();
+      const first = await idempotent.once(request, anUpdate());
+      clock.mockReturnValue(now + later);
+      const second = await idempotent.once(request, anUpdate());
 
-      expect(await store.update(anUpdate({ revisions: [1_700_000_000_000_000] }))).toMatchObject({ kind: 'stale' });
+      expect(second.version !== first.version).toBe(isNew);
     });
 
-    test('is done by one of many at once, and by no other', async () => {
-      await stock.put(anEntry(42), { revision: 5 });
-      const updates = Array.from({ length: 20 }, (_, index) => anUpdate({ quantity: index, revisions: [5] }));
-      const outcomes = await Promise.all(updates.map((update) => store.update(update)));
-
-      expect(outcomes.filter(({ kind }) => kind === 'updated')).toHaveLength(1);
-      expect(outcomes.filter((outcome) => outcome.kind === 'stale' && outcome.revision === 6)).toHaveLength(19);
-    });
-  });
-
-  describe('whose answer was lost', () => {
-    test('is known again by its token, and not done twice', async () => {
-      await stock.put(anEntry(42), { revision: 5 });
-      const update = anUpdate({ revisions: [5] });
-      await store.update(update);
-
-      expect(await store.update(update)).toEqual({ kind: 'updated', entry: anEntry(42, 12), revision: 6 });
-      expect(await stock.read('42')).toMatchObject({ revision: 6 });
-    });
-
-    test('is done once, where the SDK sends it again', async () => {
-      await stock.put(anEntry(42), { revision: 5 });
-      const breaking = new StockStore(
-        breakingClient(() => Promise.resolve()),
-        stock.name,
+    test('at the same time get one answer, and are done once', async () => {
+      const request = aRequest();
+      const outcomes = await Promise.all(
+        Array.from({ length: 5 }, () => outcomeOf(idempotent.once(request, anUpdate()))),
       );
+      const versions = outcomes.map((outcome) => (outcome instanceof ServiceError ? outcome.code : outcome));
 
-      expect(await breaking.update(anUpdate({ revisions: [5] }))).toEqual({
-        kind: 'updated',
-        entry: anEntry(42, 12),
-        revision: 6,
-      });
-    });
-
-    test('and which others have replaced since, is refused as uncertain', async () => {
-      await stock.put(anEntry(42), { revision: 5 });
-      const others = () => store.update(anUpdate({ quantity: 99 }));
-      const breaking = new StockStore(breakingClient(others), stock.name);
-
-      expect(await breaking.update(anUpdate({ revisions: [5] }))).toEqual({
-        kind: 'stale',
-        revision: 7,
-        uncertain: true,
-      });
-      expect(await stock.read('42')).toMatchObject({ quantity: 99, revision: 7 });
+      expect(new Set(versions.filter((outcome) => outcome !== 'SERVICE_UNAVAILABLE'))).toEqual(
+        new Set([await store.find(int64('42'))]),
+      );
     });
   });
 
-  test('that was sent once and is refused is certain', async () => {
-    await stock.put(anEntry(42), { revision: 5 });
-
-    expect(await store.update(anUpdate({ revisions: [4] }))).toMatchObject({ uncertain: false });
+  test.each<[string, (missing: StockStore) => Promise<unknown>]>([
+    ['an entry', (missing) => missing.find(int64('42'))],
+    ['an update', (missing) => missing.update(anUpdate())],
+    [
+      'one with an Idempotency-Key',
+      (missing) => new IdempotentUpdates(client, missing, 'x').once(aRequest(), anUpdate()),
+    ],
+  ])('do not call a missing table an outage: %s', async (_, call) => {
+    expect(await outcomeOf(call(new StockStore(client, `missing-${randomUUID()}`)))).toMatchObject({
+      name: 'ResourceNotFoundException',
+    });
   });
 });

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ServiceError } from '../contract/errors.ts';
+import type { IdempotentRequest } from '../stores/idempotent-updates.ts';
+import { parseLineage } from './authorizer-context.ts';
 import { requestHeader } from './request-header.ts';
 
 const MAX_LENGTH = 255;
@@ -10,13 +13,20 @@ const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
 const BARE = /^[!#-[\]-~]+$/;
 
 /**
- * The value of `Idempotency-Key` (IETF draft-ietf-httpapi-idempotency-key-header); undefined where it is not sent.
+ * The request by its `Idempotency-Key` (IETF draft-ietf-httpapi-idempotency-key-header); undefined where none is sent.
+ * It belongs to the lineage of the API key, so that it is the same request after a rotation.
  *
+ * @param asked all that the request asks for
  * @throws ServiceError INVALID_HEADER
  */
-export function idempotencyKey(event: APIGatewayProxyEvent): string | undefined {
+export function idempotentRequest(event: APIGatewayProxyEvent, asked: unknown): IdempotentRequest | undefined {
   const values = requestHeader(event, 'Idempotency-Key');
   if (values.length === 0) return undefined;
+  const lineage = parseLineage(event.requestContext.authorizer);
+  return { requestId: digest([lineage, parseKey(values)]), fingerprint: digest(asked) };
+}
+
+function parseKey(values: readonly string[]): string {
   const [text = ''] = values;
   const key = QUOTED.exec(text.trim())?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? BARE.exec(text.trim())?.[0] ?? '';
   if (values.length > 1 || key === '' || key.length > MAX_LENGTH) {
@@ -27,3 +37,7 @@ export function idempotencyKey(event: APIGatewayProxyEvent): string | undefined 
 }
 
 const EXAMPLE = '8e03978e-40d5-43dd-bc93-6894a57f9324';
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}

@@ -1,20 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { idempotencyKey } from '../../../shared/http/idempotency-key.ts';
-import { aProxyEvent } from '../../support/proxy-event.ts';
+import { idempotentRequest } from '../../../shared/http/idempotent-request.ts';
+import { admittedContext, aProxyEvent } from '../../support/proxy-event.ts';
 
 const UUID = '8e03978e-40d5-43dd-bc93-6894a57f9324';
 
-const keyOf = (...values: string[]) => idempotencyKey(aProxyEvent({ headers: { 'Idempotency-Key': values } }));
+const requestOf = (
+  values: readonly string[],
+  asked: unknown = {},
+  authorizer: Record<string, unknown> = admittedContext,
+) => idempotentRequest(aProxyEvent({ headers: { 'Idempotency-Key': values }, authorizer }), asked);
+const idOf = (...values: string[]) => requestOf(values)?.requestId;
 const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 
 describe('Idempotency-Key', () => {
   test('that is not sent is none', () => {
-    expect(idempotencyKey(aProxyEvent())).toBeUndefined();
+    expect(idempotentRequest(aProxyEvent(), {})).toBeUndefined();
   });
 
   test('is taken in any case of its name', () => {
-    expect(idempotencyKey(aProxyEvent({ headers: { 'IDEMPOTENCY-key': `"${UUID}"` } }))).toBe(UUID);
+    const event = aProxyEvent({ headers: { 'IDEMPOTENCY-key': `"${UUID}"` } });
+
+    expect(idempotentRequest(event, {})?.requestId).toBe(idOf(UUID));
   });
 
   test.each([
@@ -30,13 +37,31 @@ describe('Idempotency-Key', () => {
     ['255 characters', `"${'x'.repeat(255)}"`, 'x'.repeat(255)],
     ['255 characters that are escaped', quoted('"'.repeat(255)), '"'.repeat(255)],
   ])('is read: %s', (_, value, key) => {
-    expect(keyOf(value)).toBe(key);
+    expect(idOf(value)).toBe(idOf(quoted(key)));
   });
 
-  test('brings back any text that a structured field can hold (RFC 9651 §3.3.3)', () => {
+  test('is another request for another text, or another lineage of keys', () => {
+    const others = [requestOf(['"b"']), requestOf(['"a"'], {}, { ...admittedContext, lineage: 'another' })];
+
+    expect(new Set([idOf('"a"'), ...others.map((other) => other?.requestId)]).size).toBe(3);
+    expect(requestOf(['"a"'], {}, { ...admittedContext, principalId: 'the successor' })?.requestId).toBe(idOf('"a"'));
+  });
+
+  test('has the fingerprint of what is asked for', () => {
+    const fingerprints = [{ a: 1 }, { a: 2 }].map((asked) => requestOf(['"a"'], asked)?.fingerprint);
+
+    expect(new Set(fingerprints).size).toBe(2);
+    expect(requestOf(['"b"'], { a: 1 })?.fingerprint).toBe(fingerprints[0]);
+  });
+
+  test('is not to be found in the request, nor is the lineage', () => {
+    expect(JSON.stringify(requestOf([UUID], UUID))).not.toMatch(new RegExp(`${UUID}|${admittedContext.lineage}`));
+  });
+
+  test('is another request for any other text that a structured field can hold (RFC 9651 §3.3.3)', () => {
     fc.assert(
-      fc.property(fc.stringMatching(/^[ -~]{1,255}$/), (text) => {
-        expect(keyOf(quoted(text))).toBe(text);
+      fc.property(fc.stringMatching(/^[ -~]{1,255}$/), fc.stringMatching(/^[ -~]{1,255}$/), (one, other) => {
+        expect(idOf(quoted(one)) === idOf(quoted(other))).toBe(one === other);
       }),
     );
   });
@@ -59,7 +84,7 @@ describe('Idempotency-Key', () => {
     ['very many characters', ['x'.repeat(100_000)]],
     ['several values', [`"${UUID}"`, `"${UUID}"`]],
   ])('is 400 and says what it takes: %s', (_, values) => {
-    expect(() => keyOf(...values)).toThrow(
+    expect(() => requestOf(values)).toThrow(
       expect.objectContaining({
         code: 'INVALID_HEADER',
         status: 400,

@@ -3,7 +3,8 @@ import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { orderItem } from '../../../infra/table-items.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import { type Order, orderStatuses } from '../../../shared/contract/orders.ts';
-import { OrderStore } from '../../../shared/stores/order-store.ts';
+import { orderList } from '../../../shared/stores/order-list.ts';
+import type { SortedTable } from '../../../shared/stores/sorted-table.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { patientClient } from '../../support/patient-client.ts';
@@ -19,10 +20,10 @@ const anOrder = (id: string | number, differences: Partial<Order> = {}): Order =
   ...differences,
 });
 
-describeOnEachEngine('The order store', () => {
+describeOnEachEngine('The list of orders', () => {
   let client: DynamoDBDocumentClient;
   let tableName = '';
-  let store: OrderStore;
+  let store: SortedTable<Order>;
 
   beforeAll(() => {
     client = patientClient();
@@ -30,11 +31,11 @@ describeOnEachEngine('The order store', () => {
 
   beforeEach(async () => {
     tableName = await createOrdersTable(client);
-    store = new OrderStore(client, tableName);
+    store = orderList(client, tableName);
   });
 
   const put = (...orders: Order[]) => writeItems(client, tableName, orders, orderItem);
-  const list = async (status?: string) => (await Array.fromAsync(store.pages(status))).flat();
+  const list = async (status?: string) => (await Array.fromAsync(store.all(status))).flat();
 
   test('lists nothing where there is nothing', async () => {
     expect(await list()).toEqual([]);
@@ -58,7 +59,7 @@ describeOnEachEngine('The order store', () => {
     expect(await list()).toEqual([order, unshipped]);
   });
 
-  test.each(orderStatuses)('lists those that are %s, from the index alone', async (status) => {
+  test.each(orderStatuses)('lists those that are %s', async (status) => {
     const orders = Array.from({ length: 30 }, (_, id) => anOrder(id, { status: orderStatuses[id % 3] ?? 'placed' }));
     await put(...orders);
 
