@@ -49,10 +49,6 @@ export class Environments {
     }));
   }
 
-  get callers(): Caller[] {
-    return this.#all.map(({ caller }) => caller);
-  }
-
   /** Hands a request to the environment used last, or to any; it waits until one is free. */
   invoke<Result>(
     isRecent: boolean,

@@ -75,7 +75,7 @@ export class KeyAdmin {
   }
 
   #put(Item: Record<string, unknown>, at: number): void {
-    this.#tables.execute('PutItemCommand', { TableName: this.#table, Item }, at);
+    this.#tables.execute('PutItemCommand', { TableName: this.#table, Item }, { at, writer: 'admin' });
   }
 
   #set(keyHash: string, attributes: Record<string, unknown>, at: number): void {
@@ -90,7 +90,7 @@ export class KeyAdmin {
           Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
         ),
       },
-      at,
+      { at, writer: 'admin' },
     );
   }
 }

@@ -68,7 +68,7 @@ export class KeyTimeline {
 
   #chainAt(keyHash: string, time: number): KeyRecord[] {
     const chain: KeyRecord[] = [];
-    for (let key = this.at(keyHash, time); key; ) {
+    for (let key = this.at(keyHash, time); key;) {
       chain.push(key);
       key = key.replacedBy === undefined ? undefined : this.at(key.replacedBy, time);
     }

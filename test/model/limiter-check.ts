@@ -7,8 +7,6 @@ import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-s
 /** An environment acts on what it remembers for this long, in milliseconds of request time. */
 const REMEMBERED_MS = 1_000;
 
-type Answered = ToldVerdict & { readonly outcome: Exclude<Verdict, { kind: 'denied' }> };
-
 /** Whether a request was told what the table bears out. Returns what was not: nothing, so it is hoped. */
 export function violationsOfLimiter({ told, commits }: LimiterHistory): string[] {
   const timeline = new KeyTimeline(commits);
@@ -23,18 +21,22 @@ export function violationsOfLimiter({ told, commits }: LimiterHistory): string[]
 function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): string[] {
   const { outcome, epoch, keyHash, answeredAt, troubles } = request;
   if (outcome.kind === 'abandoned') return [];
-  if (outcome.kind === 'failed') return troubles > 0 ? [] : [at(request, `failed with no fault: ${String(outcome.error)}`)];
+  if (outcome.kind === 'failed')
+    return troubles > 0 ? [] : [at(request, `failed with no fault: ${String(outcome.error)}`)];
   // Each moment at which what it was told by may have been read.
   const chains = timeline.chains(keyHash, sinceOf(request), answeredAt);
   if (outcome.kind === 'denied') {
     return chains.some((chain) => !isValid(chain, epoch)) ? [] : [at(request, 'denied a valid key')];
   }
-  const violations = violationsOfHeaders(request as Answered, chains);
+  const violations = violationsOfHeaders(request, outcome, chains);
   const isTrue =
     outcome.kind === 'admitted'
-      ? chains.some((chain) => isValid(chain, epoch) && (chain.at(-1)?.suspendedUntil ?? 0) <= Math.max(epoch, answeredAt))
+      ? chains.some(
+          (chain) => isValid(chain, epoch) && (chain.at(-1)?.suspendedUntil ?? 0) <= Math.max(epoch, answeredAt),
+        )
       : chains.some((chain) => isValid(chain, epoch) && isRefused(chain.at(-1), outcome, epoch));
-  const what = outcome.kind === 'admitted' ? 'admitted a key that was not good' : `refused for no reason: ${outcome.reason}`;
+  const what =
+    outcome.kind === 'admitted' ? 'admitted a key that was not good' : `refused for no reason: ${outcome.reason}`;
   return isTrue ? violations : [...violations, at(request, what)];
 }
 
@@ -62,8 +64,12 @@ function isRefused(key: KeyRecord | undefined, { reason, key: told }: Refusal, e
   return key.currentMinute === told.currentMinute && key.minuteUsed >= key.perMinute;
 }
 
-function violationsOfHeaders(request: Answered, chains: readonly KeyRecord[][]): string[] {
-  const { outcome, epoch, answeredAt } = request;
+function violationsOfHeaders(
+  request: ToldVerdict,
+  outcome: Exclude<Verdict, { kind: 'denied' }>,
+  chains: readonly KeyRecord[][],
+): string[] {
+  const { epoch, answeredAt } = request;
   const { rateLimit, key } = outcome;
   const { limit, remaining, resetsAt } = rateLimit;
   const limits = chains.flatMap((chain) => chain.flatMap(({ perMinute, perDay }) => [perMinute, perDay]));
@@ -71,7 +77,10 @@ function violationsOfHeaders(request: Answered, chains: readonly KeyRecord[][]):
   const isSuspended = outcome.kind === 'refused' && outcome.reason === 'suspended';
   const rules: [string, boolean][] = [
     ['The limit is one of the key.', limits.includes(limit)],
-    ['What remains is a whole number up to the limit.', Number.isInteger(remaining) && remaining >= 0 && remaining <= limit],
+    [
+      'What remains is a whole number up to the limit.',
+      Number.isInteger(remaining) && remaining >= 0 && remaining <= limit,
+    ],
     ['The reset is the end of a window.', Number.isInteger(resetsAt) && (isSuspended || ends.includes(resetsAt))],
     ['The window is not before the request.', isSuspended || key.currentMinute >= minuteOf(epoch)],
     ['The window has begun.', key.currentMinute <= minuteOf(answeredAt + MAX_AHEAD_MS)],
@@ -140,7 +149,9 @@ function violationsOfCounters(answered: readonly ToldVerdict[], timeline: KeyTim
 
 /** Requests that a change of a key took from the same minute. */
 function takes(before: Version | undefined, { key }: Version): number {
-  return before?.key.currentMinute === key.currentMinute ? Math.abs(key.minuteUsed - before.key.minuteUsed) : key.minuteUsed;
+  return before?.key.currentMinute === key.currentMinute
+    ? Math.abs(key.minuteUsed - before.key.minuteUsed)
+    : key.minuteUsed;
 }
 
 const at = ({ environment, invokedAt, answeredAt, epoch, keyHash }: ToldVerdict, what: string): string =>

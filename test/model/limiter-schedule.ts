@@ -58,13 +58,14 @@ export class LimiterSchedule {
     this.#database.tables.createTable(TABLE, 'keyHash');
     this.#admin = new KeyAdmin(this.#database.tables, TABLE, [this.#aKey(), this.#aKey(), this.#aKey()]);
     this.#admin.putAll(this.#time.now);
+    const count = this.#isStorm ? 3 + random.below(6) : 1 + random.below(6);
     this.#environments = new Environments({
       time: this.#time,
       random,
-      count: this.#isStorm ? 3 + random.below(6) : 1 + random.below(6),
+      count,
       freezes: weather !== CALM && random.isLikely(0.4),
     });
-    this.#limiters = this.#environments.callers.map((caller) => new Limiter(this.#database.clientOf(caller), TABLE));
+    this.#limiters = Array.from({ length: count }, () => new Limiter(this.#database.client, TABLE));
   }
 
   static async run(seed: number, tamper?: Tamper): Promise<LimiterHistory> {
@@ -116,12 +117,13 @@ export class LimiterSchedule {
   }
 
   #send(presented: string, isRecent: boolean): void {
-    this.#environments.invoke<Verdict>(isRecent, ({ index }, invocation) => {
+    this.#environments.invoke<Verdict>(isRecent, ({ index, caller }, invocation) => {
       const keyHash = this.#random.isLikely(0.5) ? this.#admin.successorOf(presented) : presented;
       const epoch = this.#anEpoch();
       this.#told.push(Object.assign(invocation, { keyHash, epoch }));
       const limiter = this.#limiters[index];
-      return limiter ? limiter.admit(keyHash, epoch) : Promise.reject(new Error('There is no such environment'));
+      if (!limiter) throw new Error('There is no such environment');
+      return this.#database.as(caller, `environment ${index}`, () => limiter.admit(keyHash, epoch));
     });
   }
 

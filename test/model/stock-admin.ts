@@ -1,5 +1,6 @@
 import type { Random } from '../support/random.ts';
-import type { Item, VirtualTables } from './virtual-tables.ts';
+import type { Item } from './attributes.ts';
+import type { VirtualTables } from './virtual-tables.ts';
 
 const statuses = ['available', 'pending', 'sold'] as const;
 
@@ -29,14 +30,23 @@ export class StockAdmin {
   act(random: Random, at: number): void {
     const pet = 1 + random.below(this.#pets);
     if (random.isLikely(0.7)) this.#put(pet, random.pick(statuses), at);
-    else this.#tables.execute('DeleteItemCommand', { TableName: this.#table, Key: keyOf(String(pet)) }, at, 'admin');
+    else
+      this.#tables.execute(
+        'DeleteItemCommand',
+        { TableName: this.#table, Key: keyOf(String(pet)) },
+        { at, writer: 'admin' },
+      );
   }
 
   #put(pet: number, status: string, at: number): void {
     const version = `loaded-${++this.#versions}`;
-    const entry = { quantity: { N: String(1_000_000 + this.#versions) }, status: { S: status }, version: { S: version } };
+    const entry = {
+      quantity: { N: String(1_000_000 + this.#versions) },
+      status: { S: status },
+      version: { S: version },
+    };
     const Item = { ...keyOf(String(pet)), ...entry };
-    this.#tables.execute('PutItemCommand', { TableName: this.#table, Item }, at, 'admin');
+    this.#tables.execute('PutItemCommand', { TableName: this.#table, Item }, { at, writer: 'admin' });
   }
 }
 

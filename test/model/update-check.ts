@@ -66,7 +66,10 @@ function violationsOfRefusal(
     outcome.status === 404
       ? states.includes(undefined)
       : outcome.status === 412
-        ? states.some((version) => version !== undefined && outcome.etag === `"${version}"` && versions?.includes(version) === false)
+        ? states.some(
+            (version) =>
+              version !== undefined && outcome.etag === `"${version}"` && versions?.includes(version) === false,
+          )
         : outcome.status === 422 && isReused(told, all);
   return isTrue ? violations : [...violations, by(told, `${outcome.status} ${outcome.etag ?? ''} for no reason`)];
 }

@@ -6,7 +6,7 @@ import { StockStore, type StockUpdate } from '../../shared/stores/stock-store.ts
 import { int64 } from '../support/int64.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
 import { Random } from '../support/random.ts';
-import { type Environment, Environments, type Invocation } from './environments.ts';
+import { Environments, type Invocation } from './environments.ts';
 import { StockAdmin } from './stock-admin.ts';
 import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
 import type { Commit } from './virtual-tables.ts';
@@ -54,6 +54,9 @@ export class UpdateSchedule {
   readonly #environments: Environments;
   readonly #requests: ClientRequest[] = [];
   readonly #told: ToldAnswer[] = [];
+  // They keep nothing between two requests, so one is as good as one for each environment.
+  readonly #stock: StockStore;
+  readonly #idempotent: IdempotentUpdates;
 
   private constructor(seed: number, tamper?: Tamper) {
     const random = new Random(seed);
@@ -64,6 +67,8 @@ export class UpdateSchedule {
     const { tables } = this.#database;
     tables.createTable(STOCK, 'storeId', 'petId');
     tables.createTable(REQUESTS, 'requestId');
+    this.#stock = new StockStore(this.#database.client, STOCK);
+    this.#idempotent = new IdempotentUpdates(this.#database.client, this.#stock, REQUESTS);
     this.#pets = 1 + random.below(3);
     this.#admin = new StockAdmin(tables, STOCK, this.#pets);
     this.#admin.putAll(this.#time.now);
@@ -130,25 +135,21 @@ export class UpdateSchedule {
   }
 
   #send(request: ClientRequest): void {
-    this.#environments.invoke<Answer>(this.#random.isLikely(0.5), (environment, invocation) => {
+    this.#environments.invoke<Answer>(this.#random.isLikely(0.5), ({ caller }, invocation) => {
       const writer = `try-${this.#told.length}`;
       this.#told.push(Object.assign(invocation, { request, writer }));
-      return this.#update(environment, request, writer);
+      return this.#database.as(caller, writer, () => this.#update(request));
     });
   }
 
   /** As the function does it. */
-  async #update({ caller }: Environment, { idempotencyKey, update }: ClientRequest, writer: string): Promise<Answer> {
-    const client = this.#database.clientOf(caller, writer);
-    const stock = new StockStore(client, STOCK);
+  async #update({ idempotencyKey, update }: ClientRequest): Promise<Answer> {
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     // The API key was rotated: another one of its lineage.
     const authorizer = { ...admittedContext, principalId: this.#random.pick(['0ld', 'n3w']) };
     try {
       const request = idempotentRequest(aProxyEvent({ headers, authorizer }), update);
-      const done = await (request
-        ? new IdempotentUpdates(client, stock, REQUESTS).once(request, update)
-        : stock.update(update));
+      const done = await (request ? this.#idempotent.once(request, update) : this.#stock.update(update));
       return { kind: 'updated', ...done };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -1,9 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
 import type { Random } from '../support/random.ts';
-import { canceled, type Input, type Item, VirtualTables } from './virtual-tables.ts';
+import { type Input, itemOf } from './attributes.ts';
+import { canceled, VirtualTables } from './virtual-tables.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
 import { connectionReset, fateOf, someLoss, someThrottle, timedOut, type Weather } from './weather.ts';
 import { WriteCeiling } from './write-ceiling.ts';
@@ -46,7 +48,9 @@ const SERVER: Process = { frozenUntil: 0 };
 /** DynamoDB in virtual time, with the way to it. */
 export class VirtualDynamoDB {
   readonly tables = new VirtualTables();
+  readonly client = this.#newClient();
   readonly settings: Settings;
+  readonly #callers = new AsyncLocalStorage<{ readonly caller: Caller; readonly writer: string }>();
   readonly #ceiling: WriteCeiling;
   /** Items that a transaction is at work on. */
   readonly #locked = new Set<string>();
@@ -56,13 +60,20 @@ export class VirtualDynamoDB {
     this.#ceiling = new WriteCeiling(settings.writesPerSecond ?? Infinity);
   }
 
-  /** The client of an execution environment. The SDK checks a command and makes attribute values of it; the rest is here. */
-  clientOf(caller: Caller, writer = ''): DynamoDBDocumentClient {
+  /** Runs what an execution environment does for one request: the calls in it are its own. */
+  as<Result>(caller: Caller, writer: string, work: () => Result): Result {
+    return this.#callers.run({ caller, writer }, work);
+  }
+
+  /** The client of all functions. The SDK checks a command and makes attribute values of it; the rest is here. */
+  #newClient(): DynamoDBDocumentClient {
     const client = documentClient({ maxAttempts: 1, requestTimeout: REQUEST_TIMEOUT_MS });
     client.middlewareStack.addRelativeTo(
       (_: unknown, { commandName = '' }) =>
         async ({ input }: { readonly input: object }) => {
-          const output = await this.#call(caller, { name: commandName, input: { ...input }, writer });
+          const from = this.#callers.getStore();
+          if (!from) throw new Error('A call belongs to no execution environment');
+          const output = await this.#call(from.caller, { name: commandName, input: { ...input }, writer: from.writer });
           return { output: withPlainItems(output), response: undefined };
         },
       { relation: 'after', toMiddleware: 'DocumentMarshall' },
@@ -150,7 +161,7 @@ export class VirtualDynamoDB {
 
   #execute({ name, input, writer }: Command): Outcome {
     try {
-      return { output: this.tables.execute(name, input, this.settings.time.now, writer) };
+      return { output: this.tables.execute(name, input, { at: this.settings.time.now, writer }) };
     } catch (error) {
       return { error, isTrouble: false };
     }
@@ -166,8 +177,11 @@ export class VirtualDynamoDB {
 /** As the SDK's document client hands items over. */
 function withPlainItems(output: Input): never {
   const items = Object.entries(output).filter(([name]) => name === 'Attributes' || name === 'Item');
-  const plain = items.map(([name, item]) => [name, unmarshall(item as Item, { ...exactNumbers })]);
-  return { ...output, ...Object.fromEntries(plain) } as never;
+  const plain = items.map(([name, item]) => [name, unmarshall(itemOf(item), { ...exactNumbers })]);
+  const answer: Input = { ...output, ...Object.fromEntries(plain) };
+  // The type of an answer depends on the command, which nobody knows here.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return answer as never;
 }
 
 type Outcome = { readonly output: Input } | { readonly error: unknown; readonly isTrouble: boolean };

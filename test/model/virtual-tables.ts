@@ -1,18 +1,10 @@
 import {
-  type AttributeValue,
+  type CancellationReason,
   ConditionalCheckFailedException,
   TransactionCanceledException,
-  type CancellationReason,
 } from '@aws-sdk/client-dynamodb';
-import deleteItem from 'dynalite/actions/deleteItem.js';
-import getItem from 'dynalite/actions/getItem.js';
-import putItem from 'dynalite/actions/putItem.js';
-import updateItem from 'dynalite/actions/updateItem.js';
-import db from 'dynalite/db/index.js';
-import { understand } from './expressions.ts';
-
-export type Item = Record<string, AttributeValue>;
-export type Input = Record<string, unknown>;
+import { type Input, type Item, partsOf } from './attributes.ts';
+import { ItemStore } from './item-store.ts';
 
 /** A change of one item. */
 export interface Commit {
@@ -25,21 +17,11 @@ export interface Commit {
   readonly writer: string;
 }
 
-interface Change {
-  readonly table: string;
-  readonly key: string;
-  readonly attributes: Item;
-  readonly before: Item | undefined;
-  readonly after: Item | undefined;
+/** When a command is carried out, and by whom. */
+export interface Occasion {
+  readonly at: number;
+  readonly writer: string;
 }
-
-const actions: Record<string, DynaliteAction> = {
-  GetItemCommand: getItem,
-  PutItemCommand: putItem,
-  UpdateItemCommand: updateItem,
-  DeleteItemCommand: deleteItem,
-  ConditionCheck: checkItem,
-};
 
 const partsOfTransaction: Record<string, string> = {
   Put: 'PutItemCommand',
@@ -52,52 +34,47 @@ const partsOfTransaction: Record<string, string> = {
 const TOKEN_MS = 10 * 60_000;
 const metadata = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1, totalRetryDelay: 0 } });
 
-/** Tables in memory, on which dynalite's own actions run at once, and all changes of their items. */
+/** Tables in memory, whose commands are carried out at once, and all changes of their items. */
 export class VirtualTables {
   readonly commits: Commit[] = [];
-  readonly #tables = new Map<string, DynaliteTable>();
-  readonly #items = new Map<string, Item>();
+  readonly #items = new ItemStore();
   readonly #tokens = new Map<string, { readonly at: number; readonly text: string }>();
 
   /** @param keys attribute names, the partition key first; the sort key is a number */
   createTable(name: string, ...keys: readonly string[]): void {
-    this.#tables.set(name, {
-      TableName: name,
-      AttributeDefinitions: keys.map((key, index) => ({ AttributeName: key, AttributeType: index === 0 ? 'S' : 'N' })),
-      KeySchema: keys.map((key, index) => ({ AttributeName: key, KeyType: index === 0 ? 'HASH' : 'RANGE' })),
-    });
-  }
-
-  /** Carries out a command. Its input has the attribute values of DynamoDB's own API. Throws the SDK's errors. */
-  execute(command: string, input: Input, at: number, writer = ''): Input {
-    if (command === 'TransactWriteItemsCommand') return this.#transact(input, at, writer);
-    const { result, changes } = this.#try(command, input);
-    this.#commit(changes, at, writer);
-    return { ...result, ...metadata(200) };
+    this.#items.createTable(name, keys);
   }
 
   itemAt(table: string, key: Item): Item | undefined {
-    return this.#items.get(this.#placeOf({ TableName: table, Key: key }));
+    return this.#items.get(this.#items.placeOf({ TableName: table, Key: key }));
   }
 
   /** Which items a command is about. */
   itemsOf(command: string, input: Input): string[] {
-    if (command === 'TransactWriteItemsCommand') return partsOf(input).map(([, part]) => this.#placeOf(part));
-    return [this.#placeOf(input)];
+    if (command !== 'TransactWriteItemsCommand') return [this.#items.placeOf(input)];
+    return transactionOf(input).map(([, part]) => this.#items.placeOf(part));
   }
 
-  #transact(input: Input, at: number, writer: string): Input {
+  /** Carries out a command. @throws the SDK's errors */
+  execute(command: string, input: Input, occasion: Occasion): Input {
+    if (command === 'TransactWriteItemsCommand') return this.#transact(input, occasion);
+    const { result, changes } = this.#try(command, input);
+    this.#commit(changes, occasion);
+    return { ...result, ...metadata(200) };
+  }
+
+  #transact(input: Input, occasion: Occasion): Input {
     const { ClientRequestToken: token } = input;
     const text = JSON.stringify(input);
     if (typeof token === 'string') {
       const earlier = this.#tokens.get(token);
-      if (earlier && earlier.at > at - TOKEN_MS) {
+      if (earlier && earlier.at > occasion.at - TOKEN_MS) {
         if (earlier.text !== text) throw new Error('A transaction has the token of another one');
         return metadata(200);
       }
     }
     const changes: Change[] = [];
-    const reasons = partsOf(input).map(([name, part]): CancellationReason => {
+    const reasons = transactionOf(input).map(([name, part]): CancellationReason => {
       try {
         changes.push(...this.#try(name, part).changes);
         return { Code: 'None' };
@@ -107,84 +84,30 @@ export class VirtualTables {
       }
     });
     if (reasons.some(({ Code }) => Code !== 'None')) throw canceled(reasons);
-    if (typeof token === 'string') this.#tokens.set(token, { at, text });
-    this.#commit(changes, at, writer);
+    if (typeof token === 'string') this.#tokens.set(token, { at: occasion.at, text });
+    this.#commit(changes, occasion);
     return metadata(200);
   }
 
   /** What a command would answer, and change. */
   #try(command: string, input: Input): { readonly result: Input; readonly changes: readonly Change[] } {
-    const action = actions[command];
-    if (!action) throw new Error(`The model does not know ${command}`);
-    const changes: Change[] = [];
-    const change = (table: string, key: string, after: Item | undefined): void => {
-      const before = this.#items.get(`${table}/${key}`);
-      const attributes = this.#keyOf(table, after ?? before ?? {});
-      changes.push({ table, key: `${table}/${key}`, attributes, before, after });
-    };
-    let outcome: Input | undefined;
-    action(this.#store(change), understand(input), (error, result) => {
-      if (error?.body?.__type.endsWith('ConditionalCheckFailedException')) throw this.#conditionFailed(input);
-      if (error) throw error;
-      outcome = result ?? {};
-    });
-    if (!outcome) throw new Error(`${command} was not carried out at once`);
-    return { result: outcome, changes };
+    const outcome = this.#items.try(command, input);
+    if (outcome !== 'condition failed') return outcome;
+    const wanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
+    const Item = wanted ? this.#items.get(this.#items.placeOf(input)) : undefined;
+    const message = 'The conditional request failed';
+    throw new ConditionalCheckFailedException({ message, ...(Item && { Item }), ...metadata(400) });
   }
 
-  #store(change: (table: string, key: string, after: Item | undefined) => void): DynaliteStore {
-    return {
-      options: { maxItemSize: 409_600 },
-      getTable: (name, callback) => callback(null, this.#table(name)),
-      getItemDb: (name) => ({
-        lock: (_, work) => work((callback) => callback),
-        get: (key, callback) => {
-          const item = this.#items.get(`${name}/${key}`);
-          if (item) callback(null, item);
-          else callback(Object.assign(new Error('not found'), { name: 'NotFoundError' }));
-        },
-        put: (key, item, callback) => {
-          change(name, key, item);
-          callback(null);
-        },
-        del: (key, callback) => {
-          change(name, key, undefined);
-          callback(null);
-        },
-      }),
-    };
-  }
-
-  #commit(changes: readonly Change[], at: number, writer: string): void {
-    for (const { table, key, attributes, before, after } of changes) {
-      if (after) this.#items.set(key, after);
-      else this.#items.delete(key);
-      this.commits.push({ at, table, key: attributes, before, after, writer });
+  #commit(changes: readonly Change[], occasion: Occasion): void {
+    for (const change of changes) {
+      this.#items.set(change.place, change.after);
+      this.commits.push({ ...occasion, ...change });
     }
   }
-
-  #conditionFailed(input: Input): ConditionalCheckFailedException {
-    const item = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD' && this.#items.get(this.#placeOf(input));
-    const message = 'The conditional request failed';
-    return new ConditionalCheckFailedException({ message, ...(item && { Item: item }), ...metadata(400) });
-  }
-
-  #placeOf({ TableName, Key, Item }: Input): string {
-    const name = String(TableName);
-    return `${name}/${db.createKey(this.#keyOf(name, (Key ?? Item) as Item), this.#table(name))}`;
-  }
-
-  #keyOf(table: string, item: Item): Item {
-    const names = this.#table(table).KeySchema.map(({ AttributeName }) => AttributeName);
-    return Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
-  }
-
-  #table(name: string): DynaliteTable {
-    const table = this.#tables.get(name);
-    if (!table) throw new Error(`There is no table ${name}`);
-    return table;
-  }
 }
+
+type Change = Omit<Commit, keyof Occasion> & { readonly place: string };
 
 /** The failure of a transaction, with one reason for each of its parts. */
 export function canceled(reasons: CancellationReason[]): TransactionCanceledException {
@@ -192,18 +115,12 @@ export function canceled(reasons: CancellationReason[]): TransactionCanceledExce
   return new TransactionCanceledException({ message, CancellationReasons: reasons, ...metadata(400) });
 }
 
-function partsOf({ TransactItems }: Input): [string, Input][] {
-  return (TransactItems as Record<string, Input>[]).flatMap((item) =>
-    Object.entries(item).map(([kind, part]): [string, Input] => [partsOfTransaction[kind] ?? kind, part]),
+function transactionOf({ TransactItems }: Input): [string, Input][] {
+  const items: readonly unknown[] = Array.isArray(TransactItems) ? TransactItems : [];
+  return items.flatMap((item) =>
+    Object.entries(partsOf(item)).map(([kind, part]): [string, Input] => [
+      partsOfTransaction[kind] ?? kind,
+      partsOf(part),
+    ]),
   );
-}
-
-function checkItem(...[store, data, callback]: Parameters<DynaliteAction>): void {
-  store.getTable(String(data['TableName']), (_, table) => {
-    const key = table ? db.createKey(data['Key'] as Item, table) : '';
-    store.getItemDb(String(data['TableName'])).get(key, (_error, item) => {
-      const failure = db.checkConditional(data, item);
-      callback(failure, {});
-    });
-  });
 }

@@ -107,25 +107,39 @@ const isBefore = (one: Event, other: Event | undefined): boolean =>
 /** Once nothing more happens without an event: every promise has been told. */
 const quiet = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
 
+/** What a virtual `setTimeout` returns, as far as anybody uses it. */
+class VirtualTimeout {
+  readonly cancel: () => void;
+
+  constructor(cancel: () => void) {
+    this.cancel = cancel;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}
+
 function setVirtualTimeout(callback: (...values: unknown[]) => void, delay = 0, ...values: unknown[]): unknown {
   if (!running) return real.setTimeout(callback, delay, ...values);
-  const cancel = running.at(running.now + delay, () => callback(...values));
-  const handle = { cancel, ref: () => handle, unref: () => handle, hasRef: () => true };
-  return handle;
+  return new VirtualTimeout(running.at(running.now + delay, () => callback(...values)));
 }
 
-function clearVirtualTimeout(handle: unknown): void {
-  if (typeof handle === 'object' && handle !== null && 'cancel' in handle && typeof handle.cancel === 'function') {
-    handle.cancel();
-  } else real.clearTimeout(handle as NodeJS.Timeout);
+function clearVirtualTimeout(timeout: VirtualTimeout | NodeJS.Timeout | undefined): void {
+  if (timeout instanceof VirtualTimeout) timeout.cancel();
+  else real.clearTimeout(timeout);
 }
 
-Object.assign(globalThis, { setTimeout: setVirtualTimeout, clearTimeout: clearVirtualTimeout });
+const sleep = (delay?: number, value?: unknown): Promise<unknown> =>
+  new Promise((resolve) => setVirtualTimeout(resolve, delay, value));
+
 Date.now = () => (running ? Math.floor(running.now) : real.now());
 Math.random = () => running?.random() ?? real.random();
 performance.now = () => running?.elapsed ?? real.elapsed.call(performance);
-timersPromises.setTimeout = async <Value>(delay?: number, value?: Value) => {
-  await new Promise((resolve) => globalThis.setTimeout(resolve, delay));
-  return value as Value;
-};
+Object.assign(globalThis, { setTimeout: setVirtualTimeout, clearTimeout: clearVirtualTimeout });
+Object.assign(timersPromises, { setTimeout: sleep });
 syncBuiltinESMExports();

@@ -1,5 +1,5 @@
 import type { Tamper } from '../model/virtual-dynamodb.ts';
-import type { Input } from '../model/virtual-tables.ts';
+import { type Input, partsOf } from '../model/attributes.ts';
 
 /**
  * Faults that a limiter, or updates, could have, put into what they send to DynamoDB. The tests of the models show that
@@ -31,7 +31,9 @@ export const brokenUpdates: Readonly<Record<string, Tamper>> = {
   'an update creates a pet': always(/attribute_exists\(petId\)/),
   'the status is not looked at': always(/#status = :status/),
   'the update is left out': inEveryPart((part) =>
-    part['UpdateExpression'] === undefined ? part : { ...part, UpdateExpression: 'SET touched = :quantity, marked = :version' },
+    part['UpdateExpression'] === undefined
+      ? part
+      : { ...part, UpdateExpression: 'SET touched = :quantity, marked = :version' },
   ),
   'the quantity is another one': withValues((values) =>
     ':quantity' in values ? { ...values, ':quantity': { N: String(numberIn(values[':quantity']) + 1) } } : values,
@@ -59,7 +61,7 @@ function always(part: RegExp): Tamper {
 function withValues(change: (values: Input) => Input): Tamper {
   return inEveryPart((input) => {
     const values = input['ExpressionAttributeValues'];
-    return values === undefined ? input : { ...input, ExpressionAttributeValues: change(values as Input) };
+    return values === undefined ? input : { ...input, ExpressionAttributeValues: change(partsOf(values)) };
   });
 }
 
@@ -67,11 +69,11 @@ function inEveryPart(change: (part: Input) => Input): Tamper {
   return (_, input) => {
     const { TransactItems: items } = input;
     if (!Array.isArray(items)) return change(input);
-    const changed = (items as Record<string, Input>[]).map((item) =>
-      Object.fromEntries(Object.entries(item).map(([kind, part]) => [kind, change(part)])),
+    const changed = items.map((item: unknown) =>
+      Object.fromEntries(Object.entries(partsOf(item)).map(([kind, part]) => [kind, change(partsOf(part))])),
     );
     return { ...input, TransactItems: changed };
   };
 }
 
-const numberIn = (value: unknown): number => Number((value as { N?: string } | undefined)?.N);
+const numberIn = (value: unknown): number => Number(partsOf(value)['N']);

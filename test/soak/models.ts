@@ -5,16 +5,21 @@ import { UpdateSchedule } from '../model/update-schedule.ts';
 import type { Tamper } from '../model/virtual-dynamodb.ts';
 import { brokenLimiters, brokenUpdates } from './broken.ts';
 
-interface Model {
+interface Outcome {
+  readonly violations: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface Model {
   /** Runs a schedule, and says what was wrong in it, and how often what happened. */
-  run(seed: number, tamper?: Tamper): Promise<{ violations: string[]; counts: Record<string, number> }>;
+  readonly run: (seed: number, tamper?: Tamper) => Promise<Outcome>;
   readonly broken: Readonly<Record<string, Tamper>>;
 }
 
 export const models: Readonly<Record<string, Model>> = {
   limiter: {
     broken: brokenLimiters,
-    async run(seed, tamper) {
+    run: async (seed, tamper) => {
       const history = await LimiterSchedule.run(seed, tamper);
       const outcomes = history.told.map(({ outcome }) => (outcome.kind === 'refused' ? outcome.reason : outcome.kind));
       return { violations: violationsOfLimiter(history), counts: countsOf(outcomes) };
@@ -22,7 +27,7 @@ export const models: Readonly<Record<string, Model>> = {
   },
   updates: {
     broken: brokenUpdates,
-    async run(seed, tamper) {
+    run: async (seed, tamper) => {
       const history = await UpdateSchedule.run(seed, tamper);
       const outcomes = history.told.map(({ outcome }) =>
         outcome.kind === 'refused' ? String(outcome.status) : outcome.kind,

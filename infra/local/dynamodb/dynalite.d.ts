@@ -89,6 +89,8 @@ declare module 'dynalite/validations/index.js' {
     checkTypes(data: object, types: FieldTypes): WriteData;
     /** Parses the expressions too. @throws an error of the API on a value that is not allowed */
     checkValidations(data: WriteData, types: FieldTypes, custom: CustomCheck, store: OperationStore): void;
+    /** Adds to `data` what its expressions mean. @returns what is wrong with them; nothing where they are right */
+    validateExpressions(data: object): string | undefined;
   };
   export default validations;
 }
