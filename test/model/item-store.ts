@@ -84,18 +84,15 @@ export class ItemStore {
       const after = written && itemOf(written);
       changes.push({ table, place, key: this.#keyOf(table, after ?? before ?? {}), before, after });
     };
-    const none = () => {
-      throw new Error('The tables of the model have no indexes');
-    };
     return {
       options: { maxItemSize: 409_600 },
       getTable: (name, done) => done(null, this.#table(name)),
-      getIndexDb: none,
+      getIndexDb: noIndex,
       getItemDb: (name) => ({
         lock: (_, run) => run((done) => done),
         get: (key, done) => {
           const item = this.#items.get(`${name}/${key}`);
-          done(item ? null : Object.assign(new Error('There is no item'), { name: 'NotFoundError' }), item ?? {});
+          done(item ? null : Object.assign(new Error('There is no item'), { name: 'NotFoundError' }), item);
         },
         put: (key, item, done) => {
           change(name, key, item);
@@ -110,8 +107,8 @@ export class ItemStore {
   }
 
   #keyOf(table: string, item: object): Item {
-    const names = this.#table(table).KeySchema.map(({ AttributeName }) => AttributeName);
-    return itemOf(Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name))));
+    const names = new Set(this.#table(table).KeySchema.map(({ AttributeName }) => AttributeName));
+    return itemOf(Object.fromEntries(Object.entries(item).filter(([name]) => names.has(name))));
   }
 
   #table(name: string): Table {
@@ -119,6 +116,10 @@ export class ItemStore {
     if (!table) throw new Error(`There is no table ${name}`);
     return table;
   }
+}
+
+function noIndex(): never {
+  throw new Error('The tables of the model have no indexes');
 }
 
 const isConditionFailure = (error: Error): boolean =>

@@ -48,7 +48,7 @@ export class KeyAdmin {
     const what = random.pick(CHANGES);
     if (what === 'rotate') this.#rotate(chain, random, at);
     else if (what === 'disable' || what === 'enable') this.#set(newest, { enabled: what === 'enable' }, at);
-    else if (what === 'revoke') this.#set(newest, { revoked: true, enabled: false }, at);
+    else if (what === 'revoke') this.#set(newest, { revoked: true, enabled: random.isLikely(0.5) }, at);
     else if (what === 'suspend') this.#set(newest, { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }, at);
     else if (what === 'resume') this.#set(newest, { suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 }, at);
     else {

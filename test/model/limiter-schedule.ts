@@ -80,7 +80,9 @@ export class LimiterSchedule {
     const perMinute = this.#isStorm ? 100 + random.below(1_200) : 1 + random.below(random.pick([4, 12, 40]));
     const perDay = random.isLikely(0.3) ? 1 + random.below(perMinute * 2) : perMinute * (2 + random.below(50));
     const keyHash = random.next().toString(16).slice(2).padEnd(64, '0');
-    return aKey({ ...unusedCounters, keyHash, keyId: keyHash.slice(0, 8), lineage: keyHash, perMinute, perDay });
+    const ends = random.isLikely(0.2) && { expiresAt: this.#time.now + random.below(100_000) };
+    const identity = { keyHash, keyId: keyHash.slice(0, 8), lineage: keyHash, ...ends };
+    return aKey({ ...unusedCounters, ...identity, perMinute, perDay });
   }
 
   /** Some bursts of requests, with pauses, and what admins do meanwhile. */

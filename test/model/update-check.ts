@@ -32,12 +32,12 @@ function violationsOfSuccess(
   commits: readonly Commit[],
 ): string[] {
   const { request, answeredAt } = told;
-  const writers = tries.map(({ writer }) => writer);
+  const writers = new Set(tries.map(({ writer }) => writer));
   const isStored = commits.some(
     ({ at, table, writer, after, key }) =>
       table === STOCK &&
       at <= answeredAt &&
-      writers.includes(writer) &&
+      writers.has(writer) &&
       key['petId']?.N === entry.petId &&
       after?.['version']?.S === version &&
       after['quantity']?.N === String(entry.quantity) &&

@@ -30,6 +30,7 @@ const partsOfTransaction: Record<string, string> = {
   ConditionCheck: 'ConditionCheck',
 };
 
+const FAILED = 'ConditionalCheckFailed';
 /** DynamoDB remembers the token of a transaction this long. */
 const TOKEN_MS = 10 * 60_000;
 const metadata = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1, totalRetryDelay: 0 } });
@@ -80,7 +81,8 @@ export class VirtualTables {
         return { Code: 'None' };
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return { Code: 'ConditionalCheckFailed', Message: error.message, ...(error.Item && { Item: error.Item }) };
+        const { message, Item } = error;
+        return Item ? { Code: FAILED, Message: message, Item } : { Code: FAILED, Message: message };
       }
     });
     if (reasons.some(({ Code }) => Code !== 'None')) throw canceled(reasons);

@@ -52,11 +52,14 @@ function always(part: RegExp): Tamper {
     return {
       ...input,
       ConditionExpression,
-      ExpressionAttributeValues: used(values),
-      ...(names !== undefined && { ExpressionAttributeNames: used(names) }),
+      ExpressionAttributeValues: unlessEmpty(used(values)),
+      ExpressionAttributeNames: unlessEmpty(used(names)),
     };
   });
 }
+
+/** DynamoDB takes none, but not an empty one. */
+const unlessEmpty = (names: Input): Input | undefined => (Object.keys(names).length > 0 ? names : undefined);
 
 function withValues(change: (values: Input) => Input): Tamper {
   return inEveryPart((input) => {

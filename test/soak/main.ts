@@ -1,4 +1,3 @@
-import '../model/virtual-time.ts';
 import { parseArgs } from 'node:util';
 import type { Tamper } from '../model/virtual-dynamodb.ts';
 import { type Model, models } from './models.ts';

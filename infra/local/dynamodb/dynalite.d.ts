@@ -41,7 +41,8 @@ declare module 'dynalite/db/index.js' {
   }
 
   export interface ItemStore extends IndexStore {
-    get(key: string, done: Callback<Item>): void;
+    /** An item that is not there is an error whose name is NotFoundError. */
+    get(key: string, done: Callback<Item | undefined>): void;
     /** Calls `run` once nothing else holds the lock of the key. What `release` returns frees it, and calls `done`. */
     lock(key: string, run: (release: Release) => void): void;
   }
