@@ -5,6 +5,7 @@ import type { Commit } from './virtual-tables.ts';
 
 export interface Version {
   readonly at: number;
+  readonly writer: string;
   readonly key: KeyRecord;
 }
 
@@ -14,13 +15,13 @@ export class KeyTimeline {
   readonly #counting = new Map<string, Version[]>();
 
   constructor(commits: readonly Commit[]) {
-    for (const { at, after } of commits) {
+    for (const { at, writer, after } of commits) {
       if (!after) continue;
       const key = parseKeyRecord(unmarshall(after, { ...exactNumbers }));
       const versions = this.#versions.get(key.keyHash) ?? [];
-      versions.push({ at, key });
+      versions.push({ at, writer, key });
       this.#versions.set(key.keyHash, versions);
-      if (key.replacedBy === undefined) this.countingVersions(key.lineage).push({ at, key });
+      if (key.replacedBy === undefined) this.countingVersions(key.lineage).push({ at, writer, key });
     }
   }
 

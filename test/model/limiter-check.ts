@@ -3,6 +3,7 @@ import type { Refusal, Verdict } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';
 import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-schedule.ts';
+import { violationsOfSuspensions } from './suspension-check.ts';
 
 /** An environment acts on what it remembers for this long, in milliseconds of request time. */
 const REMEMBERED_MS = 1_000;
@@ -14,7 +15,11 @@ export function violationsOfLimiter({ told, commits }: LimiterHistory): string[]
   return [
     ...answered.flatMap((request) => violationsOfRequest(request, timeline)),
     ...violationsOfLimits(answered, timeline),
-    ...violationsOfCounters(answered, timeline),
+    ...timeline.lineages.flatMap((lineage) => {
+      const own = answered.filter(({ keyHash }) => timeline.lineageOf(keyHash) === lineage);
+      const versions = timeline.countingVersions(lineage);
+      return violationsOfCounters(own, versions).concat(violationsOfSuspensions(own, versions));
+    }),
   ];
 }
 
@@ -91,59 +96,53 @@ function violationsOfHeaders(
 /** No more were told that they are admitted, in any window, than the limit that was in force. */
 function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimeline): string[] {
   const violations: string[] = [];
-  const used = initialUse(timeline);
+  const told = new Map<string, number[]>();
   for (const request of answered) {
     const { outcome } = request;
     if (outcome.kind !== 'admitted') continue;
     const chains = timeline.chains(request.keyHash, sinceOf(request), request.answeredAt);
     const inForce = (limit: 'perMinute' | 'perDay') => Math.max(...chains.map((chain) => chain.at(-1)?.[limit] ?? 0));
     const { lineage, currentMinute } = outcome.key;
-    for (const [window, limit] of [
-      [`${lineage} minute ${currentMinute}`, inForce('perMinute')],
-      [`${lineage} day ${endOfDay(currentMinute)}`, inForce('perDay')],
+    for (const [window, limit, end] of [
+      [`${lineage} minute ${currentMinute}`, inForce('perMinute'), endOfMinute(currentMinute)],
+      [`${lineage} day ${endOfDay(currentMinute)}`, inForce('perDay'), endOfDay(currentMinute)],
     ] as const) {
-      const count = (used.get(window) ?? 0) + 1;
-      used.set(window, count);
+      const times = told.get(window) ?? [];
+      told.set(window, times);
+      // What an environment remembers knows nothing of those that others have admitted since.
+      const known = times.filter((time) => time < sinceOf(request)).length;
+      const { rateLimit } = outcome;
+      if (rateLimit.resetsAt === end && rateLimit.remaining + known >= Math.max(limit, rateLimit.limit)) {
+        violations.push(at(request, `told ${rateLimit.remaining} of ${limit} after ${known} others in ${window}`));
+      }
+      const count = times.push(request.answeredAt);
       if (count > limit) violations.push(at(request, `is number ${count} of ${limit} in ${window}`));
     }
   }
   return violations;
 }
 
-function initialUse(timeline: KeyTimeline): Map<string, number> {
-  const first = timeline.keyHashes.flatMap((keyHash) => timeline.versionsOf(keyHash)[0]?.key ?? []);
-  const originals = first.filter(({ lineage, keyHash }) => lineage === keyHash);
-  return new Map(
-    originals.flatMap(({ lineage, currentMinute, minuteUsed, dayUsed }): [string, number][] => [
-      [`${lineage} minute ${currentMinute}`, minuteUsed],
-      [`${lineage} day ${endOfDay(currentMinute)}`, dayUsed],
-    ]),
-  );
-}
-
 /** The counter of a minute is never behind what was admitted in it, and not ahead of it where nothing went wrong. */
-function violationsOfCounters(answered: readonly ToldVerdict[], timeline: KeyTimeline): string[] {
-  return timeline.lineages.flatMap((lineage) => {
-    const own = answered.filter(({ keyHash }) => timeline.lineageOf(keyHash) === lineage);
-    const wentWrong = own.some(({ troubles, outcome }) => troubles > 0 || outcome.kind === 'abandoned');
-    const versions = timeline.countingVersions(lineage);
-    const isLeased = versions.some((version, index) => takes(versions[index - 1], version) > 1);
-    const admitted = own.flatMap(({ outcome, answeredAt }) =>
-      outcome.kind === 'admitted' ? { answeredAt, minute: outcome.key.currentMinute } : [],
-    );
-    return versions.flatMap(({ at: time, key }, index): string[] => {
-      const { currentMinute, minuteUsed, perMinute } = key;
-      const next = versions[index + 1];
-      // Nothing is taken back later, so it is enough to look where the counter is lowered, or left for good.
-      if (next?.key.currentMinute === currentMinute && next.key.minuteUsed >= minuteUsed) return [];
-      const until = next?.at ?? Infinity;
-      const ofMinute = admitted.filter(({ minute }) => minute === currentMinute);
-      const soFar = ofMinute.filter(({ answeredAt }) => answeredAt <= until).length;
-      const isLast = next?.key.currentMinute !== currentMinute;
-      const isAhead = isLast && !wentWrong && !isLeased && minuteUsed > ofMinute.length;
-      const what = `At ${time} the counter of minute ${currentMinute} was ${minuteUsed} of ${perMinute}`;
-      return minuteUsed < soFar || isAhead ? [`${what}, with ${soFar} admitted, ${ofMinute.length} in the end`] : [];
-    });
+function violationsOfCounters(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
+  const wentWrong = own.some(({ troubles, outcome }) => troubles > 0 || outcome.kind === 'abandoned');
+  const largest = Math.max(...versions.map((version, index) => takes(versions[index - 1], version)));
+  // Each environment may hold a lease whose minute is over; one may have been larger by what it gave back.
+  const leased = largest > 1 ? 2 * largest * new Set(own.map(({ environment }) => environment)).size : 0;
+  const admitted = own.flatMap(({ outcome, answeredAt }) =>
+    outcome.kind === 'admitted' ? { answeredAt, minute: outcome.key.currentMinute } : [],
+  );
+  return versions.flatMap(({ at: time, key }, index): string[] => {
+    const { currentMinute, minuteUsed, perMinute } = key;
+    const next = versions[index + 1];
+    // Nothing is taken back later, so it is enough to look where the counter is lowered, or left for good.
+    if (next?.key.currentMinute === currentMinute && next.key.minuteUsed >= minuteUsed) return [];
+    const until = next?.at ?? Infinity;
+    const ofMinute = admitted.filter(({ minute }) => minute === currentMinute);
+    const soFar = ofMinute.filter(({ answeredAt }) => answeredAt <= until).length;
+    const isLast = next?.key.currentMinute !== currentMinute;
+    const isAhead = isLast && !wentWrong && minuteUsed > ofMinute.length + leased;
+    const what = `At ${time} the counter of minute ${currentMinute} was ${minuteUsed} of ${perMinute}`;
+    return minuteUsed < soFar || isAhead ? [`${what}, with ${soFar} admitted, ${ofMinute.length} in the end`] : [];
   });
 }
 

@@ -23,6 +23,9 @@ export const brokenLimiters: Readonly<Record<string, Tamper>> = {
   'a refusal counts twice': withValues((values) =>
     ':refused' in values ? { ...values, ':refused': { N: String(2 * numberIn(values[':refused'])) } } : values,
   ),
+  'a refusal is not counted': withValues((values) =>
+    ':refused' in values ? { ...values, ':refused': { N: '0' } } : values,
+  ),
 };
 
 export const brokenUpdates: Readonly<Record<string, Tamper>> = {
