@@ -5,7 +5,8 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
 import { contextOf, unavailableContext, UNCOUNTED, usageIdentifier } from '../shared/http/authorizer-context.ts';
-import { type AuthorizerShare, shareContext } from '../shared/http/authorizer-share.ts';
+import { shareContext } from '../shared/http/authorizer-share.ts';
+import { requestTime } from '../shared/http/request-time.ts';
 import { logError } from '../shared/log.ts';
 import { hashApiKey, isPlausibleApiKey } from '../shared/keys/api-key.ts';
 import { bearerToken } from '../shared/keys/bearer-token.ts';
@@ -21,42 +22,43 @@ const logRequest = requestLog();
 
 /**
  * Authenticates and counts a request (spec §5 and §8). A missing or bad key is denied, which the gateway answers with
- * 401. A request over a limit, or one that cannot be counted, is let through to its function on the overflow usage
- * plan, with the error that the function answers it with. The function logs the request, for both.
+ * 401. A request over a limit goes on to its function on the overflow usage plan, which is throttled; one that could not
+ * be counted on the interim plan, which is not; with the error that the function answers it with, and logs.
  */
 export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
-  const now = event.requestContext.requestTimeEpoch;
+  const now = requestTime(event);
   const token = bearerToken(event.multiValueHeaders);
-  if (token === undefined) return denied(event, 'API_KEY_MISSING');
-  if (!isPlausibleApiKey(token)) return denied(event, 'API_KEY_INVALID');
+  if (token === undefined) return denied(event, 'API_KEY_MISSING', now);
+  if (!isPlausibleApiKey(token)) return denied(event, 'API_KEY_INVALID', now);
 
   try {
-    const verdict = await limiter.admit(hashApiKey(token), now);
-    if (verdict.kind === 'denied') return denied(event, 'API_KEY_INVALID');
-    const meteredAs = verdict.kind === 'admitted' ? usageIdentifier(verdict.key, token, interimKey, now) : overflowKey;
-    const { keyId, plan } = verdict.key;
-    const context = { ...contextOf(verdict, now), ...shareContext(takeShare(), plan), lineage: keyId };
-    return allow(event.methodArn, keyId, meteredAs, context);
+    const keyHash = hashApiKey(token);
+    const verdict = await limiter.admit(keyHash, now);
+    if (verdict.kind === 'denied') return denied(event, 'API_KEY_INVALID', now);
+    const { key } = verdict;
+    const meteredAs =
+      verdict.kind === 'admitted' ? usageIdentifier(key, { token, keyHash }, interimKey, now) : overflowKey;
+    const context = { ...contextOf(verdict, now), ...shareContext(takeColdStarts(), key.plan) };
+    return allow(event.methodArn, key.keyId, meteredAs, context);
   } catch (error) {
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });
-    const context = { ...unavailableContext(now), ...shareContext(takeShare()) };
-    return allow(event.methodArn, UNCOUNTED, overflowKey, context);
+    return allow(event.methodArn, UNCOUNTED, interimKey, {
+      ...unavailableContext(now),
+      ...shareContext(takeColdStarts()),
+    });
   }
 };
 
 /** No function runs for a request that is denied, so it is logged here. */
-function denied(event: APIGatewayRequestAuthorizerEvent, code: DenialCode): APIGatewayAuthorizerResult {
-  const { requestId, requestTimeEpoch } = event.requestContext;
+function denied(event: APIGatewayRequestAuthorizerEvent, code: DenialCode, now: number): APIGatewayAuthorizerResult {
   logRequest({
-    ...takeShare(),
-    requestId,
-    receivedAt: requestTimeEpoch,
+    coldStarts: takeColdStarts(),
+    requestId: event.requestContext.requestId,
+    receivedAt: now,
     operation: operationAt(event.httpMethod, event.resource),
     status: errorCatalogue[code].status,
     code,
     refusal: code,
   });
-  return deny(event.methodArn, code, requestTimeEpoch);
+  return deny(event.methodArn, code, now);
 }
-
-const takeShare = (): AuthorizerShare => ({ coldStarts: takeColdStarts(), conflicts: limiter.takeConflicts() });

@@ -50,6 +50,11 @@ const REFUSALS = new Set([
   'TransactionInProgressException',
 ]);
 
+/** Whether DynamoDB was too busy for a call, or the item in a transaction: it has surely not been carried out. */
+export function isThrottled(error: unknown): boolean {
+  return error instanceof Error && REFUSALS.has(error.name);
+}
+
 /** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -84,7 +89,7 @@ const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 /** Whether a call surely was not carried out, and may be sent again. */
 export function wasRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return REFUSALS.has(error.name) || ('code' in error && typeof error.code === 'string' && UNREACHED.has(error.code));
+  return isThrottled(error) || ('code' in error && typeof error.code === 'string' && UNREACHED.has(error.code));
 }
 
 /** Whether a call may have been carried out, or may be yet: no answer came, or none that tells. */

@@ -7,7 +7,7 @@ import { MAX_STREAMED_BYTES } from '../infra/local/lambda/invocation.ts';
 import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
-import { LEASE_MS, LEASED_ABOVE_PER_MINUTE } from '../shared/keys/lease.ts';
+import { LEASE_MS } from '../shared/keys/lease.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from './support/synthesized.ts';
 
 const { production } = synthesizedStages();
@@ -34,7 +34,6 @@ const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 describe('a number on a page', () => {
   test.each([
     ['limits', `${keysInAccount} API keys in an account and region`],
-    ['limits', `keys above ${number(LEASED_ABOVE_PER_MINUTE)} requests a minute are leased`],
     ['limits', `up to ${LEASE_MS / 1_000} second ago`],
     ['limits', `${refusedPerSecond} refused requests a second`],
     ['limits', `${number(requestsPerAddress)} requests in five minutes from one address`],

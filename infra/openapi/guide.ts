@@ -147,7 +147,8 @@ Link: ${headers.NextPage.example}
 \`\`\`
 
 Follow it until there is none. Pages never repeat an entry nor skip one that was there all the time, whatever is written meanwhile.
-\`status\` picks the entries with one status.`;
+\`status\` picks the entries with one status: such a page may hold fewer entries than \`limit\`, or none, and still have a \`Link\`
+that leads on.`;
 }
 
 function safeUpdates({ serverUrl, exampleKey }: GuideOptions): string {
@@ -157,8 +158,8 @@ function safeUpdates({ serverUrl, exampleKey }: GuideOptions): string {
 \`If-Match\`: if somebody else has changed the entry since, the answer is 412 with the \`ETag\` that it has now, and nothing is done.
 
 **Nothing is done twice.** Send an \`Idempotency-Key\` of your own with each update. If the answer gets lost, send the very same
-request again: within 24 hours you get the answer of the first one. The key with another request is 422; while the first
-request is at work, it is 409.
+request again: once it is done, you get the same answer for 24 hours. The key with another request is 422. A 503 says so where
+nobody can tell whether the update was done: without a key, read the entry before you send it again.
 
 \`\`\`sh
 curl -i -X PATCH ${serverUrl}/inventory/${EXAMPLE_PET_ID} \\

@@ -94,7 +94,7 @@ export const headers = {
     ...count('Seconds to wait before the next try', secondsOfMinute),
     schema: { ...countSchema, minimum: 1 },
   },
-  ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"k3f9a2x1"'),
+  ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"mX0aVbq3Zk1T"'),
   Vary: text('Request headers that the form of the answer depends on', '^Accept-Encoding$', 'Accept-Encoding'),
   'Content-Encoding': {
     ...text('How the body is compressed, where `Accept-Encoding` allows it', '^gzip$', 'gzip'),
@@ -104,7 +104,7 @@ export const headers = {
     ...text(
       'Where the next page is. It is absent on the last page, and where no `limit` was given.',
       '^</[!-;=?-~]+>; rel="next"$',
-      '</v1/inventory?limit=2&cursor=AAAAAAAAAGcMn2Tq0Zb9kQ4yV7sX1rLu>; rel="next"',
+      '</v1/inventory?limit=2&cursor=bGlzdEludmVudG9yeTo6MTAz>; rel="next"',
     ),
     required: false,
   },

@@ -38,13 +38,13 @@ export const parameters = {
     description:
       'The `ETag` of the version that the update is meant for, or several; `*` stands for any. If the entry has changed since, the answer is 412 and nothing is done.',
     schema: { type: 'string', pattern: String.raw`^(\*|${TAG}(, ?${TAG}){0,19})$`, maxLength: 2_000 },
-    example: '"k3f9a2x1"',
+    example: '"mX0aVbq3Zk1T"',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours gives the answer of the first one, and changes nothing.',
+      'A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.',
     schema: { type: 'string', pattern: String.raw`^("[ !#-\[\]-~]{1,255}"|[!#-\[\]-~]{1,255})$`, maxLength: 257 },
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },

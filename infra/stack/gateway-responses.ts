@@ -39,10 +39,11 @@ const answers: Record<string, Answer> = {
   INVALID_SIGNATURE: { code: 'API_KEY_INVALID', ...before, headers: challenge },
   // API Gateway's name for a path or method that no resource takes.
   MISSING_AUTHENTICATION_TOKEN: { code: 'ROUTE_NOT_FOUND', ...before },
-  QUOTA_EXCEEDED: { code: 'DAILY_QUOTA_EXCEEDED', ...after, headers: retryAfterOfContext },
+  // A refusal beyond the throttle of the overflow plan, for whatever reason the limiter refused the request.
+  QUOTA_EXCEEDED: { code: 'TOO_MANY_REQUESTS', ...after, headers: retryAfterOfContext },
   REQUEST_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', ...before },
   RESOURCE_NOT_FOUND: { code: 'ROUTE_NOT_FOUND', ...before },
-  THROTTLED: { code: 'RATE_LIMIT_EXCEEDED', ...after, headers: retryAfterOfContext },
+  THROTTLED: { code: 'TOO_MANY_REQUESTS', ...after, headers: retryAfterOfContext },
   UNAUTHORIZED: { code: 'API_KEY_MISSING', ...before, headers: challenge },
   UNSUPPORTED_MEDIA_TYPE: { code: 'UNSUPPORTED_MEDIA_TYPE', ...after },
   WAF_FILTERED: { code: 'FORBIDDEN', ...before },

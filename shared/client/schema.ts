@@ -200,7 +200,6 @@ export interface components {
         | 'PET_NOT_FOUND'
         | 'ROUTE_NOT_FOUND'
         | 'METHOD_NOT_ALLOWED'
-        | 'REQUEST_IN_PROGRESS'
         | 'PRECONDITION_FAILED'
         | 'PAYLOAD_TOO_LARGE'
         | 'UNSUPPORTED_MEDIA_TYPE'
@@ -349,11 +348,11 @@ export interface components {
     readonly AcceptEncoding: string;
     /**
      * @description The `ETag` of the version that the update is meant for, or several; `*` stands for any. If the entry has changed since, the answer is 412 and nothing is done.
-     * @example "k3f9a2x1"
+     * @example "mX0aVbq3Zk1T"
      */
     readonly IfMatch: string;
     /**
-     * @description A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours gives the answer of the first one, and changes nothing.
+     * @description A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.
      * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
      */
     readonly IdempotencyKey: string;
@@ -422,7 +421,7 @@ export interface components {
     readonly 'Retry-After': number;
     /**
      * @description The version of the stock entry: for `If-Match`
-     * @example "k3f9a2x1"
+     * @example "mX0aVbq3Zk1T"
      */
     readonly ETag: string;
     /**
@@ -437,7 +436,7 @@ export interface components {
     readonly 'Content-Encoding': string;
     /**
      * @description Where the next page is. It is absent on the last page, and where no `limit` was given.
-     * @example </v1/inventory?limit=2&cursor=AAAAAAAAAGcMn2Tq0Zb9kQ4yV7sX1rLu>; rel="next"
+     * @example </v1/inventory?limit=2&cursor=bGlzdEludmVudG9yeTo6MTAz>; rel="next"
      */
     readonly NextPage: string;
     /**
@@ -624,7 +623,7 @@ export interface operations {
         };
       };
       readonly 502: components['responses']['BadGateway'];
-      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling. The request was not carried out, unless the answer to it got lost on the way. Wait as many seconds as Retry-After says, then try again with exponential backoff. */
+      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that nobody can tell. Wait as many seconds as Retry-After says, then try again with exponential backoff; an update with the Idempotency-Key of the first try. */
       readonly 503: {
         headers: {
           readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
@@ -658,11 +657,11 @@ export interface operations {
       readonly header?: {
         /**
          * @description The `ETag` of the version that the update is meant for, or several; `*` stands for any. If the entry has changed since, the answer is 412 and nothing is done.
-         * @example "k3f9a2x1"
+         * @example "mX0aVbq3Zk1T"
          */
         readonly 'If-Match'?: components['parameters']['IfMatch'];
         /**
-         * @description A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours gives the answer of the first one, and changes nothing.
+         * @description A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.
          * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
          */
         readonly 'Idempotency-Key'?: components['parameters']['IdempotencyKey'];
@@ -707,7 +706,7 @@ export interface operations {
        * @description `INVALID_PET_ID`, `INVALID_BODY`, `INVALID_HEADER`, `BAD_REQUEST`
        *
        *     - `INVALID_PET_ID`: The path has something in the place of petId that is no whole number, or one beyond 64 bits. Use a petId as GET /inventory lists it.
-       *     - `INVALID_BODY`: The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not an integer from 0 to 2147483647, or has a field that is not known. Correct the field that the message names.
+       *     - `INVALID_BODY`: The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not written as an integer from 0 to 2147483647, or has a field that is not known or given twice. Correct the field that the message names.
        *     - `INVALID_HEADER`: If-Match is no list of entity tags, or Idempotency-Key is no text of 1 to 255 characters. Correct the header that the message names.
        *     - `BAD_REQUEST`: The request line, a header or the encoding is not valid HTTP, or the gateway could not read the request. Check the request line, the headers and the body.
        */
@@ -763,32 +762,6 @@ export interface operations {
             readonly code?: 'PET_NOT_FOUND';
             /** @constant */
             readonly status?: 404;
-          };
-        };
-      };
-      /** @description `REQUEST_IN_PROGRESS`: A request with the same Idempotency-Key came while the first one was not yet answered. Wait as many seconds as Retry-After says, then send the same request again to get the answer to the first. */
-      readonly 409: {
-        headers: {
-          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
-          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          readonly RateLimit: components['headers']['RateLimit'];
-          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
-          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
-          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
-          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
-          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
-          readonly 'Retry-After': components['headers']['Retry-After'];
-          readonly 'X-API-Stability': components['headers']['X-API-Stability'];
-          readonly [name: string]: unknown;
-        };
-        content: {
-          readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
-            readonly code?: 'REQUEST_IN_PROGRESS';
-            /** @constant */
-            readonly status?: 409;
           };
         };
       };
@@ -963,7 +936,7 @@ export interface operations {
         };
       };
       readonly 502: components['responses']['BadGateway'];
-      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling. The request was not carried out, unless the answer to it got lost on the way. Wait as many seconds as Retry-After says, then try again with exponential backoff. */
+      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that nobody can tell. Wait as many seconds as Retry-After says, then try again with exponential backoff; an update with the Idempotency-Key of the first try. */
       readonly 503: {
         headers: {
           readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
@@ -1231,7 +1204,7 @@ export interface operations {
         };
       };
       readonly 502: components['responses']['BadGateway'];
-      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling. The request was not carried out, unless the answer to it got lost on the way. Wait as many seconds as Retry-After says, then try again with exponential backoff. */
+      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that nobody can tell. Wait as many seconds as Retry-After says, then try again with exponential backoff; an update with the Idempotency-Key of the first try. */
       readonly 503: {
         headers: {
           readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
@@ -1454,7 +1427,7 @@ export interface operations {
         };
       };
       readonly 502: components['responses']['BadGateway'];
-      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling. The request was not carried out, unless the answer to it got lost on the way. Wait as many seconds as Retry-After says, then try again with exponential backoff. */
+      /** @description `SERVICE_UNAVAILABLE`: The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that nobody can tell. Wait as many seconds as Retry-After says, then try again with exponential backoff; an update with the Idempotency-Key of the first try. */
       readonly 503: {
         headers: {
           readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];

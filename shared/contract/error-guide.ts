@@ -113,6 +113,12 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     remedy: 'Stop all requests with this key for as many seconds as Retry-After says.',
     retry: 'after',
   },
+  TOO_MANY_REQUESTS: {
+    cause:
+      'Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is.',
+    remedy: 'Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.',
+    retry: 'after',
+  },
   INTERNAL_ERROR: {
     cause: 'The service ran into a fault of its own. It is logged under the request id.',
     remedy: 'Try again later; if it stays, report the x-amzn-RequestId header of the answer.',

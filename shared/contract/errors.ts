@@ -26,6 +26,7 @@ export const errorCatalogue = {
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'The requests of this minute are used up.' },
   DAILY_QUOTA_EXCEEDED: { status: 429, message: 'The requests of this day are used up.' },
   API_KEY_SUSPENDED: { status: 429, message: 'The API key is suspended for a while.' },
+  TOO_MANY_REQUESTS: { status: 429, message: 'Too many requests: wait as long as Retry-After says.' },
   INTERNAL_ERROR: { status: 500, message: 'The service failed to answer this request.' },
   BAD_GATEWAY: { status: 502, message: 'The service broke off while answering this request.' },
   SERVICE_UNAVAILABLE: { status: 503, message: 'The service cannot reach its data right now.' },

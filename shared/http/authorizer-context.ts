@@ -39,10 +39,11 @@ const authorizerContextSchema = v.object({
   rateLimit: v.optional(v.string(), UNKNOWN_STANDING),
   /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
   retryAfter: v.string(),
+  lineage: v.optional(v.string()),
 });
 
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
-export type LimitContext = Omit<AuthorizerContext, 'outcome'>;
+export type LimitContext = Omit<AuthorizerContext, 'outcome' | 'lineage'>;
 
 /**
  * The limit headers of every answer, by the context value each one carries: those of the spec (§8, rule 1), and beside
@@ -59,7 +60,8 @@ export const limitHeaders = {
 export function contextOf(verdict: Exclude<Verdict, { kind: 'denied' }>, now: number): AuthorizerContext {
   const outcome = verdict.kind === 'admitted' ? ADMITTED : codeOfRefusal[verdict.reason];
   const retryAfter = verdict.kind === 'admitted' ? 1 : retryAfterSeconds(verdict.rateLimit, now);
-  return { outcome, ...limitContext(verdict.rateLimit, windowsOf(verdict), retryAfter, now) };
+  const { lineage } = verdict.key;
+  return { outcome, lineage, ...limitContext(verdict.rateLimit, windowsOf(verdict), retryAfter, now) };
 }
 
 /** The principal of a request that could not be counted. */
@@ -107,12 +109,7 @@ export function parseAuthorizerContext(context: unknown): AuthorizerContext {
   return v.parse(authorizerContextSchema, context);
 }
 
-/** The id of the API key that a request came with. */
-export function parsePrincipal(context: unknown): string {
-  return v.parse(v.object({ principalId: v.pipe(v.string(), v.nonEmpty()) }), context).principalId;
-}
-
-/** What the API key that a request came with has in common with those that it replaced and was replaced by. */
+/** The lineage of the API key that an admitted request came with: the same for all keys that it was rotated to. */
 export function parseLineage(context: unknown): string {
   return v.parse(v.object({ lineage: v.pipe(v.string(), v.nonEmpty()) }), context).lineage;
 }
@@ -124,9 +121,16 @@ export function refusalCode({ outcome }: AuthorizerContext): ErrorCode | undefin
 
 /**
  * What API Gateway knows the key by, so that its usage plan meters the request. A change of keys takes up to some
- * minutes to reach all of API Gateway; until then the interim plan stands in, or a new key would be refused there.
+ * minutes to reach all of API Gateway; until then the interim plan stands in, or a new key would be refused there. It
+ * does so too where a key from the console counts for one that it replaced: only the token itself is its identifier.
  */
-export function usageIdentifier(key: KeyRecord, token: string, interimKey: string, now: number): string {
+export function usageIdentifier(
+  key: KeyRecord,
+  presented: { readonly token: string; readonly keyHash: string },
+  interimKey: string,
+  now: number,
+): string {
   if (now < key.interimUntil) return interimKey;
-  return key.usageIdentifier === 'hash' ? key.keyHash : token;
+  if (key.usageIdentifier === 'hash') return key.keyHash;
+  return presented.keyHash === key.keyHash ? presented.token : interimKey;
 }

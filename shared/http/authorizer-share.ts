@@ -2,14 +2,6 @@ import * as v from 'valibot';
 import type { PlanId } from '../keys/plans.ts';
 import { UNCOUNTED } from './authorizer-context.ts';
 
-/** The authorizer's part in a request, which the function logs together with its own. */
-export interface AuthorizerShare {
-  /** Conditional writes that lost. */
-  readonly conflicts: number;
-  /** Execution environments that it was the first request of. */
-  readonly coldStarts: number;
-}
-
 /** A count as text. */
 const count = v.fallback(v.pipe(v.string(), v.transform(Number), v.finite()), 0);
 const text = v.fallback(v.optional(v.string()), undefined);
@@ -19,17 +11,16 @@ const sharedContextSchema = v.object({
   outcome: text,
   principalId: text,
   plan: text,
-  conflicts: count,
   coldStarts: count,
 });
 
 /** What the authorizer says of its part, in its context. */
-export function shareContext({ conflicts, coldStarts }: AuthorizerShare, plan?: PlanId): Record<string, string> {
-  return { ...(plan !== undefined && { plan }), conflicts: String(conflicts), coldStarts: String(coldStarts) };
+export function shareContext(coldStarts: number, plan?: PlanId): Record<string, string> {
+  return { ...(plan !== undefined && { plan }), coldStarts: String(coldStarts) };
 }
 
 /** Reads it in a function. Whatever is missing there, the request is logged. */
 export function parseShare(context: unknown) {
-  const { outcome, principalId, plan, ...share } = v.parse(sharedContextSchema, context ?? {});
-  return { share, plan, outcome, keyId: principalId === UNCOUNTED ? undefined : principalId };
+  const { outcome, principalId, plan, coldStarts } = v.parse(sharedContextSchema, context ?? {});
+  return { coldStarts, plan, outcome, keyId: principalId === UNCOUNTED ? undefined : principalId };
 }

@@ -7,6 +7,7 @@ import { takeColdStarts } from '../request-log/cold-starts.ts';
 import { requestLog } from '../request-log/request-log.ts';
 import { parseShare } from './authorizer-share.ts';
 import type { ProxyResult } from './reply.ts';
+import { requestTime } from './request-time.ts';
 
 type Answered = Request<APIGatewayProxyEvent, ProxyResult<unknown>> & { readonly response: ProxyResult<unknown> };
 
@@ -18,12 +19,12 @@ export function requestLogging() {
       // middy hands over its own request object without its type; the pipeline gives every request an answer.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- parsing it would copy the event of every request
       const { event, response, error } = request as Answered;
-      const { requestId, requestTimeEpoch, authorizer } = event.requestContext;
-      const { share, plan, keyId, outcome } = parseShare(authorizer);
+      const { requestId, authorizer } = event.requestContext;
+      const { coldStarts, plan, keyId, outcome } = parseShare(authorizer);
       const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;
       log({
         requestId,
-        receivedAt: requestTimeEpoch,
+        receivedAt: requestTime(event),
         operation: operationAt(event.httpMethod, event.resource),
         keyId,
         plan,
@@ -31,8 +32,7 @@ export function requestLogging() {
         code,
         refusal: code === outcome ? code : undefined,
         complete: !(response.body instanceof Readable) || response.body.readableEnded,
-        coldStarts: takeColdStarts() + share.coldStarts,
-        conflicts: share.conflicts,
+        coldStarts: takeColdStarts() + coldStarts,
       });
     },
   };

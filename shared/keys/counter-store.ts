@@ -1,34 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers } from '../dynamodb.ts';
+import { exactNumbers, isThrottled } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
-import { SUSPENSION_MS } from './verdict.ts';
-import { isSameDay, type Minute } from './window.ts';
+import { type CountedIn, SUSPENSION_MS } from './verdict.ts';
+import { firstMinuteOfDay, type Minute } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */
 export type Write =
   { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
 
-/** Requests that a write takes from the windows of a key whose limits are known, net of what it gives back to each. */
-export interface Draw {
+/** Requests that a write takes from the windows of a key, net of what it gives back to each. */
+export interface Amount {
   readonly ofMinute: number;
   readonly ofDay: number;
+  /** The key as it was last seen: its limits must still hold. Not needed for {@link ONE}. */
+  readonly known?: KeyRecord;
 }
+
+export const ONE: Amount = { ofMinute: 1, ofDay: 1 };
 
 interface ConditionalUpdate {
   readonly update: string;
-  readonly condition: string;
-  readonly values: Record<string, string | number | boolean>;
+  /** All must hold, beside {@link IS_GOOD}. */
+  readonly conditions: readonly string[];
+  readonly values: Record<string, string | number>;
 }
 
 const IS_GOOD =
   'enabled = :true AND revoked = :false AND suspendedUntil <= :now AND attribute_not_exists(replacedBy) ' +
   'AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
-/** A condition cannot add, so what a draw leaves room for is reckoned before, from limits that must still hold. */
-const AS_KNOWN = 'keyId = :keyId AND perMinute = :perMinute AND perDay = :perDay';
 
-/** The counters of the keys: every change of them is one conditional write. The SDK client must not retry. */
+/** How long a write is tried that is throttled, in milliseconds. Hundreds of environments may wait for one item. */
+const THROTTLED_MS = 5_000;
+const LONGEST_PAUSE_MS = 250;
+
+/**
+ * The counters of the keys. Each change of them is one conditional write, which says by itself whether the key is good.
+ * The SDK client must not retry: a repeated increment would count twice.
+ */
 export class CounterStore {
   readonly #client: DynamoDBDocumentClient;
   readonly #tableName: string;
@@ -38,131 +49,118 @@ export class CounterStore {
     this.#tableName = tableName;
   }
 
-  /** Counts one request of a key of which nothing is known, if it is good and has room. */
-  count(keyHash: string, now: number, minute: Minute): Promise<Write> {
-    return this.#updateIf(keyHash, {
-      update: 'ADD minuteUsed :one, dayUsed :one',
-      condition: `${IS_GOOD} AND currentMinute = :minute AND minuteUsed < perMinute AND dayUsed < perDay`,
-      values: { ':one': 1, ':true': true, ':false': false, ':now': now, ':minute': minute },
-    });
-  }
-
-  /** Takes requests from the key's current minute, if the key is good, its limits are as known, and both have room. */
-  take(key: KeyRecord, draw: Draw, now: number): Promise<Write> {
-    return this.#updateIf(key.keyHash, {
-      update: 'ADD minuteUsed :ofMinute, dayUsed :ofDay',
-      condition:
-        `${IS_GOOD} AND currentMinute = :minute AND ${AS_KNOWN} ` +
-        'AND minuteUsed <= :minuteRoom AND dayUsed <= :dayRoom',
+  /** Counts admitted requests, if there is room for them. */
+  countAdmitted(keyHash: string, window: CountedIn, amount: Amount, now: number): Promise<Write> {
+    const dayUsed = window.starts === 'day' ? ':ofDay' : 'dayUsed + :ofDay';
+    const room = roomFor(amount, window);
+    return this.#updateIf(keyHash, now, {
+      update: window.starts
+        ? `SET currentMinute = :minute, minuteUsed = :ofMinute, minuteRefused = :zero, dayUsed = ${dayUsed}`
+        : 'ADD minuteUsed :ofMinute, dayUsed :ofDay',
+      conditions: [isWindow(window), ...room.conditions],
       values: {
-        ...known(key),
-        ':minuteRoom': key.perMinute - draw.ofMinute,
-        ':dayRoom': key.perDay - draw.ofDay,
-        ':ofMinute': draw.ofMinute,
-        ':ofDay': draw.ofDay,
-        ':true': true,
-        ':false': false,
-        ':now': now,
-        ':minute': key.currentMinute,
+        ...valuesOf(window),
+        ...room.values,
+        ':ofMinute': amount.ofMinute,
+        ':ofDay': amount.ofDay,
+        ...(window.starts && { ':zero': 0 }),
       },
     });
   }
 
-  /** Starts a minute with its first admitted requests. Within the same day the day's count goes on. */
-  rollOverAdmitting(key: KeyRecord, draw: Draw, now: number, minute: Minute): Promise<Write> {
-    const sameDay = isSameDay(key.currentMinute, minute);
-    return this.#updateIf(key.keyHash, {
-      update:
-        'SET currentMinute = :minute, minuteUsed = :ofMinute, minuteRefused = :zero, ' +
-        `dayUsed = ${sameDay ? 'dayUsed + :ofDay' : ':ofDay'}`,
-      condition: `${IS_GOOD} AND currentMinute = :stale AND ${AS_KNOWN}${sameDay ? ' AND dayUsed <= :dayRoom' : ''}`,
-      values: {
-        ...known(key),
-        ...(sameDay && { ':dayRoom': key.perDay - draw.ofDay }),
-        ':ofMinute': draw.ofMinute,
-        ':ofDay': draw.ofDay,
-        ':zero': 0,
-        ':true': true,
-        ':false': false,
-        ':now': now,
-        ':minute': minute,
-        ':stale': key.currentMinute,
-      },
-    });
-  }
-
-  /** Starts a minute of a day that is used up, with its first refused request. */
-  rollOverRefusing(key: KeyRecord, now: number, minute: Minute): Promise<Write> {
-    return this.#updateIf(key.keyHash, {
-      update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :one',
-      condition: `${IS_GOOD} AND currentMinute = :stale AND dayUsed >= perDay`,
-      values: {
-        ':one': 1,
-        ':zero': 0,
-        ':true': true,
-        ':false': false,
-        ':now': now,
-        ':minute': minute,
-        ':stale': key.currentMinute,
-      },
-    });
-  }
-
-  countRefusals(keyHash: string, refused: number, now: number, minute: Minute): Promise<Write> {
-    return this.#updateIf(keyHash, {
-      update: 'ADD minuteRefused :refused',
-      condition: `${IS_GOOD} AND currentMinute = :minute`,
-      values: { ':refused': refused, ':true': true, ':false': false, ':now': now, ':minute': minute },
+  /** Counts refused requests, if there is no room. */
+  countRefused(keyHash: string, window: CountedIn, refused: number, now: number): Promise<Write> {
+    const noRoom = window.starts ? 'dayUsed >= perDay' : '(minuteUsed >= perMinute OR dayUsed >= perDay)';
+    return this.#updateIf(keyHash, now, {
+      update: window.starts
+        ? 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused'
+        : 'ADD minuteRefused :refused',
+      conditions: [isWindow(window), noRoom],
+      values: { ...valuesOf(window), ':refused': refused, ...(window.starts && { ':zero': 0 }) },
     });
   }
 
   /** Suspends a key that was refused as often within the minute as it may make requests (spec §7, rule 2). */
-  async suspendIfKnocking(key: KeyRecord, now: number): Promise<KeyRecord> {
+  async suspendIfRefusedTooOften(key: KeyRecord, now: number): Promise<KeyRecord> {
     if (key.minuteRefused < key.perMinute) return key;
-    const write = await this.#updateIf(key.keyHash, {
+    const write = await this.#updateIf(key.keyHash, now, {
       update: 'SET suspendedUntil = :until, suspendedByAdmin = :false',
-      condition: `${IS_GOOD} AND currentMinute = :minute`,
-      values: {
-        ':true': true,
-        ':false': false,
-        ':now': now,
-        ':minute': key.currentMinute,
-        ':until': now + SUSPENSION_MS,
-      },
+      conditions: ['currentMinute = :minute'],
+      values: { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
     });
     return write.key ?? key;
   }
 
-  async #updateIf(keyHash: string, { update, condition, values }: ConditionalUpdate): Promise<Write> {
+  async #updateIf(keyHash: string, now: number, { update, conditions, values }: ConditionalUpdate): Promise<Write> {
+    const command = new UpdateCommand({
+      TableName: this.#tableName,
+      Key: { keyHash },
+      UpdateExpression: update,
+      ConditionExpression: [IS_GOOD, ...conditions].join(' AND '),
+      ExpressionAttributeValues: { ...values, ':true': true, ':false': false, ':now': now },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
     try {
-      const { Attributes } = await this.#client.send(
-        new UpdateCommand({
-          TableName: this.#tableName,
-          Key: { keyHash },
-          UpdateExpression: update,
-          ConditionExpression: condition,
-          ExpressionAttributeValues: values,
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      const { Attributes } = await this.#sendUnthrottled(command);
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      const item = error.Item ? unmarshall(error.Item, { ...exactNumbers }) : await this.#read(keyHash);
-      return { done: false, key: item && parseKeyRecord(item) };
+      return { done: false, key: error.Item && parseKeyRecord(unmarshall(error.Item, { ...exactNumbers })) };
     }
   }
 
-  /** For an unknown key, and for engines that do not return the old item with the failure. */
-  async #read(keyHash: string): Promise<Record<string, unknown> | undefined> {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.#tableName, Key: { keyHash }, ConsistentRead: true }),
-    );
-    return Item;
+  /** What DynamoDB throttles it has surely not done, so sending it again counts nothing twice. */
+  async #sendUnthrottled(command: UpdateCommand) {
+    const deadline = Date.now() + THROTTLED_MS;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#client.send(command);
+      } catch (error) {
+        if (Date.now() > deadline || !isThrottled(error)) throw error;
+      }
+      await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 50 * 2 ** attempt));
+    }
   }
 }
 
-function known({ keyId, perMinute, perDay }: KeyRecord) {
-  return { ':keyId': keyId, ':perMinute': perMinute, ':perDay': perDay };
+/** The condition under which a write counts in a window: it is the key's current one, or the next that is begun. */
+function isWindow({ starts }: CountedIn): string {
+  if (starts === undefined) return 'currentMinute = :minute';
+  return starts === 'day' ? 'currentMinute < :day' : 'currentMinute < :minute AND currentMinute >= :day';
+}
+
+function valuesOf({ minute, starts }: CountedIn): Record<string, Minute> {
+  return { ':minute': minute, ...(starts && { ':day': firstMinuteOfDay(minute) }) };
+}
+
+/** What holds where the windows that are not begun anew have room for an amount. */
+function roomFor(
+  { ofMinute, ofDay, known }: Amount,
+  { starts }: CountedIn,
+): Pick<ConditionalUpdate, 'conditions' | 'values'> {
+  const ofMinuteToo = starts === undefined;
+  const ofDayToo = starts !== 'day';
+  if (!known) {
+    return {
+      conditions: [...(ofMinuteToo ? ['minuteUsed < perMinute'] : []), ...(ofDayToo ? ['dayUsed < perDay'] : [])],
+      values: {},
+    };
+  }
+  // A condition cannot add, so the room is reckoned before, from limits that must still hold.
+  const { keyId, perMinute, perDay } = known;
+  return {
+    conditions: [
+      'keyId = :keyId AND perMinute = :perMinute AND perDay = :perDay',
+      ...(ofMinuteToo ? ['minuteUsed <= :minuteRoom'] : []),
+      ...(ofDayToo ? ['dayUsed <= :dayRoom'] : []),
+    ],
+    values: {
+      ':keyId': keyId,
+      ':perMinute': perMinute,
+      ':perDay': perDay,
+      ...(ofMinuteToo && { ':minuteRoom': perMinute - ofMinute }),
+      ...(ofDayToo && { ':dayRoom': perDay - ofDay }),
+    },
+  };
 }

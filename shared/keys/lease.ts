@@ -1,167 +1,147 @@
+import { type Amount, ONE } from './counter-store.ts';
 import type { KeyRecord } from './key-record.ts';
-import { rateLimitOf, type Refusal, type Verdict } from './verdict.ts';
-import { isSameDay, type Minute, minuteOf } from './window.ts';
+import { Pace } from './pace.ts';
+import {
+  type CountedIn,
+  countingStep,
+  type CountingStep,
+  rateLimitOf,
+  refusal,
+  type Refusal,
+  type Verdict,
+} from './verdict.ts';
+import { isSameDay, type Minute, minuteOf, startOfMinute } from './window.ts';
 
 /**
- * Keys with higher limits are leased. DynamoDB takes some 1,000 writes a second to one item, so up to here even a whole
- * minute's requests within one second can be written one by one.
- */
-export const LEASED_ABOVE_PER_MINUTE = 1_000;
-
-/**
- * How long an execution environment acts on what it remembers of a leased key, in milliseconds of request time. A key
- * that is revoked, suspended or moved meanwhile is served as before until then, and no longer.
+ * How long an execution environment acts on what it remembers of a key without asking the table, in milliseconds of
+ * request time. A key that is revoked, suspended, resumed or moved meanwhile is served as before until then, and no longer.
  */
 export const LEASE_MS = 1_000;
 
-/** A lease is sized for this much of the environment's own traffic, in milliseconds. */
-const TARGET_MS = 500;
-const MAX_GROWTH = 8;
-/** No lease takes more than this share of what is left, so that the last of a window is not split among the idle. */
-const SMALLEST_SHARE = 64;
+const MINUTE_MS = 60_000;
 
-/** Keys remembered at once. Beyond them the oldest is forgotten, with what was left of its lease. */
-const MAX_REMEMBERED = 1_000;
-
-/** What an earlier lease leaves behind for the next write to settle. */
-export interface Settlement {
-  /** The key as it was when last written; undefined for one that is not leased, or not remembered. */
-  readonly key: KeyRecord | undefined;
-  /** Requests that were taken from the windows of `key.currentMinute` and not used. */
-  readonly unused: number;
-  /** Requests refused without a write, in `key.currentMinute`. */
-  readonly refused: number;
-  /** Requests to take for the traffic as it was. */
-  readonly wanted: number;
-}
-
-export const nothingToSettle: Settlement = { key: undefined, unused: 0, refused: 0, wanted: 1 };
-
-interface Remembered {
-  readonly key: KeyRecord;
-  readonly since: number;
-  readonly until: number;
-  readonly wanted: number;
-  /** Requests admitted under the lease, and to be admitted. */
-  used: number;
-  left: number;
-  /** The answer to requests while nothing is left, and how many got it without a write. */
-  readonly refusal: Refusal | undefined;
-  refused: number;
-}
-
-/** The terms of a new lease. */
-export interface Terms {
-  readonly taken: number;
-  /** What was asked for; the window may not have had it. */
-  readonly wanted: number;
-  /** Unix milliseconds. */
-  readonly now: number;
-  /** Unix milliseconds at which the key ends that the request came with. */
-  readonly until: number;
-}
-
-export function isLeased(key: KeyRecord): boolean {
-  return key.perMinute > LEASED_ABOVE_PER_MINUTE;
-}
-
-/** Requests to take of a window that has `room`, at least 1. */
-export function leaseSize(room: number, wanted: number): number {
-  return Math.max(1, Math.min(wanted, Math.ceil(room / SMALLEST_SHARE)));
-}
-
-/** How many of the unused requests go back to the minute and to the day of a write. */
-export function giveBack({ key, unused }: Settlement, minute: Minute): { ofMinute: number; ofDay: number } {
-  if (!key) return { ofMinute: 0, ofDay: 0 };
-  return {
-    ofMinute: key.currentMinute === minute ? unused : 0,
-    ofDay: isSameDay(key.currentMinute, minute) ? unused : 0,
-  };
+/** Requests that a lease took from a minute and did not use. */
+export interface Unused {
+  readonly keyId: string;
+  readonly minute: Minute;
+  readonly count: number;
 }
 
 /**
- * What one execution environment remembers of leased keys: requests that it has taken from their windows and may admit
- * without a write, or that there were none to take. The windows count a request when it is taken, so all environments
+ * What one execution environment remembers of a key. The windows count a request when it is taken, so all environments
  * together never admit more than the limit.
  */
-export class Leases {
-  readonly #remembered = new Map<string, Remembered>();
+export class RememberedKey {
+  /** As it was last written or read. */
+  #key: KeyRecord;
+  readonly #pace = new Pace();
+  /** Requests of `#key.currentMinute` that this environment has taken. */
+  #taken = 0;
+  /** Those of them that may be admitted without a write. */
+  #left = 0;
+  /** The answer without a write, and how many got it that are not counted in the table yet. */
+  #refusal: Refusal | undefined;
+  #uncounted = 0;
+  /** Unix milliseconds at which the two above end. */
+  #until = 0;
 
-  /** The verdict from memory; undefined where the table has to be asked. */
-  use(keyHash: string, now: number): Verdict | undefined {
-    const lease = this.#remembered.get(keyHash);
-    if (!lease || now >= lease.until || minuteOf(now) > lease.key.currentMinute) return undefined;
-    if (lease.refusal) {
-      // Neither does a request count as refused that is written while the key is suspended.
-      if (lease.refusal.reason !== 'suspended') lease.refused += 1;
-      return lease.refusal;
-    }
-    if (lease.left === 0) return undefined;
-    lease.left -= 1;
-    lease.used += 1;
-    return admitted(lease);
+  constructor(key: KeyRecord) {
+    this.#key = key;
   }
 
-  /** Forgets the key; what it leaves behind goes into the next write. */
-  end(keyHash: string, now: number): Settlement {
-    const lease = this.#remembered.get(keyHash);
-    if (!lease) return nothingToSettle;
-    this.#remembered.delete(keyHash);
-    const elapsed = Math.max(1, now - lease.since);
-    const demand = Math.ceil((lease.used * TARGET_MS) / elapsed);
-    const wanted = lease.refusal ? lease.wanted : Math.max(1, Math.min(demand, lease.wanted * MAX_GROWTH));
-    return { key: lease.key, unused: lease.left, refused: lease.refused, wanted };
+  /** The verdict from memory; undefined where the table has to be asked. @param now Unix milliseconds */
+  answer(now: number): Verdict | undefined {
+    const { currentMinute, minuteRefused, perMinute } = this.#key;
+    if (now >= this.#until || minuteOf(now) > currentMinute) return undefined;
+    if (this.#refusal) {
+      if (this.#refusal.reason === 'suspended') return this.#refusal;
+      // The refusal that suspends the key is written.
+      if (minuteRefused + this.#uncounted + 1 >= perMinute) return undefined;
+      this.#uncounted += 1;
+      return this.#refusal;
+    }
+    if (this.#left === 0) return undefined;
+    this.#left -= 1;
+    return this.#admitted();
   }
 
   /**
-   * Remembers requests taken for a leased key, the one at hand included.
-   *
-   * @param key as the write left it
-   * @returns the verdict on the request at hand
+   * The write to try first. If nothing is known of the minute yet, the key's own traffic tells: another environment has
+   * begun it already, unless less than one request of the others is expected since its start.
    */
-  grant(keyHash: string, key: KeyRecord, { taken, wanted, now, until }: Terms): Verdict {
-    // Another request of this environment may have taken some at the same time.
-    const other = this.#remembered.get(keyHash);
-    const together = other?.key.currentMinute === key.currentMinute ? other : undefined;
-    const lease: Remembered = {
-      // The answers to both may have overtaken each other.
-      key: {
-        ...key,
-        minuteUsed: Math.max(key.minuteUsed, together?.key.minuteUsed ?? 0),
-        dayUsed: Math.max(key.dayUsed, together?.key.dayUsed ?? 0),
-      },
-      since: together?.since ?? now,
-      until: Math.min(now + LEASE_MS, key.expiresAt ?? Infinity, until),
-      wanted: Math.max(wanted, together?.wanted ?? 0),
-      used: 1 + (together?.used ?? 0),
-      left: taken - 1 + (together?.left ?? 0),
-      refusal: undefined,
-      refused: together?.refused ?? 0,
-    };
-    this.#remember(keyHash, lease);
-    return admitted(lease);
+  firstStep(now: number): CountingStep {
+    const step = countingStep(this.#key, now);
+    const { minute, starts } = step.window;
+    if (starts === undefined) return step;
+    const expected = ((this.#key.minuteUsed - this.#taken) * (now - startOfMinute(minute))) / MINUTE_MS;
+    return expected < 1 ? step : { kind: 'countAdmitted', window: { minute } };
   }
 
-  /** Remembers that a leased key is refused for now. */
-  refuse(keyHash: string, refusal: Refusal, { wanted, now, until: end }: Omit<Terms, 'taken'>): void {
-    const other = this.#remembered.get(keyHash);
-    if (other && other.left > 0) return;
-    const { key, rateLimit } = refusal;
-    const until = Math.min(now + LEASE_MS, rateLimit.resetsAt, key.expiresAt ?? Infinity, end);
-    const refused = other?.key.currentMinute === key.currentMinute ? other.refused : 0;
-    this.#remember(keyHash, { key, since: now, until, wanted, used: 0, left: 0, refusal, refused });
+  /** Requests to take with one write in a window, and what goes back of an earlier lease that `unused` tells of. */
+  amount(window: CountedIn, unused: Unused | undefined, now: number): { taken: number; amount: Amount } {
+    const { keyId, currentMinute, perMinute, perDay } = this.#key;
+    const back = unused?.keyId === keyId ? unused : undefined;
+    const backToMinute = back?.minute === window.minute ? back.count : 0;
+    const backToDay = back && isSameDay(back.minute, window.minute) ? back.count : 0;
+    const minuteUsed = currentMinute === window.minute ? this.#key.minuteUsed : 0;
+    const dayUsed = isSameDay(currentMinute, window.minute) ? this.#key.dayUsed : 0;
+    const room = Math.min(perMinute - minuteUsed + backToMinute, perDay - dayUsed + backToDay);
+    const taken = this.#pace.leaseSize(room, now);
+    const ofMinute = taken - backToMinute;
+    const ofDay = taken - backToDay;
+    // One request of limits that need not be known is written in one go, whatever has become of them.
+    return { taken, amount: ofMinute === 1 && ofDay === 1 ? ONE : { ofMinute, ofDay, known: this.#key } };
   }
 
-  #remember(keyHash: string, lease: Remembered): void {
-    this.#remembered.set(keyHash, lease);
-    if (this.#remembered.size <= MAX_REMEMBERED) return;
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined) this.#remembered.delete(oldest);
+  /** Ends the lease. @returns what it did not use */
+  end(): Unused | undefined {
+    const count = this.#left;
+    this.#left = 0;
+    return count === 0 ? undefined : { keyId: this.#key.keyId, minute: this.#key.currentMinute, count };
   }
-}
 
-/** What is left of the windows, as far as this environment knows: what it holds itself, and what nobody has taken. */
-function admitted({ key, left }: Remembered): Verdict {
-  const counted = { ...key, minuteUsed: key.minuteUsed - left, dayUsed: key.dayUsed - left };
-  return { kind: 'admitted', key: counted, rateLimit: rateLimitOf(counted) };
+  /** Refusals of a minute that are to be counted with the next write; they are counted once. */
+  takeUncounted(minute: Minute): number {
+    const count = this.#key.currentMinute === minute ? this.#uncounted : 0;
+    this.#uncounted = 0;
+    return count;
+  }
+
+  /** Takes over the key as a write found it that counted nothing. */
+  see(key: KeyRecord): void {
+    if (key.keyId !== this.#key.keyId || key.currentMinute !== this.#key.currentMinute) {
+      this.#taken = 0;
+      this.#left = 0;
+      this.#uncounted = 0;
+    }
+    this.#key = key;
+  }
+
+  /** Remembers requests that were just taken, the one at hand included. @returns the verdict on that one */
+  grant(key: KeyRecord, taken: number, now: number): Verdict {
+    this.see(key);
+    this.#pace.measure(key, taken, now);
+    this.#taken += taken;
+    this.#left += taken - 1;
+    this.#refusal = undefined;
+    this.#until = Math.min(now + LEASE_MS, key.expiresAt ?? Infinity);
+    return this.#admitted();
+  }
+
+  /** Remembers that the key is refused for now. @returns the verdict */
+  refuse(key: KeyRecord, now: number): Verdict {
+    this.see(key);
+    const verdict = refusal(key, now);
+    if (this.#left > 0) return verdict;
+    this.#refusal = verdict;
+    this.#until = Math.min(now + LEASE_MS, verdict.rateLimit.resetsAt, key.expiresAt ?? Infinity);
+    return verdict;
+  }
+
+  /** What is left of the windows, as far as this environment knows: what it holds itself, and what nobody has taken. */
+  #admitted(): Verdict {
+    const { minuteUsed, dayUsed } = this.#key;
+    const key = { ...this.#key, minuteUsed: minuteUsed - this.#left, dayUsed: dayUsed - this.#left };
+    return { kind: 'admitted', key, rateLimit: rateLimitOf(key) };
+  }
 }

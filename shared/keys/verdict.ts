@@ -39,20 +39,28 @@ export type Verdict =
 /** A key that is refused too often within a minute is suspended this long. */
 export const SUSPENSION_MS = 5 * 60_000;
 
-/** What to do after the counting write of a request found its condition false. */
+/** The minute that a request is counted in, and whether counting it begins a new minute, or a new day with it. */
+export interface CountedIn {
+  readonly minute: Minute;
+  readonly starts?: 'minute' | 'day';
+}
+
+/** What to do about a request. */
 export type Step =
   | { readonly kind: 'deny' }
   /** The key was rotated: its successor counts for both. */
   | { readonly kind: 'follow'; readonly keyHash: string }
   | { readonly kind: 'refuseSuspended' }
-  /** The key has moved on to a later minute, or has room after all: count there. */
-  | { readonly kind: 'count'; readonly minute: Minute }
-  /** The counters are of an earlier minute: start `minute`, admitting the request or refusing it for the day. */
-  | { readonly kind: 'rollOver'; readonly minute: Minute; readonly admit: boolean }
-  | { readonly kind: 'refuse'; readonly minute: Minute; readonly reason: 'minute' | 'day' };
+  | CountingStep;
+
+/** Write that the request is admitted, if the window has room for it; or refused, if it has none. */
+export interface CountingStep {
+  readonly kind: 'countAdmitted' | 'countRefused';
+  readonly window: CountedIn;
+}
 
 /**
- * Decides the next step from the key as it stood when the write failed.
+ * Decides the next step from the key as it stood when a write failed.
  *
  * A request whose own minute is over by the time it is counted belongs to the key's current minute: the counter of
  * its own is gone, and counting it in none would exceed a limit.
@@ -65,16 +73,19 @@ export function nextStep(key: KeyRecord | undefined, now: number): Step {
   if (key.expiresAt !== undefined && key.expiresAt <= now) return { kind: 'deny' };
   if (key.replacedBy !== undefined) return { kind: 'follow', keyHash: key.replacedBy };
   if (key.suspendedUntil > now) return { kind: 'refuseSuspended' };
+  return countingStep(key, now);
+}
 
+/** Whether a good key has room for a request, and in which window it is counted. */
+export function countingStep(key: KeyRecord, now: number): CountingStep {
   const minute = Math.max(minuteOf(now), key.currentMinute);
-  const isStale = key.currentMinute < minute;
-  const dayUsed = isSameDay(key.currentMinute, minute) ? key.dayUsed : 0;
-  if (dayUsed >= key.perDay) {
-    return isStale ? { kind: 'rollOver', minute, admit: false } : { kind: 'refuse', minute, reason: 'day' };
+  if (!isSameDay(key.currentMinute, minute)) return { kind: 'countAdmitted', window: { minute, starts: 'day' } };
+  const isUsedUp = key.dayUsed >= key.perDay;
+  if (key.currentMinute < minute) {
+    return { kind: isUsedUp ? 'countRefused' : 'countAdmitted', window: { minute, starts: 'minute' } };
   }
-  if (isStale) return { kind: 'rollOver', minute, admit: true };
-  if (key.minuteUsed >= key.perMinute) return { kind: 'refuse', minute, reason: 'minute' };
-  return { kind: 'count', minute };
+  const isRefused = isUsedUp || key.minuteUsed >= key.perMinute;
+  return { kind: isRefused ? 'countRefused' : 'countAdmitted', window: { minute } };
 }
 
 /** The window of the key with the least left; the day's on a tie. */

@@ -7,12 +7,16 @@ const MINUTES_PER_DAY = 1_440;
 /** The minute that a time (Unix milliseconds) falls in. */
 export const minuteOf = (epochMs: number): Minute => Math.floor(epochMs / MINUTE_MS);
 
+/** The first millisecond of a minute. */
+export const startOfMinute = (minute: Minute): number => minute * MINUTE_MS;
+
 /** The first millisecond after a minute. */
-export const endOfMinute = (minute: Minute): number => (minute + 1) * MINUTE_MS;
+export const endOfMinute = (minute: Minute): number => startOfMinute(minute + 1);
+
+/** The first minute of the UTC day that a minute belongs to. */
+export const firstMinuteOfDay = (minute: Minute): Minute => minute - (minute % MINUTES_PER_DAY);
 
 /** The first millisecond after the UTC day that a minute belongs to. */
-export const endOfDay = (minute: Minute): number => (dayOf(minute) + 1) * MINUTES_PER_DAY * MINUTE_MS;
+export const endOfDay = (minute: Minute): number => startOfMinute(firstMinuteOfDay(minute) + MINUTES_PER_DAY);
 
-export const isSameDay = (a: Minute, b: Minute): boolean => dayOf(a) === dayOf(b);
-
-const dayOf = (minute: Minute): number => Math.floor(minute / MINUTES_PER_DAY);
+export const isSameDay = (a: Minute, b: Minute): boolean => firstMinuteOfDay(a) === firstMinuteOfDay(b);

@@ -18,8 +18,6 @@ export interface AnsweredRequest {
   readonly code?: ErrorCode | undefined;
   /** The same, where it was the authorizer that denied or refused it, or could not count it. */
   readonly refusal?: ErrorCode | undefined;
-  /** Conditional writes of the limiter that lost. */
-  readonly conflicts: number;
   /** Execution environments that it was the first request of. */
   readonly coldStarts: number;
   /** False where a whole list broke off. A page is handed over at once: what becomes of it, API Gateway knows. */
@@ -49,8 +47,16 @@ const NONE = 'none';
 
 /** @param now Unix milliseconds */
 export function requestLine(request: AnsweredRequest, { namespace, stack }: LogOrigin, now: number) {
-  const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
-  const { conflicts, coldStarts } = request;
+  const {
+    requestId,
+    operation = NONE,
+    keyId = NONE,
+    plan = NONE,
+    code,
+    refusal,
+    complete = true,
+    coldStarts,
+  } = request;
   const metrics = countsOf(request);
   return {
     level: 'INFO',
@@ -65,7 +71,6 @@ export function requestLine(request: AnsweredRequest, { namespace, stack }: LogO
     ...(!complete && { complete }),
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
-    conflicts,
     coldStarts,
     stack,
     ...Object.fromEntries(metrics),
@@ -81,11 +86,10 @@ export function requestLine(request: AnsweredRequest, { namespace, stack }: LogO
 }
 
 /** Only what there is to count: a metric that is always zero is paid for too. */
-function countsOf({ refusal, conflicts, coldStarts }: AnsweredRequest): [RequestMetric, number][] {
+function countsOf({ refusal, coldStarts }: AnsweredRequest): [RequestMetric, number][] {
   const counts: [RequestMetric, number][] = [
     ['Requests', 1],
     ['Refusals', refusal === undefined ? 0 : 1],
-    ['LimiterConflicts', conflicts],
     ['ColdStarts', coldStarts],
   ];
   return counts.filter(([, count]) => count > 0);

@@ -6,7 +6,6 @@ export const requestMetrics = {
   Requests: [['stack'], ['stack', 'operation'], ['stack', 'plan'], ['stack', 'status']],
   /** Those that the authorizer denied, refused or could not count; `reason` is the error code. */
   Refusals: [['stack', 'reason']],
-  LimiterConflicts: [['stack']],
   ColdStarts: [['stack']],
 } as const;
 

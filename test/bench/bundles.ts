@@ -30,7 +30,6 @@ const environment = {
   PETS_TABLE: 'pets',
   ORDERS_TABLE: 'orders',
   REQUESTS_TABLE: 'requests',
-  SECRETS_TABLE: 'secrets',
   PAGE_ORIGIN: 'https://example.com',
   DEPRECATED_AT: '2026-01-01T00:00:00Z',
   SUNSET_AT: '2027-01-01T00:00:00Z',

@@ -51,7 +51,6 @@ export class ListEnvironment {
         AWS_ACCESS_KEY_ID: 'bench',
         AWS_SECRET_ACCESS_KEY: 'bench',
         STOCK_TABLE: table,
-        SECRETS_TABLE: 'secrets',
         METRICS_NAMESPACE: 'Bench',
         STACK_NAME: 'bench',
         NODE_OPTIONS: STREAMING_NODE_OPTIONS,

@@ -80,6 +80,18 @@ describe('A data folder', () => {
     expect(await host.stop()).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
+  test('of the version before is refused in one line', async () => {
+    const old = path.join(parent, 'old');
+    mkdirSync(path.join(old, 'dynamodb'), { recursive: true });
+    host = new HostProcess(['--port', '0', '--data', old], temporaryFolder);
+
+    expect(await host.ended()).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: `npm start: The data folder ${old} was written by another version of the service. Delete it, or choose another with --data.\n`,
+    });
+  });
+
   test('that is empty gets the sample data; another host cannot use it meanwhile; no key is in it', async () => {
     await start();
     const before: unknown = JSON.parse((await api.list()).text);

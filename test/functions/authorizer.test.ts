@@ -216,7 +216,7 @@ describe('A request that is denied', () => {
 });
 
 describe('Of its own part', () => {
-  const used = { conflicts: '0', coldStarts: '0' };
+  const used = { coldStarts: '0' };
 
   test('the authorizer tells the function, which logs the request for both', async () => {
     expect((await verdictOnKey({ plan: 'pro' })).context).toMatchObject({ plan: 'pro', ...used });
@@ -228,7 +228,7 @@ describe('Of its own part', () => {
     await keys.removeAttribute(await keys.issue({ keyHash: hashApiKey(token) }), 'minuteRefused');
     const { context } = await verdictOn({ Authorization: `Bearer ${token}` });
 
-    expect(context).toMatchObject({ outcome: 'SERVICE_UNAVAILABLE', conflicts: '0' });
+    expect(context).toMatchObject({ outcome: 'SERVICE_UNAVAILABLE', coldStarts: '0' });
     expect(context).not.toHaveProperty('plan');
     expect(lines()).toEqual([]);
   });
@@ -237,7 +237,7 @@ describe('Of its own part', () => {
     const { context, principalId } = await verdictOnKey({ keyId: 'k1', plan: 'business' });
 
     expect(parseShare({ ...context, principalId })).toEqual({
-      share: { readUnits: 0, writeUnits: 1, conflicts: 0, coldStarts: 0 },
+      coldStarts: 0,
       plan: 'business',
       keyId: 'k1',
       outcome: 'ADMITTED',
@@ -246,20 +246,15 @@ describe('Of its own part', () => {
 });
 
 describe('A request that is denied is logged by the authorizer, as no function runs:', () => {
-  test.each<[string, Record<string, string>, string, object]>([
-    ['without a key', { Authorization: '' }, 'API_KEY_MISSING', { writeUnits: 0 }],
-    ['with a key that is mistyped', { Authorization: 'Bearer psk_x' }, 'API_KEY_INVALID', { writeUnits: 0 }],
-    [
-      'with a key that was never issued, which takes a write',
-      { Authorization: `Bearer ${generateApiKey()}` },
-      'API_KEY_INVALID',
-      { writeUnits: 1 },
-    ],
-  ])('%s', async (_, headers, code, used) => {
+  test.each<[string, Record<string, string>, string]>([
+    ['without a key', { Authorization: '' }, 'API_KEY_MISSING'],
+    ['with a key that is mistyped', { Authorization: 'Bearer psk_x' }, 'API_KEY_INVALID'],
+    ['with a key that was never issued', { Authorization: `Bearer ${generateApiKey()}` }, 'API_KEY_INVALID'],
+  ])('%s', async (_, headers, code) => {
     await verdictOn(headers);
 
     expect(lines()).toMatchObject([
-      { operation: 'listInventory', keyId: 'none', plan: 'none', status: '401', code, reason: code, ...used },
+      { operation: 'listInventory', keyId: 'none', plan: 'none', status: '401', code, reason: code },
     ]);
     expect(metricsIn(lines()[0])).toContainEqual({
       namespace: 'PetStoreInventory',

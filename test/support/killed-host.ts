@@ -27,7 +27,7 @@ const FIRST_PET = 1_000;
 const FIRST_IMPORTED = 100_000;
 const IMPORTED_AT_ONCE = 25;
 
-const itemSchema = v.object({ petId: safeNumberSchema, quantity: safeNumberSchema, revision: safeNumberSchema });
+const itemSchema = v.object({ petId: safeNumberSchema, quantity: safeNumberSchema, version: v.string() });
 const outputsSchema = v.object({ StockTableName: v.string(), KeysTableName: v.string() });
 
 export interface KilledHostSettings {
@@ -156,7 +156,7 @@ export class KilledHost {
       if (!answer) return;
       if (answer.status === 200) {
         this.ledger.admit(hashApiKey(key), answer.windowEnd);
-        this.ledger.acknowledge(petId, { quantity, revision: answer.revision });
+        this.ledger.acknowledge(petId, { quantity, version: answer.version });
       } else {
         this.ledger.refuse(petId);
         if (answer.status === 429 && isLimited) this.#usedUpMinute = minuteOf(Date.now());
@@ -179,8 +179,11 @@ export class KilledHost {
     });
     await response.text();
     const { status, headers } = response;
-    const revision = Number.parseInt(headers.get('ETag')?.slice(1, -1) ?? '', 36);
-    return { status, revision, windowEnd: headers.get('X-RateLimit-Reset') ?? '' };
+    return {
+      status,
+      version: headers.get('ETag')?.slice(1, -1) ?? '',
+      windowEnd: headers.get('X-RateLimit-Reset') ?? '',
+    };
   }
 
   async #import(running: Running): Promise<void> {

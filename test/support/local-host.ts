@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
 import { account, localCredentials } from '../../infra/local/template/account.ts';
-import { exactNumbers } from '../../shared/dynamodb.ts';
+import * as v from 'valibot';
+import { exactNumbers, safeNumberSchema } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { LogScan } from './log-scan.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
@@ -16,6 +17,8 @@ export interface StockItem {
   readonly quantity: number;
   readonly status: string;
 }
+
+const storedSchema = v.object({ quantity: safeNumberSchema, version: v.optional(v.string()) });
 
 /** A local host in this process, in memory and on a free port, with the keys to its database. */
 export class LocalHost {
@@ -79,6 +82,15 @@ export class LocalHost {
     for (const item of items) {
       await this.documents.send(new PutCommand({ TableName: this.stockTable, Item: { storeId: STORE_ID, ...item } }));
     }
+  }
+
+  /** What lies in the table for a pet. */
+  async readStock(petId: bigint): Promise<v.InferOutput<typeof storedSchema>> {
+    const Key = { storeId: STORE_ID, petId };
+    const { Item } = await this.documents.send(
+      new GetCommand({ TableName: this.stockTable, Key, ConsistentRead: true }),
+    );
+    return v.parse(storedSchema, Item);
   }
 
   async deleteStock(petId: bigint): Promise<void> {

@@ -19,12 +19,10 @@ const requestLineSchema = v.strictObject({
   reason: v.optional(v.string()),
   complete: v.optional(v.literal(false)),
   latency: whole,
-  conflicts: whole,
   coldStarts: v.pipe(whole, v.maxValue(2)),
   stack: v.string(),
   Requests: v.literal(1),
   Refusals: v.optional(v.literal(1)),
-  LimiterConflicts: v.optional(v.pipe(whole, v.minValue(1))),
   ColdStarts: v.optional(v.picklist([1, 2])),
   _aws: v.unknown(),
 });

@@ -100,7 +100,6 @@ export class RequestStorm {
     const petId = this.#random.pick(RequestStorm.petIds);
     const quantity = ++this.#quantities;
     const headers = this.#headersFor(petId);
-    const begun = performance.now();
     const tries = 'Idempotency-Key' in headers ? MAX_TRIES : 1;
     let outcome: SentUpdate['outcome'] = 'refused';
     let answer: Answer | undefined;
@@ -113,8 +112,7 @@ export class RequestStorm {
     }
     const tag = answer && tagOf(answer);
     if (tag !== undefined) this.#tags.set(petId, tag);
-    const revision = tag === undefined ? undefined : Number.parseInt(tag.slice(1, -1), 36);
-    this.updates.push({ petId, quantity, outcome, revision, begun, ended: performance.now() });
+    this.updates.push({ petId, quantity, outcome, version: tag?.slice(1, -1) });
   }
 
   #headersFor(petId: string): Record<string, string> {
@@ -158,7 +156,7 @@ function knownFrom(answer: Answer | undefined): SentUpdate['outcome'] {
   return tagOf(answer) === undefined ? 'unknown' : 'done';
 }
 
-/** The tag of a version; undefined where the answer has none, or one that no version has. */
+/** The tag of a version; undefined where the answer has none. */
 function tagOf({ headers }: Answer): string | undefined {
-  return /^"[0-9a-z]+"$/.exec(headers.get('ETag') ?? '')?.[0];
+  return /^"[\w-]+"$/.exec(headers.get('ETag') ?? '')?.[0];
 }

@@ -8,78 +8,62 @@ export interface SentUpdate {
   /** What the client knows of it. */
   readonly outcome: 'done' | 'refused' | 'unknown';
   /** As its answer tells it. */
-  readonly revision: number | undefined;
-  /** When it was sent and answered, as numbers that grow. */
-  readonly begun: number;
-  readonly ended: number;
+  readonly version: string | undefined;
 }
 
 const number = v.pipe(
   v.object({ N: v.string() }),
   v.transform(({ N }) => Number(N)),
 );
-const callSchema = v.object({ TableName: v.string(), Key: v.object({ petId: v.object({ N: v.string() }) }) });
-const answerSchema = v.object({ Attributes: v.object({ quantity: number, revision: number }) });
+const updateSchema = v.object({
+  TableName: v.string(),
+  Key: v.object({ petId: v.object({ N: v.string() }) }),
+  ExpressionAttributeValues: v.object({ ':quantity': number, ':version': v.object({ S: v.string() }) }),
+});
+const transactionSchema = v.object({ TransactItems: v.tuple([v.unknown(), v.object({ Update: updateSchema })]) });
 
-/** Every version that stock entries have had, as the engine itself tells it. */
+/** Every version that updates have given stock entries, as the engine itself tells it. */
 export class StockHistory {
-  /** Quantities by revision, of each pet. */
-  readonly #versions = new Map<string, Map<number, number>>();
+  /** Quantities by version, of each pet. */
+  readonly #versions = new Map<string, Map<string, number>>();
   readonly #tableName: string;
 
   constructor(tableName: string) {
     this.#tableName = tableName;
   }
 
-  note({ action, body, status, answer }: CarriedOut): void {
-    if (action !== 'UpdateItem' || status !== 200 || !body.includes(this.#tableName)) return;
-    const { Key } = v.parse(callSchema, JSON.parse(body));
-    const { quantity, revision } = v.parse(answerSchema, JSON.parse(answer)).Attributes;
-    const versions = this.#versions.get(Key.petId.N) ?? new Map<number, number>();
-    this.#versions.set(Key.petId.N, versions.set(revision, quantity));
+  note({ action, body, status }: CarriedOut): void {
+    if (status !== 200 || !body.includes(this.#tableName)) return;
+    if (action === 'UpdateItem') this.#add(v.parse(updateSchema, JSON.parse(body)));
+    if (action === 'TransactWriteItems')
+      this.#add(v.parse(transactionSchema, JSON.parse(body)).TransactItems[1].Update);
   }
 
-  get size(): number {
-    return [...this.#versions.values()].reduce((sum, { size }) => sum + size, 0);
+  #add({ Key, ExpressionAttributeValues }: v.InferOutput<typeof updateSchema>): void {
+    const { ':quantity': quantity, ':version': version } = ExpressionAttributeValues;
+    const versions = this.#versions.get(Key.petId.N) ?? new Map<string, number>();
+    this.#versions.set(Key.petId.N, versions.set(version.S, quantity));
   }
 
-  last(petId: string): { readonly revision: number; readonly quantity: number } | undefined {
-    const [revision, quantity] = [...(this.#versions.get(petId) ?? [])].toSorted(([a], [b]) => b - a)[0] ?? [];
-    return revision === undefined || quantity === undefined ? undefined : { revision, quantity };
+  /** The quantity of a version; undefined where no update made it. */
+  quantityOf(petId: string, version: string): number | undefined {
+    return this.#versions.get(petId)?.get(version);
   }
 
   /** What is wrong with the versions, given all updates that were sent; empty where nothing is. */
   faults(updates: readonly SentUpdate[]): string[] {
-    return [
-      ...[...this.#versions].flatMap(([petId, versions]) => gaps(petId, versions)),
-      ...updates.flatMap((update) => this.#faultsOf(update)),
-      ...this.#outOfOrder(updates),
-    ];
+    return updates.flatMap((update) => this.#faultsOf(update));
   }
 
   #faultsOf(update: SentUpdate): string[] {
-    const { petId, quantity, outcome, revision } = update;
-    const revisions = [...(this.#versions.get(petId) ?? [])].filter(([, each]) => each === quantity).map(([at]) => at);
+    const { petId, quantity, outcome, version } = update;
+    const versions = [...(this.#versions.get(petId) ?? [])]
+      .filter(([, each]) => each === quantity)
+      .map(([made]) => made);
     const isWrong =
-      revisions.length > 1 ||
-      (outcome === 'done' && revisions[0] !== revision) ||
-      (outcome === 'refused' && revisions.length > 0);
-    return isWrong ? [`${JSON.stringify(update)} was done at ${JSON.stringify(revisions)}`] : [];
+      versions.length > 1 ||
+      (outcome === 'done' && versions[0] !== version) ||
+      (outcome === 'refused' && versions.length > 0);
+    return isWrong ? [`${JSON.stringify(update)} was done as ${JSON.stringify(versions)}`] : [];
   }
-
-  /** An update that was acknowledged before another was sent must lie beneath it. */
-  #outOfOrder(updates: readonly SentUpdate[]): string[] {
-    const done = updates.filter(({ outcome }) => outcome === 'done');
-    return done.flatMap((later) =>
-      done
-        .filter(({ petId, ended }) => petId === later.petId && ended < later.begun)
-        .filter(({ revision = 0 }) => revision > (later.revision ?? 0))
-        .map((earlier) => `${JSON.stringify(earlier)} came after ${JSON.stringify(later)}`),
-    );
-  }
-}
-
-function gaps(petId: string, versions: ReadonlyMap<number, number>): string[] {
-  const missing = Array.from({ length: versions.size }, (_, index) => index + 1).filter((at) => !versions.has(at));
-  return missing.map((revision) => `pet ${petId} has no revision ${revision}`);
 }

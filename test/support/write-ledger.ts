@@ -3,7 +3,7 @@ import { isSameDay, type Minute, minuteOf } from '../../shared/keys/window.ts';
 /** A version of a stock entry. */
 export interface Version {
   readonly quantity: number;
-  readonly revision: number;
+  readonly version: string;
 }
 
 /** Of a pet that only one client writes to, one request after the other. */
@@ -99,8 +99,8 @@ export class WriteLedger {
       account.acknowledged = stored;
       return [];
     }
-    const isAcknowledged = stored?.quantity === acknowledged.quantity && stored.revision === acknowledged.revision;
-    const isPending = stored?.quantity === pending && stored?.revision === acknowledged.revision + 1;
+    const isAcknowledged = stored?.quantity === acknowledged.quantity && stored.version === acknowledged.version;
+    const isPending = stored !== undefined && stored.quantity === pending && stored.version !== acknowledged.version;
     if (isPending) account.acknowledged = stored;
     return isAcknowledged || isPending
       ? []

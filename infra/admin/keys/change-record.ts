@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { isLeased, LEASE_MS } from '../../../shared/keys/lease.ts';
+import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 
@@ -53,5 +53,5 @@ export async function outlastLeases({ keyTable }: Target, before: KeyRecord): Pr
   for (let round = 0; round < MAX_TRIES && counting?.replacedBy !== undefined; round++) {
     counting = await keyTable.get(counting.replacedBy);
   }
-  if (counting && isLeased(counting)) await sleep(LEASE_MS + MARGIN_MS);
+  await sleep(LEASE_MS + MARGIN_MS);
 }

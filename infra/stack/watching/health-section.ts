@@ -89,7 +89,6 @@ function authorizer(metrics: WatchedMetrics, region: string): IWidget {
     region,
     left: [
       metrics.requests('Refusals', { reason: 'SERVICE_UNAVAILABLE' }).with({ label: 'Not counted (503)' }),
-      metrics.requests('LimiterConflicts').with({ label: 'Counting writes that lost to others' }),
       metrics.requests('ColdStarts').with({ label: 'Cold starts, all functions' }),
     ],
     leftYAxis: axis('count'),

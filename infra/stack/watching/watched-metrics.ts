@@ -37,10 +37,7 @@ export class WatchedMetrics {
   }
 
   /** Of the lines that the functions write for each request. */
-  requests(
-    metricName: 'Requests' | 'Refusals' | 'LimiterConflicts' | 'ColdStarts',
-    dimension?: RequestDimension,
-  ): Metric {
+  requests(metricName: 'Requests' | 'Refusals' | 'ColdStarts', dimension?: RequestDimension): Metric {
     const dimensions = { stack: this.watched.stackName, ...dimension };
     return this.#metric(METRICS_NAMESPACE, metricName, Stats.SUM, dimensions);
   }

@@ -32,9 +32,9 @@ describe('what a template has that is paid by the month', () => {
     expect(fixedPartsOf(template).metrics - fixedPartsOf({ Resources: others }).metrics).toBe(5);
   });
 
-  test('has a metric for all requests, each operation, plan, status and reason, two more, and eight of the sync', () => {
+  test('has a metric for all requests, each operation, plan, status and reason, one more, and eight of the sync', () => {
     const statuses = new Set([200, ...Object.values(errorCatalogue).map(({ status }) => status)]).size;
-    // 4 operations and none; 4 plans and none; 6 reasons; conflicts and cold starts.
-    expect(fixedPartsOf({ Resources: {} }).metrics).toBe(1 + 5 + 5 + statuses + 6 + 2 + 8);
+    // 4 operations and none; 4 plans and none; 6 reasons; cold starts.
+    expect(fixedPartsOf({ Resources: {} }).metrics).toBe(1 + 5 + 5 + statuses + 6 + 1 + 8);
   });
 });

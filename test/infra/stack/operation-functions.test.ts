@@ -99,7 +99,7 @@ describe('the functions', () => {
         INTERIM_USAGE_IDENTIFIER: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ],
-    ['FunctionsListInventory', { STOCK_TABLE: 'TablesStock', SECRETS_TABLE: 'TablesSecrets', ...page, ...flatMemory }],
+    ['FunctionsListInventory', { STOCK_TABLE: 'TablesStock', ...page, ...flatMemory }],
     ['FunctionsUpdateInventory', { STOCK_TABLE: 'TablesStock', REQUESTS_TABLE: 'TablesRequests', ...page }],
     [
       'FunctionsGetPet',
@@ -111,7 +111,7 @@ describe('the functions', () => {
         ...page,
       },
     ],
-    ['FunctionsListOrders', { ORDERS_TABLE: 'TablesOrders', SECRETS_TABLE: 'TablesSecrets', ...page, ...flatMemory }],
+    ['FunctionsListOrders', { ORDERS_TABLE: 'TablesOrders', ...page, ...flatMemory }],
     ['FunctionsFallback', page],
     [
       'KeySyncFunction',

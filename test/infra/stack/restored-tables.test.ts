@@ -69,21 +69,21 @@ describe('restored tables', () => {
     const environments = JSON.stringify(Object.values(template.Resources).map(({ Properties }) => Properties));
 
     expect(environments.match(/"STOCK_TABLE":"stock-of-friday"/g)).toHaveLength(3);
-    expect(environments.match(/"SECRETS_TABLE":"secrets-of-friday"/g)).toHaveLength(2);
+    expect(environments.match(/"REQUESTS_TABLE":"requests-of-friday"/g)).toHaveLength(1);
     expect(template.Outputs.StockTableName?.Value).toBe('stock-of-friday');
   });
 
   test('may be used as the others were, by their exact ARNs', () => {
     const expected = grantsOf(usual).map((grant) =>
-      grant.replace('TablesStock.Arn', arn('stock-of-friday')).replace('TablesSecrets.Arn', arn('secrets-of-friday')),
+      grant.replace('TablesStock.Arn', arn('stock-of-friday')).replace('TablesRequests.Arn', arn('requests-of-friday')),
     );
 
     expect(grantsOf(template)).toEqual(expected);
-    expect(expected).toContainEqual(expect.stringContaining(`${arn('stock-of-friday')}/index/byStatus`));
+    expect(expected).toContainEqual(expect.stringContaining(arn('stock-of-friday')));
   });
 
   test.each(tableNames)('leave the table %s of the stack where it is; one that is replaced is kept', (table) => {
-    const isReplaced = ['stock', 'secrets'].includes(table);
+    const isReplaced = ['stock', 'requests'].includes(table);
     const tableOf = ({ Resources }: Template) =>
       Object.entries(Resources).find((entry) => isTable(entry) && withoutHash(entry[0]) === `Tables${title(table)}`);
     const [id, resource] = tableOf(template) ?? [];

@@ -61,12 +61,10 @@ describe('The environment variables of the functions', () => {
     expect(variables.length).toBeGreaterThan(20);
   });
 
-  test('have no names of secrets, but for the table that the service keeps its own in', () => {
+  test('have no names of secrets', () => {
     const names = new Set(variables.map(({ name }) => name));
 
-    expect([...names].filter((name) => /SECRET|PASSWORD|TOKEN|CREDENTIAL|PRIVATE|API_KEY/i.test(name))).toEqual([
-      'SECRETS_TABLE',
-    ]);
+    expect([...names].filter((name) => /SECRET|PASSWORD|TOKEN|CREDENTIAL|PRIVATE|API_KEY/i.test(name))).toEqual([]);
   });
 
   test('take nothing from a parameter or a secret store as the stack is deployed', () => {

@@ -181,6 +181,6 @@ test('Production keeps its tables and refuses to delete them; staging does not',
       v.looseObject({ DeletionProtectionEnabled: v.boolean() }),
     ).map(({ properties }) => properties.DeletionProtectionEnabled);
 
-  expect(protectionOf('production')).toEqual(Array.from({ length: 6 }, () => true));
-  expect(protectionOf('staging')).toEqual(Array.from({ length: 6 }, () => false));
+  expect(protectionOf('production')).toEqual(Array.from({ length: 5 }, () => true));
+  expect(protectionOf('staging')).toEqual(Array.from({ length: 5 }, () => false));
 });

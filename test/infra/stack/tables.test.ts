@@ -10,7 +10,7 @@ import {
 
 const synthesized = synthesizedStages();
 const stages = ['staging', 'production'] as const;
-const tableNames = ['Stock', 'Keys', 'Pets', 'Orders', 'Requests', 'Secrets'].map((name) => `Tables${name}`);
+const tableNames = ['Stock', 'Keys', 'Pets', 'Orders', 'Requests'].map((name) => `Tables${name}`);
 
 function tablesOf(stage: SynthesizedStage): Map<string, unknown> {
   const found = resourcesOf(stage, 'AWS::DynamoDB::Table', v.looseObject({}));
@@ -31,27 +31,13 @@ type KeyTypes = Readonly<Record<string, 'S' | 'N'>>;
 const keySchema = (key: KeyTypes) =>
   Object.keys(key).map((AttributeName, index) => ({ AttributeName, KeyType: index === 0 ? 'HASH' : 'RANGE' }));
 
-const definitions = (...keys: readonly KeyTypes[]) =>
-  Object.entries(Object.assign({}, ...keys)).map(([AttributeName, AttributeType]) => ({
-    AttributeName,
-    AttributeType,
-  }));
-
 const stockKey = { storeId: 'S', petId: 'N' } as const;
-const stockByStatus = { status: 'S', petId: 'N' } as const;
 const ordersKey = { storeId: 'S', orderId: 'N' } as const;
-const ordersByStatus = { status: 'S', orderId: 'N' } as const;
-
-const index = (key: KeyTypes, ProjectionType: 'ALL' | 'KEYS_ONLY') => ({
-  IndexName: 'byStatus',
-  KeySchema: keySchema(key),
-  Projection: { ProjectionType },
-});
 
 describe.each(stages)('the tables of %s', (stage) => {
   const tables = tablesOf(synthesized[stage]);
 
-  test('are one for the stock, the keys, the pets, the orders, requests that are repeated, and secrets', () => {
+  test('are one for the stock, the keys, the pets, the orders, and requests that are repeated', () => {
     expect([...tables.keys()].toSorted()).toEqual(tableNames.toSorted());
   });
 
@@ -61,26 +47,11 @@ describe.each(stages)('the tables of %s', (stage) => {
     ['a pet by its id', 'TablesPets', { petId: 'N' }],
     ['an order of a store, in the order of their ids', 'TablesOrders', ordersKey],
     ['a request by its id', 'TablesRequests', { requestId: 'S' }],
-    ['a secret by its name', 'TablesSecrets', { name: 'S' }],
   ] as const)('keep %s', (_, name, key) => {
     expect(tables.get(name)).toMatchObject({ KeySchema: keySchema(key) });
   });
 
-  test('find stock by its status in petId order, by the keys alone: an update changes none of them', () => {
-    expect(tables.get('TablesStock')).toMatchObject({
-      AttributeDefinitions: definitions(stockKey, stockByStatus),
-      GlobalSecondaryIndexes: [index(stockByStatus, 'KEYS_ONLY')],
-    });
-  });
-
-  test('find whole orders by their status, in the order of their ids', () => {
-    expect(tables.get('TablesOrders')).toMatchObject({
-      AttributeDefinitions: definitions(ordersKey, ordersByStatus),
-      GlobalSecondaryIndexes: [index(ordersByStatus, 'ALL')],
-    });
-  });
-
-  test.each(['TablesKeys', 'TablesPets', 'TablesRequests', 'TablesSecrets'])('%s has no index to pay for', (name) => {
+  test.each(tableNames)('%s has no index to pay for', (name) => {
     expect(tables.get(name)).not.toHaveProperty('GlobalSecondaryIndexes');
   });
 

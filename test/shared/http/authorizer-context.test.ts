@@ -5,7 +5,7 @@ import {
   limitHeaders,
   noLimitContext,
   parseAuthorizerContext,
-  parsePrincipal,
+  parseLineage,
   refusalCode,
   unavailableContext,
   unknownLimit,
@@ -43,6 +43,7 @@ describe('what the authorizer says of a request', () => {
 
     expect(contextOf({ kind: 'admitted', key, rateLimit }, NOW)).toEqual({
       outcome: 'ADMITTED',
+      lineage: 'k3y1d',
       limit: '60',
       remaining: '42',
       reset: END_OF_MINUTE_SECONDS,
@@ -55,6 +56,7 @@ describe('what the authorizer says of a request', () => {
   test('that is refused: how many seconds to wait too', () => {
     expect(refused('minute', END_OF_MINUTE, { minuteUsed: 60 })).toEqual({
       outcome: 'RATE_LIMIT_EXCEEDED',
+      lineage: 'k3y1d',
       limit: '60',
       remaining: '0',
       reset: END_OF_MINUTE_SECONDS,
@@ -221,16 +223,16 @@ describe('what a function makes of it', () => {
     });
   });
 
-  test('the key is known by its id', () => {
-    expect(parsePrincipal(admittedContext)).toBe('k3y1d');
+  test('the key is known by its lineage', () => {
+    expect(parseLineage(admittedContext)).toBe('k3y1d');
   });
 
   test.each([
     ['no context', undefined],
-    ['no id', {}],
-    ['an empty one', { principalId: '' }],
+    ['no lineage', {}],
+    ['an empty one', { lineage: '' }],
   ])('with %s there is no key to tell requests by', (_, context) => {
-    expect(() => parsePrincipal(context)).toThrow('Invalid');
+    expect(() => parseLineage(context)).toThrow('Invalid');
   });
 });
 
@@ -240,20 +242,15 @@ describe('what API Gateway knows a key by', () => {
   const ofConsole = aKey({ keyHash: 'cd', usageIdentifier: 'token' });
 
   test.each([
-    ['its hash, where we issued it', ours, 'psk_x', 'ab'],
-    ['the token, where it was made in the AWS console', ofConsole, 'a-key-from-the-console', 'a-key-from-the-console'],
-  ])('%s', (_, known, token, identifier) => {
-    expect(usageIdentifier(known, token, INTERIM, NOW)).toBe(identifier);
-  });
-
-  test.each([
-    ['one we issued', ours, 'psk_x', 'ab'],
-    ['one made in the AWS console', ofConsole, 'a-key-from-the-console', 'a-key-from-the-console'],
-  ])('%s: the interim key, until all of API Gateway knows it', (_, known, token, identifier) => {
+    ['its hash, where we issued it', ours, { token: 'psk_x', keyHash: 'ab' }, 'ab'],
+    ['the hash of its successor, where it was rotated', ours, { token: 'psk_old', keyHash: '99' }, 'ab'],
+    ['the token, where it was made in the AWS console', ofConsole, { token: 'a-key', keyHash: 'cd' }, 'a-key'],
+    ['the interim key, where one of the console replaced it', ofConsole, { token: 'psk_old', keyHash: '99' }, INTERIM],
+  ])('%s; and the interim key, until all of API Gateway knows it', (_, known, presented, identifier) => {
     const justMoved = { ...known, interimUntil: NOW };
 
-    expect(usageIdentifier(justMoved, token, INTERIM, NOW - 1)).toBe(INTERIM);
-    expect(usageIdentifier(justMoved, token, INTERIM, NOW)).toBe(identifier);
-    expect(usageIdentifier(justMoved, token, INTERIM, NOW + 1)).toBe(identifier);
+    expect(usageIdentifier(justMoved, presented, INTERIM, NOW - 1)).toBe(INTERIM);
+    expect(usageIdentifier(justMoved, presented, INTERIM, NOW)).toBe(identifier);
+    expect(usageIdentifier(known, presented, INTERIM, NOW)).toBe(identifier);
   });
 });

@@ -31,6 +31,10 @@ describe('a JSON body', () => {
     ['white space', ' {\r\n\t"quantity" : 5 } ', 5],
     ['an integer written with an exponent', '{"quantity":1e3}', 1_000],
     ['an integer written as a decimal', '{"quantity":5.0}', 5],
+    ['an integer written with a fraction and an exponent', '{"quantity":1.25e2}', 125],
+    ['an integer written with a negative exponent', '{"quantity":50e-1}', 5],
+    ['a zero with any exponent', '{"quantity":0.0e-400}', 0],
+    ['minus zero', '{"quantity":-0}', -0],
     ['an escaped field name', '{"\\u0071uantity":5}', 5],
   ])('is read with %s', (_, body, quantity) => {
     expect(parse(body)).toEqual({ quantity });
@@ -45,6 +49,30 @@ describe('a JSON body', () => {
       fc.property(fc.integer({ min: 0, max: 2_147_483_647 }), (quantity) => {
         expect(parse(JSON.stringify({ quantity }))).toEqual({ quantity });
       }),
+    );
+  });
+
+  test.each(['1e-400', '6.9999999999999999999', '2147483647.0000000000000000001', '0.1e-1', '12e-1', '1.25e1'])(
+    'is refused with %s, which only rounding makes an integer, if anything',
+    (number) => {
+      expect(() => parse(`{"quantity":${number}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
+    },
+  );
+
+  test.each([
+    ['twice', '{"quantity":5,"quantity":5}', 'quantity'],
+    ['twice, once with an escape', '{"quantity":5 , "\\u0071uantity" :6}', 'quantity'],
+    ['twice within another', '{"quantity":5,"a":[{"b":1,"c":"{","b":2}]}', 'b'],
+    ['twice, with an escape in its name', '{"a\\"":1,"a\\"":2}', 'a"'],
+  ])('is refused with a field given %s', (_, body, field) => {
+    expect(() => parse(body)).toThrow(invalidBody(`The field ${JSON.stringify(field)} is given twice.`));
+  });
+
+  test('is not taken to have a field twice that others have too, or that is the text of one', () => {
+    const body = '{"a":{"b":1},"c":[{"b":1},{"b":2}],"d":"\\"a\\":","quantity":5}';
+
+    expect(() => parse(body)).toThrow(
+      invalidBody('The field "a" is not known. The field "c" is not known. The field "d" is not known.'),
     );
   });
 

@@ -13,7 +13,7 @@ import { type Reader, streamedAnswer } from '../../support/streamed-answer.ts';
 const lines = recordRequestLines();
 
 /** What the authorizer says of its own part. */
-const share = { plan: 'pro', conflicts: '1', coldStarts: '1' };
+const share = { plan: 'pro', coldStarts: '1' };
 const ok: Reply = { status: 200, body: '[]' };
 
 beforeEach(() => {
@@ -51,7 +51,6 @@ describe.each<[string, (respond: () => Promise<Reply>, event?: Event) => Promise
         keyId: 'k3y1d',
         plan: 'pro',
         status: '200',
-        conflicts: 1,
         coldStarts: 1,
         stack: 'test-Inventory',
       },
@@ -117,14 +116,14 @@ describe.each<[string, (respond: () => Promise<Reply>, event?: Event) => Promise
     ['nothing of its part, as one of a release ago', admittedContext, { status: '200', keyId: 'k3y1d' }],
     [
       'what nobody knows, as one of the next release',
-      { ...admittedContext, plan: 'platinum', conflicts: 'NaN', coldStarts: '', more: 'x' },
+      { ...admittedContext, plan: 'platinum', coldStarts: 'NaN', more: 'x' },
       { status: '200', plan: 'platinum' },
     ],
     ['values of other types', { ...admittedContext, plan: 7 }, { status: '200', plan: 'none' }],
   ])('logs a request of which the authorizer tells %s', async (_name, authorizer, expected) => {
     await send(() => Promise.resolve(ok), { authorizer });
 
-    expect(lines()).toMatchObject([{ conflicts: 0, coldStarts: 0, ...expected }]);
+    expect(lines()).toMatchObject([{ coldStarts: 0, ...expected }]);
   });
 
   test('logs a line for each request, which keeps to the format of CloudWatch', async () => {

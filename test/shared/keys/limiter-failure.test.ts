@@ -32,13 +32,6 @@ test('The limiter gives up where every one of its writes loses a race', async ()
   expect(calls.length).toBeGreaterThan(1);
 });
 
-test('The limiter reads a key that did not come with the failure as it is now, not as it was', async () => {
-  const { client, calls } = losingClient(undefined);
-  await new Limiter(client, 'keys').admit('00'.repeat(32), NOW);
-
-  expect(calls).toContainEqual(expect.objectContaining({ commandName: 'GetItemCommand', ConsistentRead: true }));
-});
-
 test('The limiter does not repeat a write that may have arrived', async () => {
   const { client, calls } = failingClient([Object.assign(new Error('too late'), { name: 'TimeoutError' })]);
 

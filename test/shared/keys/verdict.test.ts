@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
   emptyWindows,
   nextStep,
@@ -30,6 +30,8 @@ const day = (remaining: number) => ({ ...ofDay(remaining), seconds: 86_400 });
 describe('the next step after the counting write of a request failed', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
     ['an unknown key is denied', undefined, { kind: 'deny' }],
+    ['a revoked key is denied', key({ revoked: true }), { kind: 'deny' }],
+    ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: UNTIL_RESUMED }), { kind: 'deny' }],
     ['a disabled key is denied', key({ enabled: false }), { kind: 'deny' }],
     ['a key that expired is denied', key({ expiresAt: NOW - 1 }), { kind: 'deny' }],
     ['a key that expires right now is denied', key({ expiresAt: NOW }), { kind: 'deny' }],
@@ -40,51 +42,63 @@ describe('the next step after the counting write of a request failed', () => {
       key({ suspendedUntil: NOW + 1, currentMinute: MINUTE - 1 }),
       { kind: 'refuseSuspended' },
     ],
-    ['a key that was never used starts its first minute', aKey(), { kind: 'rollOver', minute: MINUTE, admit: true }],
+    [
+      'a key that was never used starts its first minute',
+      aKey(),
+      { kind: 'countAdmitted', window: { minute: MINUTE, starts: 'day' } },
+    ],
     [
       'a minute after one that was full starts with an admitted request',
       key({ currentMinute: MINUTE - 1, minuteUsed: 2 }),
-      { kind: 'rollOver', minute: MINUTE, admit: true },
+      { kind: 'countAdmitted', window: { minute: MINUTE, starts: 'minute' } },
     ],
     [
       'a minute of a day that is used up starts with a refused request',
       key({ currentMinute: MINUTE - 1, dayUsed: 10 }),
-      { kind: 'rollOver', minute: MINUTE, admit: false },
+      { kind: 'countRefused', window: { minute: MINUTE, starts: 'minute' } },
     ],
     [
       'a day after one that was used up starts with an admitted request',
       key({ currentMinute: LAST_OF_YESTERDAY, dayUsed: 10 }),
-      { kind: 'rollOver', minute: MINUTE, admit: true },
+      { kind: 'countAdmitted', window: { minute: MINUTE, starts: 'day' } },
     ],
-    ['a full minute refuses', key({ minuteUsed: 2 }), { kind: 'refuse', minute: MINUTE, reason: 'minute' }],
+    ['a full minute refuses', key({ minuteUsed: 2 }), { kind: 'countRefused', window: { minute: MINUTE } }],
     [
       'a minute over its limit, because the limit was lowered, refuses',
       key({ minuteUsed: 3 }),
-      { kind: 'refuse', minute: MINUTE, reason: 'minute' },
+      { kind: 'countRefused', window: { minute: MINUTE } },
     ],
-    ['a day that is used up refuses', key({ dayUsed: 10 }), { kind: 'refuse', minute: MINUTE, reason: 'day' }],
+    ['a day that is used up refuses', key({ dayUsed: 10 }), { kind: 'countRefused', window: { minute: MINUTE } }],
     [
       'where both are full, the day refuses',
       key({ minuteUsed: 2, dayUsed: 10 }),
-      { kind: 'refuse', minute: MINUTE, reason: 'day' },
+      { kind: 'countRefused', window: { minute: MINUTE } },
     ],
-    ['a key that has room after all counts', key(), { kind: 'count', minute: MINUTE }],
-    ['a key that expires later counts', key({ expiresAt: NOW + 1 }), { kind: 'count', minute: MINUTE }],
-    ['a key whose suspension ends right now counts', key({ suspendedUntil: NOW }), { kind: 'count', minute: MINUTE }],
+    ['a key that has room after all counts', key(), { kind: 'countAdmitted', window: { minute: MINUTE } }],
+    [
+      'a key that expires later counts',
+      key({ expiresAt: NOW + 1 }),
+      { kind: 'countAdmitted', window: { minute: MINUTE } },
+    ],
+    [
+      'a key whose suspension ends right now counts',
+      key({ suspendedUntil: NOW }),
+      { kind: 'countAdmitted', window: { minute: MINUTE } },
+    ],
     [
       'a late request counts in the minute that the key has moved on to',
       key({ currentMinute: MINUTE + 1 }),
-      { kind: 'count', minute: MINUTE + 1 },
+      { kind: 'countAdmitted', window: { minute: MINUTE + 1 } },
     ],
     [
       'a late request is refused where that minute is full',
       key({ currentMinute: MINUTE + 1, minuteUsed: 2 }),
-      { kind: 'refuse', minute: MINUTE + 1, reason: 'minute' },
+      { kind: 'countRefused', window: { minute: MINUTE + 1 } },
     ],
     [
       'a request that is late by a day is refused where the new day is used up',
       key({ currentMinute: MINUTE + 1_440, dayUsed: 10 }),
-      { kind: 'refuse', minute: MINUTE + 1_440, reason: 'day' },
+      { kind: 'countRefused', window: { minute: MINUTE + 1_440 } },
     ],
   ])('%s', (_, record, step) => {
     expect(nextStep(record, NOW)).toEqual(step);
@@ -94,7 +108,7 @@ describe('the next step after the counting write of a request failed', () => {
     fc.assert(
       fc.property(anyKey(), fc.integer({ min: -3_000, max: 3_000 }), (record, minutesLater) => {
         const step = nextStep(record, NOW + minutesLater * 60_000);
-        expect('minute' in step ? step.minute : Infinity).toBeGreaterThanOrEqual(record.currentMinute);
+        expect('window' in step ? step.window.minute : Infinity).toBeGreaterThanOrEqual(record.currentMinute);
       }),
     );
   });
@@ -102,7 +116,8 @@ describe('the next step after the counting write of a request failed', () => {
   test('a request is only ever counted where both windows have room', () => {
     fc.assert(
       fc.property(anyKey(), (record) => {
-        fc.pre(nextStep(record, NOW).kind === 'count');
+        const step = nextStep(record, NOW);
+        fc.pre(step.kind === 'countAdmitted' && step.window.starts === undefined);
         expect(record.minuteUsed).toBeLessThan(record.perMinute);
         expect(record.dayUsed).toBeLessThan(record.perDay);
       }),

@@ -15,7 +15,6 @@ const aRequest = (differences: Partial<AnsweredRequest> = {}): AnsweredRequest =
   keyId: 'k3y1d',
   plan: 'pro',
   status: 200,
-  conflicts: 0,
   coldStarts: 0,
   ...differences,
 });
@@ -45,7 +44,6 @@ describe('The line about a request', () => {
       plan: 'pro',
       status: '200',
       latency: 37,
-      conflicts: 0,
       coldStarts: 0,
       stack: 'staging-Inventory',
       Requests: 1,
@@ -123,12 +121,8 @@ describe('The metrics of a request', () => {
     ]);
   });
 
-  test('are conflicts of the limiter and cold starts, where there were any', () => {
-    expect(metricsOf({ conflicts: 3, coldStarts: 2 })).toEqual([
-      ...requests,
-      ofStack('LimiterConflicts', 3),
-      ofStack('ColdStarts', 2),
-    ]);
+  test('are cold starts, where there were any', () => {
+    expect(metricsOf({ coldStarts: 2 })).toEqual([...requests, ofStack('ColdStarts', 2)]);
   });
 
   test('keep to the format of CloudWatch, whatever the request was', () => {
@@ -147,7 +141,6 @@ describe('The metrics of a request', () => {
       code,
       refusal: code,
       complete: fc.boolean(),
-      conflicts: fc.nat(),
       coldStarts: fc.nat({ max: 2 }),
     } satisfies { [Name in keyof AnsweredRequest]-?: fc.Arbitrary<unknown> });
 
@@ -155,7 +148,7 @@ describe('The metrics of a request', () => {
       fc.property(request, (answered) => {
         const names = metricsIn(lineOf(answered)).map(({ name }) => name);
         expect(new Set(names).size).toBe(
-          1 + [answered.refusal !== undefined, answered.conflicts > 0, answered.coldStarts > 0].filter(Boolean).length,
+          1 + [answered.refusal !== undefined, answered.coldStarts > 0].filter(Boolean).length,
         );
       }),
     );

@@ -1,0 +1,81 @@
+import type { KeyRecord } from './key-record.ts';
+import { isSameDay } from './window.ts';
+
+/** A pace is measured over this many milliseconds, or this many writes where they come faster. */
+const MEASURED_MS = 100;
+const MEASURED_WRITES = 5;
+/** Without a write for this long, in milliseconds, a pace is out of date. */
+const STALE_MS = 2_000;
+
+/** DynamoDB takes some 1,000 writes a second to one item. Leases begin a little below that. */
+const LEASED_FROM_PER_SECOND = 800;
+/** Writes a second that all environments together are meant to make on a leased key. */
+const TARGET_WRITES_PER_SECOND = 200;
+/** A lease is for this much of the environment's own traffic at most, in milliseconds. */
+const LONGEST_LEASE_MS = 500;
+/** A lease takes this part of what is left for the environment, by its share of the key's traffic. */
+const PART_OF_SHARE = 1 / 3;
+
+/** Requests a second that are counted on a key. */
+interface Rates {
+  readonly ofAll: number;
+  readonly own: number;
+}
+
+/**
+ * How fast the requests of one key are counted: by this execution environment, and by all of them, as the counter in
+ * the key's record tells with each write.
+ */
+export class Pace {
+  #since = 0;
+  #first: KeyRecord | undefined;
+  #last = 0;
+  #writes = 0;
+  #own = 0;
+  #rates: Rates | undefined;
+
+  /** @param key as the write left it @param taken requests that it took @param now time of the request, Unix milliseconds */
+  measure(key: KeyRecord, taken: number, now: number): void {
+    const isContinued =
+      this.#first?.keyId === key.keyId &&
+      now - this.#last < STALE_MS &&
+      isSameDay(this.#first.currentMinute, key.currentMinute);
+    if (!this.#first || !isContinued) {
+      this.#rates = undefined;
+      this.#begin(key, now);
+      return;
+    }
+    this.#last = Math.max(this.#last, now);
+    this.#writes += 1;
+    this.#own += taken;
+    const elapsed = this.#last - this.#since;
+    if (elapsed < MEASURED_MS && this.#writes < MEASURED_WRITES) return;
+    const perSecond = 1_000 / Math.max(1, elapsed);
+    const ofAll = Math.max(this.#own, key.dayUsed - this.#first.dayUsed) * perSecond;
+    this.#rates = { ofAll, own: this.#own * perSecond };
+    this.#begin(key, now);
+  }
+
+  /**
+   * Requests to take with one write: 1, unless the requests of the key come faster than its item can be written.
+   *
+   * @param room requests that are left in the windows
+   * @param now Unix milliseconds
+   */
+  leaseSize(room: number, now: number): number {
+    if (!this.#rates || now - this.#last >= STALE_MS) return 1;
+    const { ofAll, own } = this.#rates;
+    if (ofAll < LEASED_FROM_PER_SECOND) return 1;
+    const shareOfRoom = room * (own / ofAll) * PART_OF_SHARE;
+    const longest = (own * LONGEST_LEASE_MS) / 1_000;
+    return Math.max(1, Math.floor(Math.min(ofAll / TARGET_WRITES_PER_SECOND, longest, shareOfRoom)));
+  }
+
+  #begin(key: KeyRecord, now: number): void {
+    this.#first = key;
+    this.#since = now;
+    this.#last = now;
+    this.#writes = 0;
+    this.#own = 0;
+  }
+}
