@@ -88,7 +88,8 @@ export class CounterStore {
       conditions: ['currentMinute = :minute'],
       values: { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
     });
-    return write.key ?? key;
+    // Otherwise the key is no longer in that minute, or not as good: the request was refused as it was counted.
+    return write.done ? write.key : key;
   }
 
   async #updateIf(keyHash: string, now: number, { update, conditions, values }: ConditionalUpdate): Promise<Write> {

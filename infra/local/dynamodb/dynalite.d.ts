@@ -41,7 +41,8 @@ declare module 'dynalite/db/index.js' {
   }
 
   export interface ItemStore extends IndexStore {
-    get(key: string, done: Callback<Item>): void;
+    /** An item that is not there is an error whose name is NotFoundError. */
+    get(key: string, done: Callback<Item | undefined>): void;
     /** Calls `run` once nothing else holds the lock of the key. What `release` returns frees it, and calls `done`. */
     lock(key: string, run: (release: Release) => void): void;
   }
@@ -89,6 +90,8 @@ declare module 'dynalite/validations/index.js' {
     checkTypes(data: object, types: FieldTypes): WriteData;
     /** Parses the expressions too. @throws an error of the API on a value that is not allowed */
     checkValidations(data: WriteData, types: FieldTypes, custom: CustomCheck, store: OperationStore): void;
+    /** Adds to `data` what its expressions mean. @returns what is wrong with them; nothing where they are right */
+    validateExpressions(data: object): string | undefined;
   };
   export default validations;
 }

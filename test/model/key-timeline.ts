@@ -1,0 +1,90 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { exactNumbers } from '../../shared/dynamodb.ts';
+import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import type { Commit } from './virtual-tables.ts';
+
+export interface Version {
+  readonly at: number;
+  readonly writer: string;
+  readonly key: KeyRecord;
+}
+
+/** What the records of the keys were at every time. */
+export class KeyTimeline {
+  readonly #versions = new Map<string, Version[]>();
+  readonly #counting = new Map<string, Version[]>();
+
+  constructor(commits: readonly Commit[]) {
+    for (const { at, writer, after } of commits) {
+      if (!after) continue;
+      const key = parseKeyRecord(unmarshall(after, { ...exactNumbers }));
+      const versions = this.#versions.get(key.keyHash) ?? [];
+      versions.push({ at, writer, key });
+      this.#versions.set(key.keyHash, versions);
+      if (key.replacedBy === undefined) this.countingVersions(key.lineage).push({ at, writer, key });
+    }
+  }
+
+  get lineages(): string[] {
+    return [...this.#counting.keys()];
+  }
+
+  /** The versions of the record that counts for a key and those before it, one record after the other. */
+  countingVersions(lineage: string): Version[] {
+    const versions = this.#counting.get(lineage) ?? [];
+    this.#counting.set(lineage, versions);
+    return versions;
+  }
+
+  get keyHashes(): string[] {
+    return [...this.#versions.keys()];
+  }
+
+  versionsOf(keyHash: string): readonly Version[] {
+    return this.#versions.get(keyHash) ?? [];
+  }
+
+  lineageOf(keyHash: string): string | undefined {
+    return this.versionsOf(keyHash)[0]?.key.lineage;
+  }
+
+  /** The versions of a key that there were from one time to another, both included. */
+  between(keyHash: string, from: number, to: number): readonly Version[] {
+    const versions = this.versionsOf(keyHash);
+    return versions.slice(Math.max(0, endAt(versions, from) - 1), endAt(versions, to)).filter(({ at }) => at <= to);
+  }
+
+  at(keyHash: string, time: number): KeyRecord | undefined {
+    return this.versionsOf(keyHash)[endAt(this.versionsOf(keyHash), time) - 1]?.key;
+  }
+
+  /** A key and those that count for it, one after the other, as they were at every moment from one time to another. */
+  chains(keyHash: string, from: number, to: number): KeyRecord[][] {
+    const lineage = this.lineageOf(keyHash);
+    if (lineage === undefined) return [[]];
+    const related = this.keyHashes.filter((other) => this.lineageOf(other) === lineage);
+    const moments = new Set([from, ...related.flatMap((other) => this.between(other, from, to).map(({ at }) => at))]);
+    return [...moments].filter((at) => at >= from).map((at) => this.#chainAt(keyHash, at));
+  }
+
+  #chainAt(keyHash: string, time: number): KeyRecord[] {
+    const chain: KeyRecord[] = [];
+    for (let key = this.at(keyHash, time); key;) {
+      chain.push(key);
+      key = key.replacedBy === undefined ? undefined : this.at(key.replacedBy, time);
+    }
+    return chain;
+  }
+}
+
+/** How many versions there are up to a time, which is found by halving. */
+function endAt(versions: readonly Version[], time: number): number {
+  let from = 0;
+  let to = versions.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((versions[middle]?.at ?? Infinity) <= time) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

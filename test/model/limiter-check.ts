@@ -1,0 +1,157 @@
+import { type KeyRecord, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
+import type { Refusal, Verdict } from '../../shared/keys/verdict.ts';
+import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
+import { KeyTimeline, type Version } from './key-timeline.ts';
+import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-schedule.ts';
+import { violationsOfSuspensions } from './suspension-check.ts';
+
+/** An environment acts on what it remembers for this long, in milliseconds of request time. */
+const REMEMBERED_MS = 1_000;
+
+/** Whether a request was told what the table bears out. Returns what was not: nothing, so it is hoped. */
+export function violationsOfLimiter({ told, commits }: LimiterHistory): string[] {
+  const timeline = new KeyTimeline(commits);
+  const answered = told.toSorted((a, b) => a.answeredAt - b.answeredAt);
+  return [
+    ...answered.flatMap((request) => violationsOfRequest(request, timeline)),
+    ...violationsOfLimits(answered, timeline),
+    ...timeline.lineages.flatMap((lineage) => {
+      const own = answered.filter(({ keyHash }) => timeline.lineageOf(keyHash) === lineage);
+      const versions = timeline.countingVersions(lineage);
+      return violationsOfCounters(own, versions).concat(violationsOfSuspensions(own, versions));
+    }),
+  ];
+}
+
+function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): string[] {
+  const { outcome, epoch, keyHash, answeredAt, troubles } = request;
+  if (outcome.kind === 'abandoned') return [];
+  if (outcome.kind === 'failed')
+    return troubles > 0 ? [] : [at(request, `failed with no fault: ${String(outcome.error)}`)];
+  // Each moment at which what it was told by may have been read.
+  const chains = timeline.chains(keyHash, sinceOf(request), answeredAt);
+  if (outcome.kind === 'denied') {
+    return chains.some((chain) => !isValid(chain, epoch)) ? [] : [at(request, 'denied a valid key')];
+  }
+  const violations = violationsOfHeaders(request, outcome, chains);
+  const isTrue =
+    outcome.kind === 'admitted'
+      ? chains.some(
+          (chain) => isValid(chain, epoch) && (chain.at(-1)?.suspendedUntil ?? 0) <= Math.max(epoch, answeredAt),
+        )
+      : chains.some((chain) => isValid(chain, epoch) && isRefused(chain.at(-1), outcome, epoch));
+  const what =
+    outcome.kind === 'admitted' ? 'admitted a key that was not good' : `refused for no reason: ${outcome.reason}`;
+  return isTrue ? violations : [...violations, at(request, what)];
+}
+
+/** A lease that was taken with a request as old as this one is good for that one's time and a second. */
+const sinceOf = ({ epoch, invokedAt }: ToldVerdict): number =>
+  Math.min(epoch, invokedAt) - REMEMBERED_MS - MAX_AHEAD_MS;
+
+/** Whether a key, and the one that counts for it, may be used at all. */
+function isValid(chain: readonly KeyRecord[], epoch: number): boolean {
+  return (
+    chain.length > 0 &&
+    chain.at(-1)?.replacedBy === undefined &&
+    chain.every(
+      ({ enabled, revoked, suspendedUntil, expiresAt = Infinity }) =>
+        enabled && !revoked && suspendedUntil < UNTIL_RESUMED && expiresAt > epoch,
+    )
+  );
+}
+
+function isRefused(key: KeyRecord | undefined, { reason, key: told }: Refusal, epoch: number): boolean {
+  if (!key) return false;
+  if (reason === 'suspended') return key.suspendedUntil > epoch;
+  if (!isSameDay(key.currentMinute, told.currentMinute)) return false;
+  if (reason === 'day') return key.dayUsed >= key.perDay;
+  return key.currentMinute === told.currentMinute && key.minuteUsed >= key.perMinute;
+}
+
+function violationsOfHeaders(
+  request: ToldVerdict,
+  outcome: Exclude<Verdict, { kind: 'denied' }>,
+  chains: readonly KeyRecord[][],
+): string[] {
+  const { epoch, answeredAt } = request;
+  const { rateLimit, key } = outcome;
+  const { limit, remaining, resetsAt } = rateLimit;
+  const limits = chains.flatMap((chain) => chain.flatMap(({ perMinute, perDay }) => [perMinute, perDay]));
+  const ends = [endOfMinute(key.currentMinute), endOfDay(key.currentMinute)];
+  const isSuspended = outcome.kind === 'refused' && outcome.reason === 'suspended';
+  const rules: [string, boolean][] = [
+    ['The limit is one of the key.', limits.includes(limit)],
+    [
+      'What remains is a whole number up to the limit.',
+      Number.isInteger(remaining) && remaining >= 0 && remaining <= limit,
+    ],
+    ['The reset is the end of a window.', Number.isInteger(resetsAt) && (isSuspended || ends.includes(resetsAt))],
+    ['The window is not before the request.', isSuspended || key.currentMinute >= minuteOf(epoch)],
+    ['The window has begun.', key.currentMinute <= minuteOf(answeredAt + MAX_AHEAD_MS)],
+  ];
+  return rules.filter(([, holds]) => !holds).map(([rule]) => at(request, `told ${JSON.stringify(rateLimit)}. ${rule}`));
+}
+
+/** No more were told that they are admitted, in any window, than the limit that was in force. */
+function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimeline): string[] {
+  const violations: string[] = [];
+  const told = new Map<string, number[]>();
+  for (const request of answered) {
+    const { outcome } = request;
+    if (outcome.kind !== 'admitted') continue;
+    const chains = timeline.chains(request.keyHash, sinceOf(request), request.answeredAt);
+    const inForce = (limit: 'perMinute' | 'perDay') => Math.max(...chains.map((chain) => chain.at(-1)?.[limit] ?? 0));
+    const { lineage, currentMinute } = outcome.key;
+    for (const [window, limit, end] of [
+      [`${lineage} minute ${currentMinute}`, inForce('perMinute'), endOfMinute(currentMinute)],
+      [`${lineage} day ${endOfDay(currentMinute)}`, inForce('perDay'), endOfDay(currentMinute)],
+    ] as const) {
+      const times = told.get(window) ?? [];
+      told.set(window, times);
+      // What an environment remembers knows nothing of those that others have admitted since.
+      const known = times.filter((time) => time < sinceOf(request)).length;
+      const { rateLimit } = outcome;
+      if (rateLimit.resetsAt === end && rateLimit.remaining + known >= Math.max(limit, rateLimit.limit)) {
+        violations.push(at(request, `told ${rateLimit.remaining} of ${limit} after ${known} others in ${window}`));
+      }
+      const count = times.push(request.answeredAt);
+      if (count > limit) violations.push(at(request, `is number ${count} of ${limit} in ${window}`));
+    }
+  }
+  return violations;
+}
+
+/** The counter of a minute is never behind what was admitted in it, and not ahead of it where nothing went wrong. */
+function violationsOfCounters(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
+  const wentWrong = own.some(({ troubles, outcome }) => troubles > 0 || outcome.kind === 'abandoned');
+  const largest = Math.max(...versions.map((version, index) => takes(versions[index - 1], version)));
+  // Each environment may hold a lease whose minute is over; one may have been larger by what it gave back.
+  const leased = largest > 1 ? 2 * largest * new Set(own.map(({ environment }) => environment)).size : 0;
+  const admitted = own.flatMap(({ outcome, answeredAt }) =>
+    outcome.kind === 'admitted' ? { answeredAt, minute: outcome.key.currentMinute } : [],
+  );
+  return versions.flatMap(({ at: time, key }, index): string[] => {
+    const { currentMinute, minuteUsed, perMinute } = key;
+    const next = versions[index + 1];
+    // Nothing is taken back later, so it is enough to look where the counter is lowered, or left for good.
+    if (next?.key.currentMinute === currentMinute && next.key.minuteUsed >= minuteUsed) return [];
+    const until = next?.at ?? Infinity;
+    const ofMinute = admitted.filter(({ minute }) => minute === currentMinute);
+    const soFar = ofMinute.filter(({ answeredAt }) => answeredAt <= until).length;
+    const isLast = next?.key.currentMinute !== currentMinute;
+    const isAhead = isLast && !wentWrong && minuteUsed > ofMinute.length + leased;
+    const what = `At ${time} the counter of minute ${currentMinute} was ${minuteUsed} of ${perMinute}`;
+    return minuteUsed < soFar || isAhead ? [`${what}, with ${soFar} admitted, ${ofMinute.length} in the end`] : [];
+  });
+}
+
+/** Requests that a change of a key took from the same minute. */
+function takes(before: Version | undefined, { key }: Version): number {
+  return before?.key.currentMinute === key.currentMinute
+    ? Math.abs(key.minuteUsed - before.key.minuteUsed)
+    : key.minuteUsed;
+}
+
+const at = ({ environment, invokedAt, answeredAt, epoch, keyHash }: ToldVerdict, what: string): string =>
+  `Environment ${environment}, from ${invokedAt} to ${answeredAt}, epoch ${epoch}, key ${keyHash.slice(0, 8)}: ${what}`;
