@@ -74,6 +74,37 @@ describe('the comment on a pull request', () => {
   });
 });
 
+describe('the audit of the packages', () => {
+  const inPullRequest = scriptStep('pull-request.yml', 'audit', 'Audit the packages').run;
+  const inDeploy = scriptStep('deploy.yml', 'build', 'Audit the packages').run;
+
+  test.each([
+    ['lets a pull request pass that is clean', inPullRequest, 0, '', 0, ''],
+    ['stops a pull request that is not', inPullRequest, 1, '', 1, ''],
+    [
+      'prints why it may pass',
+      inPullRequest,
+      1,
+      'No fix yet.',
+      0,
+      '::warning::npm audit did not pass. It is accepted: No fix yet.\n',
+    ],
+    ['says nothing of a clean deploy', inDeploy, 0, '', 0, ''],
+    [
+      'lets a deploy go on, and prints why',
+      inDeploy,
+      1,
+      '',
+      0,
+      expect.stringMatching(/^::warning::npm audit did not pass\. The deploy goes on .*\n$/),
+    ],
+  ])('%s', (_, script, auditExit, accepted, status, stdout) => {
+    const outcome = runScript(script, { npm: noting(`exit ${auditExit}`) }, {}, { ACCEPTED: accepted });
+
+    expect(outcome).toMatchObject({ status, stdout, calls: 'audit --audit-level=moderate\n' });
+  });
+});
+
 const comparing = (exitCode: number) => noting(`if [ "$2" = --silent ]; then echo '### Changes'; exit ${exitCode}; fi`);
 
 describe('a pull request from a fork', () => {
