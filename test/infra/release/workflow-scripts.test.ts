@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { COMMENT_MARK } from '../../../infra/release/changes/report.ts';
 import { stackNameOf } from '../../../infra/stages.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { scriptStep } from '../../support/workflows.ts';
@@ -35,6 +34,9 @@ const noting = (text = ''): string => `echo "$*" >> calls\n${text}`;
 /** `gh`, with comments that its own `--jq` would go through. */
 const gh = (comments: object[]): string =>
   noting(`if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(comments)}'; fi`);
+
+/** As infra/release/changes.ts writes it. */
+const COMMENT_MARK = '<!-- changes to the deployed stacks -->';
 
 const comment = (id: number, login: string, body: string) => ({ id, user: { login }, body });
 

@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Outcome, run } from '../../../support/admin-command.ts';
-import { inventoryTemplate, tableId, writeAssembly } from '../../../support/changed-assembly.ts';
-import { ScriptedServer, type Step } from '../../../support/scripted-server.ts';
-import { synthesizedOnce } from '../../../support/synthesize-once.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { type Outcome, run } from '../../support/admin-command.ts';
+import { inventoryTemplate, tableId, writeAssembly } from '../../support/changed-assembly.ts';
+import { ScriptedServer, type Step } from '../../support/scripted-server.ts';
+import { synthesizedOnce } from '../../support/synthesize-once.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const replacing = path.join(folder, 'replacing');
 const template = inventoryTemplate('production');
-const table = `production/Inventory/${tableId(template, 'Stock')}`;
+const table = `production-Inventory/${tableId(template, 'Stock')}`;
 const allowance = `Replaces-table: ${table}: the stores get numbers`;
 const refusal = `Tables would be lost, and nobody has said that it is meant: ${table}\n`;
 
@@ -22,7 +22,7 @@ beforeAll(() => {
 
 /** `npm run changes -- …` in a process of its own, without npm. */
 const changes = (words: readonly string[], env: Record<string, string> = {}): Promise<Outcome> =>
-  run(process.execPath, ['infra/release/changes/main.ts', ...words], {
+  run(process.execPath, ['infra/release/changes.ts', ...words], {
     PULL_REQUEST_DESCRIPTION: undefined,
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
@@ -37,16 +37,18 @@ describe('npm run changes --against another assembly', () => {
     const { exitCode, stdout, stderr } = await changes(['--app', synthesizedOnce(), '--against', synthesizedOnce()]);
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout).toMatch(/^(?:[\w/]+: no changes\n){2,}No changes to the stacks in .*\n$/);
-    expect(stdout).toContain('production/Inventory: no changes\n');
+    expect(stdout).toMatch(/^(?:[\w-]+: no changes\n){2,}$/);
+    expect(stdout).toContain('production-Inventory: no changes\n');
   });
 
   test('exits with 1 where a table would be lost, and says how that is allowed', async () => {
     const { exitCode, stdout, stderr } = await changes([...words, '--markdown']);
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: refusal });
-    expect(stdout).toContain(`- Loss: \`${table}\` is replaced by an empty one, for its KeySchema;`);
-    expect(stdout).toContain(`\nReplaces-table: ${table}: why\n`);
+    expect(stdout).toMatch(/^<!-- changes to the deployed stacks -->\n\n`{6}text\nLoss: /);
+    expect(stdout).toContain(`Loss: ${table} is replaced by an empty one. Not allowed.\n`);
+    expect(stdout).toContain(`: Replaces-table: ${table}: why\n`);
+    expect(stdout).toContain('KeySchema (requires replacement)');
   });
 
   test('lets it pass where the description of the pull request allows it', async () => {
@@ -108,8 +110,7 @@ describe('npm run changes with what is deployed', () => {
     const { exitCode, stdout, stderr } = await changes(['--app', replacing, '--markdown'], awsUser(server));
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: refusal });
-    expect(stdout).toMatch(/### Changes to the last deploy: (\d+) of \1 stacks\n/);
-    expect(stdout).toMatch(/\n- `staging\/Inventory`: new, with \d+ resources\n/);
+    expect(stdout).toMatch(/\nstaging-Inventory: new, with \d+ resources\n/);
     const asked = server.requests.map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
     expect(asked).toEqual(
       expect.arrayContaining(
@@ -140,25 +141,22 @@ describe('npm run changes with what is deployed', () => {
     const { exitCode, stdout } = await changes(['--app', renamed], awsUser(server));
 
     expect(exitCode).toBe(1);
-    expect(stdout).toContain('production/Inventory: no longer in the app; it stays as it is\n');
-    expect(stdout).toContain(
-      `Loss: ${table} is left behind with its data: the app no longer has its stack. Not allowed.`,
-    );
+    expect(stdout).toContain('production-Inventory: no longer in the app; it stays as it is\n');
+    expect(stdout).toContain(`Loss: ${table} is left behind: the app no longer has its stack. Not allowed.`);
   });
 
-  const hint = 'Check the AWS credentials and AWS_REGION, or compare with a folder: --against DIR.\n';
-  const cannot = 'Cannot read the deployed template of production-Inventory:';
+  const cannot = 'The deployed template of production-Inventory cannot be read:';
 
   test.each<[what: string, step: Step, line: string]>([
     [
       'the permission is missing',
       failure(403, 'AccessDenied', 'User: eve is not authorized to perform: cloudformation:GetTemplate'),
-      `${cannot} User: eve is not authorized to perform: cloudformation:GetTemplate. ${hint}`,
+      `${cannot} User: eve is not authorized to perform: cloudformation:GetTemplate (see --against)\n`,
     ],
     [
       'something other than the CDK has deployed it',
       cloudFormation({ 'production-Inventory': 'Resources: {}' }),
-      "The template of the stack production-Inventory is not the CDK's JSON: it was deployed by something else.\n",
+      `${cannot} Unexpected token 'R', "Resources: {}" is not valid JSON (see --against)\n`,
     ],
   ])('exits with 2 and one line where %s', async (_, step, line) => {
     const server = await ScriptedServer.start(step);
@@ -172,15 +170,15 @@ describe('npm run changes with what is deployed', () => {
     expect(outcome).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: `${cannot} Could not load credentials from any providers. ${hint}`,
+      stderr: `${cannot} Could not load credentials from any providers (see --against)\n`,
     });
   });
 });
 
 test.each([
-  ['no assembly', ['--app', 'infra'], /^infra is no cloud assembly: ENOENT.*\. Make one with npm run synth\.\n$/],
-  ['no such file', ['--app', replacing, '--allowed-by', 'none.md'], /^There is no file none\.md\.\n$/],
-  ['an option that it does not know', ['--all'], /^unknown option '--all' \(see npm run changes -- --help\)\n$/],
+  ['no assembly', ['--app', 'infra'], /^ENOENT: no such file .*infra\/manifest\.json'?\n$/],
+  ['no such file', ['--app', replacing, '--against', replacing, '--allowed-by', 'none.md'], /^ENOENT: .*none\.md'\n$/],
+  ['an option that it does not know', ['--all'], /^error: unknown option '--all'\n$/],
 ])('%s is told in one line', async (_, words, line) => {
   const { exitCode, stdout, stderr } = await changes(words);
 
