@@ -29,7 +29,4 @@ export const eventTypes = {
       `https://sqs.${account.region}.${account.urlSuffix}/${account.id}/${named(stack, logicalId)}`,
     attributes: { Arn: arnOf('sqs', ''), QueueName: named },
   },
-  'AWS::SQS::QueuePolicy': {
-    properties: v.strictObject({ PolicyDocument: noEffect, Queues: noEffect }),
-  },
 } as const satisfies Record<string, ResourceType>;

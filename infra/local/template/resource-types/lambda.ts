@@ -42,9 +42,6 @@ export const lambdaTypes = {
     ref: named,
     attributes: { Arn: functionArn },
   },
-  'AWS::Lambda::Permission': {
-    properties: v.strictObject({ Action: noEffect, FunctionName: noEffect, Principal: noEffect, SourceArn: noEffect }),
-  },
   'AWS::Lambda::Version': {
     properties: v.strictObject({ FunctionName: text }),
     // There is one version at a time: what was synthesized.

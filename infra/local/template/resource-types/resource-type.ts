@@ -16,11 +16,6 @@ export interface ResourceType<Properties extends v.GenericSchema = v.GenericSche
   readonly attributes?: Readonly<Record<string, (stack: string, logicalId: string) => string>>;
 }
 
-/** A resource that does nothing on a laptop. Its properties are listed all the same. */
-export function withoutEffect(...properties: readonly string[]) {
-  return v.strictObject(Object.fromEntries(properties.map((property) => [property, noEffect])));
-}
-
 export const named = (stack: string, logicalId: string): string => `${stack}-${logicalId}`;
 
 export const arnOf =
