@@ -6,13 +6,13 @@ import { readAssembly, type SynthesizedStack } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
 import { makeFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
-import { loadEvents } from './events/load-events.ts';
 import { createFrontServer, type Service } from './front-server.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import type { UsageMeter } from './gateway/usage-meter.ts';
 import { GatewayRecords } from './gateway-records/gateway-records.ts';
 import { applyTemplate } from './gateway-records/template-records.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
+import { loadKeySync } from './load-key-sync.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-sink.ts';
 import { prepareData } from './prepare-data.ts';
@@ -106,15 +106,15 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   };
   const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
   closings.push(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
-  const events = loadEvents(stack, functions, logGroups.sink('events'));
-  closings.push(() => events.close());
+  const keySync = loadKeySync(stack, functions, logGroups.sink('key-sync'));
+  closings.push(() => keySync.close());
   const { restApi, usageMeter, apiStage } = loadRestApi(stack, functions, logGroups, records);
   const keys = await prepareData(stack, engine, records, options.sampleData);
   await records.saved();
 
-  const controlPlane = new ControlPlane({ records, apiStage }, events.bus);
+  const controlPlane = new ControlPlane({ records, apiStage }, () => keySync.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
-  events.bus.startSchedules();
+  keySync.startSchedule();
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.
   closings.push(() => closeServer(server));
   return {

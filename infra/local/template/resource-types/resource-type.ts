@@ -22,6 +22,3 @@ export const arnOf =
   (service: string, kind: string) =>
   (stack: string, logicalId: string): string =>
     arn(service, `${kind}${named(stack, logicalId)}`);
-
-export const wholeNumber = (least: number, most: number) =>
-  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
