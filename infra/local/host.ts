@@ -90,7 +90,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   });
   const engine = await startEngine(options);
   closings.push(() => engine.close());
-  const records = await openRecords(options.dataFolder);
+  const records = openRecords(options.dataFolder);
   closings.push(() => records.close());
   const synthesized = await assemble(options, assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
@@ -139,6 +139,6 @@ function startEngine({ dynamodb, dataFolder }: HostOptions): Promise<Engine> {
   return dynamodb ? Promise.resolve(externalEngine(dynamodb)) : startEmbeddedEngine(dataFolder);
 }
 
-function openRecords(dataFolder: string | undefined): Promise<GatewayRecords> {
-  return dataFolder === undefined ? Promise.resolve(GatewayRecords.inMemory()) : GatewayRecords.open(dataFolder);
+function openRecords(dataFolder: string | undefined): GatewayRecords {
+  return dataFolder === undefined ? GatewayRecords.inMemory() : GatewayRecords.open(dataFolder);
 }

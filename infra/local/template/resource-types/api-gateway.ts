@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { templateTagsSchema } from '../../gateway-records/tags.ts';
-import { quotaPeriods } from '../../gateway-records/usage-plan.ts';
 import { noEffect, reference, type ResourceType, text, texts } from './resource-type.ts';
 
 const status = v.pipe(text, v.regex(/^\d{3}$/));
@@ -44,11 +43,7 @@ const methodProperties = v.variant('AuthorizationType', [
   }),
 ]);
 
-const quota = v.strictObject({
-  Limit: v.number(),
-  Offset: v.optional(v.number(), 0),
-  Period: v.picklist(quotaPeriods),
-});
+const quota = v.strictObject({ Limit: v.number(), Period: v.literal('DAY') });
 const throttle = v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() });
 const tags = v.optional(templateTagsSchema, []);
 

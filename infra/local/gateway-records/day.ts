@@ -1,5 +1,3 @@
-import type { Quota } from './usage-plan.ts';
-
 /** A UTC day, as the number of whole days since the Unix epoch. */
 export type Day = number;
 
@@ -16,16 +14,4 @@ export function parseDate(text: string): Day | undefined {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) / DAY_MS : Number.NaN;
   // The parser takes February 30th for a day in March.
   return Number.isNaN(day) || dateOf(day) !== text ? undefined : day;
-}
-
-/**
- * The first day of the period of a quota that a day falls in. By default a week starts on Sunday and a month on its
- * first; the offset moves the start by days (CloudFormation, AWS::ApiGateway::UsagePlan QuotaSettings).
- */
-export function startOfPeriod({ period, offset }: Quota, day: Day): Day {
-  if (period === 'DAY') return day;
-  const date = new Date(day * DAY_MS);
-  if (period === 'WEEK') return day - ((date.getUTCDay() - offset + 7) % 7);
-  const monthsBack = date.getUTCDate() - 1 < offset ? 1 : 0;
-  return dayOf(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - monthsBack, 1 + offset));
 }
