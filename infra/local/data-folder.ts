@@ -7,9 +7,7 @@ const FORMAT = 2;
 
 const FORMAT_FILE = 'format';
 
-type DataKind = 'dynamodb' | 'gateway';
-
-const dataKinds: readonly DataKind[] = ['dynamodb', 'gateway'];
+const dataKinds: readonly string[] = ['dynamodb', 'gateway', 'gateway.json'];
 
 /**
  * Makes the data folder, if it is not there yet, and marks it with the format of what will be in it.
@@ -34,7 +32,7 @@ export function openDataFolder(dataFolder: string): void {
 }
 
 /** Makes a folder in the data folder, if it is not there yet. @throws HostError where that cannot be */
-export function makeFolder(dataFolder: string, name: DataKind | 'logs' | ''): string {
+export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): string {
   const folder = join(dataFolder, name);
   try {
     mkdirSync(folder, { recursive: true });

@@ -6,13 +6,13 @@ import { readAssembly, type SynthesizedStack } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
-import { loadEvents } from './events/load-events.ts';
 import { createFrontServer, type Service } from './front-server.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import type { UsageMeter } from './gateway/usage-meter.ts';
 import { GatewayRecords } from './gateway-records/gateway-records.ts';
 import { applyTemplate } from './gateway-records/template-records.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
+import { loadKeySync } from './load-key-sync.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-sink.ts';
 import { prepareData } from './prepare-data.ts';
@@ -91,7 +91,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   if (options.dataFolder !== undefined) openDataFolder(options.dataFolder);
   const engine = await startEngine(options);
   closings.push(() => engine.close());
-  const records = await openRecords(options.dataFolder);
+  const records = openRecords(options.dataFolder);
   closings.push(() => records.close());
   const synthesized = await assemble(options, assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
@@ -107,15 +107,15 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   };
   const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
   closings.push(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
-  const events = loadEvents(stack, functions, logGroups.sink('events'));
-  closings.push(() => events.close());
+  const keySync = loadKeySync(stack, functions, logGroups.sink('key-sync'));
+  closings.push(() => keySync.close());
   const { restApi, usageMeter, apiStage } = loadRestApi(stack, functions, logGroups, records);
   const keys = await prepareData(stack, engine, records, options.sampleData);
   await records.saved();
 
-  const controlPlane = new ControlPlane({ records, apiStage }, events.bus);
+  const controlPlane = new ControlPlane({ records, apiStage }, () => keySync.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
-  events.bus.startSchedules();
+  keySync.startSchedule();
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.
   closings.push(() => closeServer(server));
   return {
@@ -140,6 +140,6 @@ function startEngine({ dynamodb, dataFolder }: HostOptions): Promise<Engine> {
   return dynamodb ? Promise.resolve(externalEngine(dynamodb)) : startEmbeddedEngine(dataFolder);
 }
 
-function openRecords(dataFolder: string | undefined): Promise<GatewayRecords> {
-  return dataFolder === undefined ? Promise.resolve(GatewayRecords.inMemory()) : GatewayRecords.open(dataFolder);
+function openRecords(dataFolder: string | undefined): GatewayRecords {
+  return dataFolder === undefined ? GatewayRecords.inMemory() : GatewayRecords.open(dataFolder);
 }

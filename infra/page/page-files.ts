@@ -3,7 +3,6 @@ import { indexHtml } from './index-html.ts';
 import { withOptionalParametersOff } from './optional-parameters.ts';
 import { pageAssets } from './page-assets.ts';
 import { contentTypeOf, type PageFile, type PageFiles } from './page-file.ts';
-import { runbookPages } from './runbook-pages.ts';
 
 export interface PageOptions {
   /** Base address of the service, which ends in its version. It may be a token of the CDK. */
@@ -18,8 +17,8 @@ const DESCRIPTION =
   'How to list and set the stock of a pet store over HTTP: a guide to keys, limits and errors, every operation, and a try-it.';
 
 /**
- * The files of the reference page: `index.html`, `openapi.json`, the runbooks of the alarms, and the assets that they
- * lead to. Each is made or read when it is wanted.
+ * The files of the reference page: `index.html`, `openapi.json`, and the assets that they lead to. Each is made or read
+ * when it is wanted.
  */
 export function pageFiles({ serverUrl, environment, demoKey }: PageOptions): PageFiles {
   const { folder, files } = pageAssets();
@@ -28,7 +27,7 @@ export function pageFiles({ serverUrl, environment, demoKey }: PageOptions): Pag
     const key = demoKey === undefined ? {} : { exampleKey: demoKey };
     return openApiJson(withOptionalParametersOff(openApiDocument({ serverUrl, environment, ...key })));
   };
-  return new Map([rendered('index.html', html), rendered('openapi.json', document), ...runbookPages(folder), ...files]);
+  return new Map([rendered('index.html', html), rendered('openapi.json', document), ...files]);
 }
 
 function rendered(path: string, render: () => string): [string, PageFile] {

@@ -97,9 +97,10 @@ function readable(source: ISource, role: Role): ISource {
 function pageSources(pages: readonly File[]): ISource[] {
   const texts = pages.map(([path, file]) => [path, file.read().toString()] as const);
   const withAddress = new Map(texts.filter(([, text]) => Token.isUnresolved(text)));
+  const others = pages.filter(([path]) => !withAddress.has(path));
   return [
     ...[...withAddress].map(([path, text]) => Source.data(path, text)),
-    folderOf(pages.filter(([path]) => !withAddress.has(path))),
+    ...(others.length > 0 ? [folderOf(others)] : []),
   ];
 }
 

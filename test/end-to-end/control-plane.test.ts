@@ -82,7 +82,7 @@ describe('API Gateway’s own API, with the AWS SDK', () => {
         name: 'acme',
         apiStages: [apiStage],
         throttle: { rateLimit: 1.5, burstLimit: 3 },
-        quota: { limit: 10, period: 'MONTH' },
+        quota: { limit: 10, period: 'DAY' },
       }),
     );
     const { id: usagePlanId = '' } = made;
@@ -100,7 +100,7 @@ describe('API Gateway’s own API, with the AWS SDK', () => {
     await gateway.send(new DeleteUsagePlanCommand({ usagePlanId }));
 
     expect(made).toMatchObject({ apiStages: [apiStage], throttle: { rateLimit: 1.5, burstLimit: 3 } });
-    expect(changed).toMatchObject({ apiStages: [], quota: { limit: 20, offset: 0, period: 'MONTH' } });
+    expect(changed).toMatchObject({ apiStages: [], quota: { limit: 20, offset: 0, period: 'DAY' } });
     expect(read).toMatchObject({ id: usagePlanId, name: 'acme', quota: { limit: 20 } });
     await expect(gateway.send(new GetUsagePlanCommand({ usagePlanId }))).rejects.toMatchObject({
       name: 'NotFoundException',

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import * as v from 'valibot';
 import { API_VERSION } from '../../shared/contract/operations.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
-import { resourcesOf, type SynthesizedStage, synthesizedStages, text as joined } from '../support/synthesized.ts';
-
-const alarmsOf = (stage: SynthesizedStage) =>
-  resourcesOf(stage, 'AWS::CloudWatch::Alarm', v.looseObject({ AlarmDescription: joined }));
 
 describe('The reference page of a local host', () => {
   let host: LocalHost;
@@ -36,18 +31,6 @@ describe('The reference page of a local host', () => {
     expect(await header('Content-Type', '/openapi.json')).toBe('application/json');
     expect(await header('Content-Type', script)).toBe('text/javascript; charset=utf-8');
     expect(await header('Content-Type', script.replace('reference.js', 'favicon.svg'))).toBe('image/svg+xml');
-  });
-
-  test('has the runbook of each alarm, at the address that the alarm names', async () => {
-    const addresses = alarmsOf(synthesizedStages().production).map(
-      ({ properties }) => /Runbook: <.*>(\/runbooks\/[a-z-]+\.html)$/.exec(properties.AlarmDescription)?.[1] ?? '',
-    );
-    const statuses = await Promise.all(addresses.map(async (address) => (await get(address)).status));
-
-    expect(addresses.length).toBeGreaterThan(10);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(await (await get('/runbooks/api-errors.html')).text()).toContain('<h1>Requests fail on our side</h1>');
-    expect((await get('/runbooks/nowhere.html')).status).toBe(404);
   });
 
   test('has the demo key of the Free plan filled in', async () => {

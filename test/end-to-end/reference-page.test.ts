@@ -82,22 +82,6 @@ if (browserObstacle !== undefined) {
       }
     });
 
-    test('shows the runbooks, within the width of the screen', async () => {
-      const runbook = new ReferencePage(await browser.newPage(screen));
-      await runbook.open(`${host.origin}/runbooks/many-refusals.html`);
-      await takePicture(runbook, `${name}-runbook`);
-      const overflow = await runbook.overflow();
-      const padding = await runbook.page.evaluate(`getComputedStyle(document.querySelector('main')).paddingLeft`);
-      await runbook.page.getByRole('link', { name: 'All runbooks' }).click();
-      await runbook.page.getByRole('link', { name: 'sync-failed', exact: true }).click();
-      await runbook.page.waitForURL('**/sync-failed.html');
-
-      expect([overflow, padding]).toEqual([0, '20px']);
-      expect(await runbook.page.getByRole('heading', { level: 1 }).innerText()).toBe('The sync of keys fails');
-      expect(runbook.complaints).toEqual([]);
-      await runbook.page.close();
-    });
-
     test('makes a first request with the demo key, and shows all digits of the answer', async () => {
       await reference.tryOut('GET', '/inventory');
       const { status, body } = await reference.send();

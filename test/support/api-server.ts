@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
-import { EventBus } from '../../infra/local/events/event-bus.ts';
 import { createFrontServer } from '../../infra/local/front-server.ts';
 import { close, listen } from './listening.ts';
 import type { LocalApi } from './local-api.ts';
@@ -19,7 +18,7 @@ export class ApiServer {
   static async start({ restApi, records, apiStage, stack }: LocalApi): Promise<ApiServer> {
     const service = {
       restApi,
-      controlPlane: new ControlPlane({ records, apiStage }, new EventBus([])),
+      controlPlane: new ControlPlane({ records, apiStage }, () => undefined),
       engineEndpoint: new URL('http://127.0.0.1:1'),
       outputs: stack.outputs,
     };

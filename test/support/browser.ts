@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { browserObstacle, startChromium, type StartedBrowser } from '../../infra/dashboard/chromium.ts';
+import { browserObstacle, startChromium, type StartedBrowser } from './chromium.ts';
 
 export { browserObstacle };
 

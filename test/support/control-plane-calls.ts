@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { ControlPlane, type ControlPlaneRequest } from '../../infra/local/control-plane/control-plane.ts';
-import { EventBus } from '../../infra/local/events/event-bus.ts';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import { apiStage } from './gateway-records.ts';
 
@@ -26,14 +25,12 @@ export const signature =
 /** A control plane over records in memory, as its callers see it. */
 export class ControlPlaneCalls {
   readonly records = GatewayRecords.inMemory();
-  /** The events that it has published, without what EventBridge adds. */
-  readonly events: unknown[] = [];
+  /** How often it has told of a change. */
+  changes = 0;
   readonly #controlPlane: ControlPlane;
 
   constructor() {
-    const collect = { deliver: (event: string) => void this.events.push(JSON.parse(event)) };
-    const rule = { arn: 'rule', pattern: { source: ['aws.apigateway'] }, periodMs: undefined, targets: [collect] };
-    this.#controlPlane = new ControlPlane({ records: this.records, apiStage }, new EventBus([rule]));
+    this.#controlPlane = new ControlPlane({ records: this.records, apiStage }, () => (this.changes += 1));
   }
 
   /** @param path with its query */

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { MAX_BODY_BYTES } from '../../infra/local/control-plane/request-body.ts';
-import { EventBus } from '../../infra/local/events/event-bus.ts';
 import type { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import { readBody } from '../../infra/local/read-request.ts';
 import type { ApiStage } from '../../shared/key-registry/gateway-client.ts';
@@ -16,8 +15,8 @@ const failures = {
 } as const;
 
 /**
- * The control plane of a host at an address of its own. What is changed here is in the host's records, but no event
- * tells of it, so that no sync runs but those of the test. A test may have calls fail.
+ * The control plane of a host at an address of its own. What is changed here is in the host's records, but the
+ * host is not told, so that no sync runs but those of the test. A test may have calls fail.
  */
 export class ControlPlaneServer {
   /** When each call arrived, by the monotonic clock; those that failed too. */
@@ -33,7 +32,7 @@ export class ControlPlaneServer {
   }
 
   static async start(records: GatewayRecords, apiStage: ApiStage): Promise<ControlPlaneServer> {
-    const server = new ControlPlaneServer(new ControlPlane({ records, apiStage }, new EventBus([])));
+    const server = new ControlPlaneServer(new ControlPlane({ records, apiStage }, () => undefined));
     server.#port = await listen(server.#server);
     return server;
   }

@@ -1,4 +1,4 @@
-import type { Invocable } from '../../infra/local/events/event-source-mapping.ts';
+import type { Invocable } from '../../infra/local/key-sync.ts';
 
 /** A function that keeps its events. A test decides how each of them ends. */
 export class RecordingFunction implements Invocable {

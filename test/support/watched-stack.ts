@@ -55,7 +55,7 @@ export function watchedStack(
   const app = new App({ analyticsReporting: false });
   const stack = new Stack(app, 'Test');
   const watched = watchedDeployment(stack, firewall);
-  const alarms = new Alarms(stack, 'Alarms', { ...watched, targets, runbookBase: 'https://docs.example.com/runbooks' });
+  const alarms = new Alarms(stack, 'Alarms', { ...watched, targets });
   new ServiceDashboard(stack, 'Dashboard', { ...watched, alarms: alarms.all, logs, memoryMegabytes: 1_024 });
   new SavedQueries(stack, 'Queries', { logs, stackName: watched.stackName });
   return { app, stack, alarms };

@@ -19,17 +19,11 @@ const createBodySchema = v.strictObject({
   name: v.optional(name),
   description: v.optional(v.string()),
   enabled: v.optional(v.boolean(), false),
-  generateDistinctId: v.optional(v.literal(true, 'This host makes no keys whose id is their value')),
-  stageKeys: v.optional(
-    v.pipe(v.array(v.unknown()), v.maxLength(0, 'This host has no keys of a stage: use usage plans')),
-  ),
   value: v.optional(v.pipe(v.string(), v.minLength(20), v.maxLength(128))),
-  customerId: v.optional(v.string()),
   tags: v.optional(v.unknown(), {}),
 });
 
 const patches: readonly Patch<ApiKey>[] = [
-  { op: 'replace', path: '/customerId', apply: (key, customerId) => ({ ...key, customerId }) },
   { op: 'replace', path: '/description', apply: (key, description) => ({ ...key, description }) },
   { op: 'replace', path: '/enabled', apply: (key, value) => ({ ...key, enabled: flagOf(value) }) },
   { op: 'replace', path: '/name', apply: (key, value) => ({ ...key, name: parseBody(name, value) }) },
@@ -41,7 +35,7 @@ export const apiKeyOperations: readonly Operation[] = [
     name: 'GetApiKeys',
     method: 'GET',
     path: '/apikeys',
-    query: [...pagingParameters, 'name', 'customerId', 'includeValues'],
+    query: [...pagingParameters, 'name', 'includeValues'],
     status: 200,
     run: getApiKeys,
   },
@@ -83,7 +77,6 @@ function createApiKey({ records }: Gateway, { body }: Call): unknown {
     name: parts.name,
     description: parts.description,
     enabled,
-    customerId: parts.customerId,
     createdAt: now,
     updatedAt: now,
     tags: parseTags(tags),
@@ -95,10 +88,7 @@ function createApiKey({ records }: Gateway, { body }: Call): unknown {
 function getApiKeys({ records }: Gateway, { query }: Call): unknown {
   const includeValues = query.flag('includeValues');
   const prefix = query.text('name') ?? '';
-  const customerId = query.text('customerId');
-  const keys = records.apiKeys.filter(
-    (key) => (key.name ?? '').startsWith(prefix) && (customerId === undefined || key.customerId === customerId),
-  );
+  const keys = records.apiKeys.filter((key) => (key.name ?? '').startsWith(prefix));
   const { items, position } = pageOf(keys, query);
   return { item: items.map((key) => answerOf(key, includeValues)), position };
 }

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { EventBus } from '../events/event-bus.ts';
 import type { GatewayAnswer } from '../gateway/messages.ts';
 import { type Match, Router } from '../gateway/router.ts';
-import { apiCallEvent } from './api-call-event.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { badRequest, ControlPlaneError, controlPlaneErrorStatuses } from './control-plane-error.ts';
 import type { Call, Gateway, Operation } from './operation.ts';
@@ -37,13 +35,13 @@ export interface ControlPlaneRequest {
 /** API Gateway's own API, as far as API keys, usage plans and their tags go. */
 export class ControlPlane {
   readonly #gateway: Gateway;
-  readonly #bus: EventBus;
+  readonly #changed: () => void;
   readonly #router = new Router<Operation>();
 
-  /** @param bus is told of every change */
-  constructor(gateway: Gateway, bus: EventBus) {
+  /** @param changed called after every change, as CloudTrail tells of it on AWS */
+  constructor(gateway: Gateway, changed: () => void) {
     this.#gateway = gateway;
-    this.#bus = bus;
+    this.#changed = changed;
     for (const operation of operations) this.#router.add(operation.path, operation.method, operation);
   }
 
@@ -68,7 +66,7 @@ export class ControlPlane {
     const body = operation.run(this.#gateway, call);
     if (operation.method !== 'GET') {
       await this.#gateway.records.saved();
-      this.#bus.publish(apiCallEvent(operation, call));
+      this.#changed();
     }
     return answerWith(operation.status, body);
   }

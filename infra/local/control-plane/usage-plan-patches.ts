@@ -20,11 +20,8 @@ export const usagePlanPatches: readonly PlanPatch[] = [
   { op: 'remove', path: '/apiStages', apply: removeStage },
   { op: 'replace', path: '/description', apply: (plan, description) => ({ ...plan, description }) },
   { op: 'replace', path: '/name', apply: (plan, value) => ({ ...plan, name: parseBody(name, value) }) },
-  ...settable('/productCode', (plan, productCode) => ({ ...plan, productCode })),
-  { op: 'remove', path: '/productCode', apply: (plan) => ({ ...plan, productCode: undefined }) },
   { op: 'remove', path: '/quota', apply: (plan) => ({ ...plan, quota: undefined }) },
   ...settable('/quota/limit', (plan, value) => withQuota(plan, { limit: numberOf('/quota/limit', value) })),
-  ...settable('/quota/offset', (plan, value) => withQuota(plan, { offset: numberOf('/quota/offset', value) })),
   ...settable('/quota/period', (plan, period) => withQuota(plan, { period })),
   { op: 'remove', path: '/throttle', apply: (plan) => ({ ...plan, throttle: undefined }) },
   ...settable('/throttle/burstLimit', (plan, value) =>

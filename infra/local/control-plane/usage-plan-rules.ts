@@ -3,7 +3,6 @@ import {
   type ApiStage,
   isSameStage,
   type Quota,
-  quotaPeriods,
   sharedStages,
   type Throttle,
   type UsagePlan,
@@ -20,8 +19,8 @@ const throttleSchema = v.strictObject({
 });
 const quotaSchema = v.strictObject({
   limit: v.optional(count),
-  offset: v.optional(count),
-  period: v.optional(v.picklist(quotaPeriods)),
+  offset: v.optional(v.literal(0, 'This host knows no quota that starts later than its period')),
+  period: v.optional(v.literal('DAY', 'This host knows quotas of a DAY only')),
 });
 
 /** The settings of a usage plan that a call may send, each right by itself. */
@@ -41,13 +40,9 @@ export const planSettingsSchema = v.strictObject({
   ),
   throttle: v.optional(throttleSchema),
   quota: v.optional(quotaSchema),
-  productCode: v.optional(v.string()),
 });
 
 export type PlanSettings = v.InferOutput<typeof planSettingsSchema>;
-
-/** The most that the start of a period can be moved by, in days. */
-const maxOffsets = { DAY: 0, WEEK: 6, MONTH: 27 } as const;
 
 /**
  * The plan with these settings.
@@ -61,12 +56,11 @@ export function planWith(
 ): UsagePlan {
   const apiStages = settings.apiStages.map(({ apiId, stage }) => ({ apiId, stage }));
   checkStages(gateway, id, apiStages);
-  const { name, description, productCode } = settings;
+  const { name, description } = settings;
   return {
     id,
     name,
     description,
-    productCode,
     apiStages,
     throttle: settings.throttle && throttleOf(settings.throttle),
     quota: settings.quota && quotaOf(settings.quota),
@@ -90,11 +84,9 @@ function throttleOf({ rateLimit, burstLimit }: NonNullable<PlanSettings['throttl
   return { rateLimit, burstLimit };
 }
 
-function quotaOf({ limit, offset = 0, period }: NonNullable<PlanSettings['quota']>): Quota {
+function quotaOf({ limit, period }: NonNullable<PlanSettings['quota']>): Quota {
   if (limit === undefined || period === undefined) throw badRequest('Usage Plan quota must have a limit and a period');
-  const most = maxOffsets[period];
-  if (offset > most) throw badRequest(`Usage Plan quota offset must be from 0 to ${most} in the ${period} period`);
-  return { limit, offset, period };
+  return { limit };
 }
 
 /** @throws ControlPlaneError where the key would be on two plans of a stage */

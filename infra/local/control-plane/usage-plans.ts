@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { UsagePlan } from '../gateway-records/usage-plan.ts';
+import type { Quota, UsagePlan } from '../gateway-records/usage-plan.ts';
 import { badRequest, ControlPlaneError, notFound } from './control-plane-error.ts';
 import { type Call, type Gateway, type Operation, parameter } from './operation.ts';
 import { pageOf, pagingParameters } from './paging.ts';
@@ -12,8 +12,7 @@ import { checkOnlyPlanOfStage, planSettingsSchema, type PlanSettings, planWith }
 /** Of an account and region. */
 const MAX_PLANS = 300;
 
-const { productCode: _, ...createMembers } = planSettingsSchema.entries;
-const createBodySchema = v.strictObject({ ...createMembers, tags: v.optional(v.unknown(), {}) });
+const createBodySchema = v.strictObject({ ...planSettingsSchema.entries, tags: v.optional(v.unknown(), {}) });
 
 const path = '/usageplans/{usageplanId}';
 
@@ -64,8 +63,9 @@ function getUsagePlans({ records }: Gateway, { query }: Call): unknown {
 
 function updateUsagePlan(gateway: Gateway, call: Call): unknown {
   const plan = findUsagePlan(gateway, parameter(call, 'usageplanId'));
-  const { id: __, tags: ___, ...settings } = plan;
-  const patched = planWith(gateway, plan, applyPatches<PlanSettings>(settings, call.body, usagePlanPatches));
+  const { id: _, tags: __, ...others } = plan;
+  const settings: PlanSettings = { ...others, quota: plan.quota && asSent(plan.quota) };
+  const patched = planWith(gateway, plan, applyPatches(settings, call.body, usagePlanPatches));
   for (const { id } of gateway.records.keysOnPlan(plan.id)) checkOnlyPlanOfStage(gateway, patched, id);
   gateway.records.putUsagePlan(patched);
   return answerOf(patched);
@@ -84,6 +84,8 @@ function deleteUsagePlan(gateway: Gateway, call: Call): void {
 }
 
 /** A plan as the API gives it. */
-function answerOf({ tags, ...plan }: UsagePlan): unknown {
-  return { ...plan, ...tagsMember(tags) };
+function answerOf({ tags, quota, ...plan }: UsagePlan): unknown {
+  return { ...plan, ...(quota && { quota: asSent(quota) }), ...tagsMember(tags) };
 }
+
+const asSent = ({ limit }: Quota) => ({ limit, offset: 0, period: 'DAY' }) as const;

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../gateway-records/api-key.ts';
-import { type Day, parseDate } from '../gateway-records/quota-period.ts';
+import { type Day, parseDate } from '../gateway-records/day.ts';
 import type { UsagePlan } from '../gateway-records/usage-plan.ts';
 import { badRequest } from './control-plane-error.ts';
 import { type Call, type Gateway, type Operation, parameter } from './operation.ts';
@@ -48,9 +48,8 @@ function getUsage(gateway: Gateway, call: Call): unknown {
  * answer then says that nothing is left, for want of a number that means no bound.
  */
 function usageOn({ records }: Gateway, plan: UsagePlan, key: ApiKey, day: Day): [used: number, remaining: number] {
-  const usage = records.usage(plan.id, key.id);
-  const remaining = plan.quota ? Math.max(0, plan.quota.limit - usage.usedInPeriod(plan.quota, day)) : 0;
-  return [usage.on(day), remaining];
+  const used = records.usage(plan.id, key.id).on(day);
+  return [used, plan.quota ? Math.max(0, plan.quota.limit - used) : 0];
 }
 
 function dayParameter(query: Query, name: string): Day {

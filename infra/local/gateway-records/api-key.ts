@@ -8,8 +8,6 @@ export const apiKeySchema = v.object({
   name: v.optional(v.string()),
   description: v.optional(v.string()),
   enabled: v.boolean(),
-  /** A customer of the AWS Marketplace; without effect here. */
-  customerId: v.optional(v.string()),
   /** Unix milliseconds. */
   createdAt: v.number(),
   /** Unix milliseconds. */

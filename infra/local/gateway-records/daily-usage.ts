@@ -1,5 +1,4 @@
-import { type Day, startOfPeriod } from './quota-period.ts';
-import type { Quota } from './usage-plan.ts';
+import type { Day } from './day.ts';
 
 /** Requests that one key has made on one usage plan, by the UTC day. */
 export class DailyUsage {
@@ -20,14 +19,7 @@ export class DailyUsage {
     this.#latestDay = Math.max(this.#latestDay, day);
   }
 
-  get days(): Iterable<Day> {
-    return this.#counts.keys();
-  }
-
-  /** Requests in the period of the quota that a day falls in, up to and with that day. */
-  usedInPeriod(quota: Quota, day: Day): number {
-    let used = 0;
-    for (let counted = startOfPeriod(quota, day); counted <= day; counted++) used += this.on(counted);
-    return used;
+  get counts(): Iterable<readonly [day: Day, count: number]> {
+    return this.#counts;
   }
 }

@@ -2,58 +2,67 @@ import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
 import { unusable } from '../data-folder.ts';
 import { type ApiKey, apiKeySchema } from './api-key.ts';
-import type { DailyUsage } from './daily-usage.ts';
-import { PlanKeys } from './plan-keys.ts';
-import { type Day, dateOf, parseDate } from './quota-period.ts';
-import { RecordStore } from './record-store.ts';
-import { type CountedDay, UsageLedger } from './usage-ledger.ts';
+import { DailyUsage } from './daily-usage.ts';
+import { type Day, dateOf, parseDate } from './day.ts';
+import { RecordsFile } from './records-file.ts';
 import { type ApiStage, isSameStage, type UsagePlan, usagePlanSchema } from './usage-plan.ts';
 
 const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+/** The records as they are in a file. */
+const contentSchema = v.strictObject({
+  apiKeys: v.array(apiKeySchema),
+  usagePlans: v.array(usagePlanSchema),
+  planKeys: v.array(v.tuple([v.string(), v.string()])),
+  usage: v.array(v.tuple([v.string(), v.string(), v.string(), v.number()])),
+  notes: v.array(v.tuple([v.string(), v.string()])),
+});
+type Content = v.InferOutput<typeof contentSchema>;
 
 /**
  * What API Gateway keeps of an account: API keys, usage plans, which key is on which plan, what each has used there.
  * Reads and changes are of the working set in memory, at once; {@link saved} waits until they are on disk.
  */
 export class GatewayRecords {
-  readonly #store: RecordStore;
+  #file: RecordsFile | undefined;
   readonly #keys = new Map<string, ApiKey>();
   readonly #keyIdOfValue = new Map<string, string>();
   readonly #plans = new Map<string, UsagePlan>();
-  readonly #planKeys = new PlanKeys();
-  readonly #usage = new UsageLedger();
+  /** The ids of the plans that a key is on, by its id. */
+  readonly #plansOfKey = new Map<string, Set<string>>();
+  /** By the plan, then by the key. */
+  readonly #usage = new Map<string, Map<string, DailyUsage>>();
   readonly #notes = new Map<string, string>();
 
-  private constructor(store: RecordStore) {
-    this.#store = store;
-  }
+  private constructor() {}
 
   /** Records that are gone with the host. */
   static inMemory(): GatewayRecords {
-    return new GatewayRecords(RecordStore.inMemory());
+    return new GatewayRecords();
   }
 
   /** The records in a data folder. @throws HostError where the folder cannot be used */
-  static async open(dataFolder: string): Promise<GatewayRecords> {
-    const store = await RecordStore.open(dataFolder);
-    const records = new GatewayRecords(store);
+  static open(dataFolder: string): GatewayRecords {
+    const records = new GatewayRecords();
+    const file = new RecordsFile(dataFolder, () => records.#content());
     try {
-      for (const [key, value] of await store.entries()) records.#load(key, value);
-      return records;
+      const content = file.read();
+      if (content !== undefined) records.#load(v.parse(contentSchema, content));
     } catch (error) {
-      await store.close();
-      if (!v.isValiError(error)) throw error;
-      throw unusable(dataFolder, `its gateway records are of another version (${error.message})`);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw unusable(dataFolder, `its gateway.json is broken or of another version (${reason})`);
     }
+    records.#file = file;
+    return records;
   }
 
   /** Waits until all changes so far are on disk. */
-  saved(): Promise<void> {
-    return this.#store.saved();
+  async saved(): Promise<void> {
+    await this.#file?.saved();
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
+  async close(): Promise<void> {
+    await this.#file?.close();
   }
 
   /** An id that no key and no plan has. */
@@ -85,18 +94,18 @@ export class GatewayRecords {
     if (former) this.#keyIdOfValue.delete(former.value);
     this.#keys.set(key.id, key);
     this.#keyIdOfValue.set(key.value, key.id);
-    this.#store.put(`apiKey/${key.id}`, key);
+    this.#file?.changed();
   }
 
   /** Removes a key from the plans that it is on too, with all it has used. */
   deleteApiKey(id: string): void {
     const key = this.#keys.get(id);
     if (!key) return;
-    for (const plan of this.plansOfKey(id)) this.removeFromPlan(plan.id, id);
-    this.#forgetUsage(this.#usage.drop({ keyId: id }));
+    this.#plansOfKey.delete(id);
+    for (const ofPlan of this.#usage.values()) ofPlan.delete(id);
     this.#keys.delete(id);
     this.#keyIdOfValue.delete(key.value);
-    this.#store.delete(`apiKey/${id}`);
+    this.#file?.changed();
   }
 
   usagePlan(id: string): UsagePlan | undefined {
@@ -110,27 +119,27 @@ export class GatewayRecords {
   /** Adds a plan, or replaces the one with its id. */
   putUsagePlan(plan: UsagePlan): void {
     this.#plans.set(plan.id, plan);
-    this.#store.put(`usagePlan/${plan.id}`, plan);
+    this.#file?.changed();
   }
 
   /** Removes a plan, with what its keys have used. The keys stay. */
   deleteUsagePlan(id: string): void {
-    for (const key of this.keysOnPlan(id)) this.removeFromPlan(id, key.id);
-    this.#forgetUsage(this.#usage.drop({ planId: id }));
+    for (const planIds of this.#plansOfKey.values()) planIds.delete(id);
+    this.#usage.delete(id);
     this.#plans.delete(id);
-    this.#store.delete(`usagePlan/${id}`);
+    this.#file?.changed();
   }
 
   isOnPlan(planId: string, keyId: string): boolean {
-    return this.#planKeys.has(planId, keyId);
+    return this.#plansOfKey.get(keyId)?.has(planId) ?? false;
   }
 
   keysOnPlan(planId: string): ApiKey[] {
-    return [...this.#planKeys.keysOf(planId)].flatMap((id) => this.#keys.get(id) ?? []);
+    return this.apiKeys.filter(({ id }) => this.isOnPlan(planId, id));
   }
 
   plansOfKey(keyId: string): UsagePlan[] {
-    return [...this.#planKeys.plansOf(keyId)].flatMap((id) => this.#plans.get(id) ?? []);
+    return [...(this.#plansOfKey.get(keyId) ?? [])].flatMap((id) => this.#plans.get(id) ?? []);
   }
 
   /** The plan that a key's requests to a stage are metered on. */
@@ -139,26 +148,30 @@ export class GatewayRecords {
   }
 
   putOnPlan(planId: string, keyId: string): void {
-    this.#planKeys.add(planId, keyId);
-    this.#store.put(`planKey/${planId}/${keyId}`, true);
+    const planIds = this.#plansOfKey.get(keyId) ?? new Set();
+    this.#plansOfKey.set(keyId, planIds.add(planId));
+    this.#file?.changed();
   }
 
   /** What the key has used stays, so that leaving a plan and coming back gains it nothing. */
   removeFromPlan(planId: string, keyId: string): void {
-    this.#planKeys.remove(planId, keyId);
-    this.#store.delete(`planKey/${planId}/${keyId}`);
+    this.#plansOfKey.get(keyId)?.delete(planId);
+    this.#file?.changed();
   }
 
   usage(planId: string, keyId: string): DailyUsage {
-    return this.#usage.of(planId, keyId);
+    const ofPlan = this.#usage.get(planId) ?? new Map<string, DailyUsage>();
+    const usage = ofPlan.get(keyId) ?? new DailyUsage();
+    this.#usage.set(planId, ofPlan.set(keyId, usage));
+    return usage;
   }
 
   /** Counts a request. It is on disk about a second later. */
   countRequest(planId: string, keyId: string, day: Day): void {
     const usage = this.usage(planId, keyId);
     usage.set(day, usage.on(day) + 1);
-    this.#store.put(usageEntry(planId, keyId, day), usage.on(day));
-    this.#store.saveSoon();
+    this.#file?.changed();
+    this.#file?.saveSoon();
   }
 
   /** What the host itself has to remember. */
@@ -175,30 +188,32 @@ export class GatewayRecords {
   setNote(name: string, text: string | undefined): void {
     if (text === undefined) this.#notes.delete(name);
     else this.#notes.set(name, text);
-    this.#store.put(`note/${name}`, text);
+    this.#file?.changed();
   }
 
-  #forgetUsage(days: readonly CountedDay[]): void {
-    for (const { planId, keyId, day } of days) this.#store.delete(usageEntry(planId, keyId, day));
+  #content(): Content {
+    return {
+      apiKeys: this.apiKeys,
+      usagePlans: this.usagePlans,
+      planKeys: [...this.#plansOfKey].flatMap(([keyId, planIds]) =>
+        [...planIds].map((planId): [string, string] => [planId, keyId]),
+      ),
+      usage: [...this.#usage].flatMap(([planId, ofPlan]) =>
+        [...ofPlan].flatMap(([keyId, { counts }]) =>
+          [...counts].map(([day, count]): Content['usage'][number] => [planId, keyId, dateOf(day), count]),
+        ),
+      ),
+      notes: [...this.#notes],
+    };
   }
 
-  #load(entry: string, value: unknown): void {
-    const [kind = '', first = '', second = '', date = ''] = entry.split('/');
-    if (kind === 'apiKey') this.#loadApiKey(v.parse(apiKeySchema, value));
-    if (kind === 'usagePlan') this.#plans.set(first, v.parse(usagePlanSchema, value));
-    if (kind === 'planKey') this.#planKeys.add(first, second);
-    if (kind === 'usage') this.usage(first, second).set(parseDate(date) ?? 0, v.parse(v.number(), value));
-    if (kind === 'note') this.#notes.set(entry.slice('note/'.length), v.parse(v.string(), value));
+  #load({ apiKeys, usagePlans, planKeys, usage, notes }: Content): void {
+    for (const key of apiKeys) this.putApiKey(key);
+    for (const plan of usagePlans) this.putUsagePlan(plan);
+    for (const [planId, keyId] of planKeys) this.putOnPlan(planId, keyId);
+    for (const [planId, keyId, date, count] of usage) this.usage(planId, keyId).set(parseDate(date) ?? 0, count);
+    for (const [name, text] of notes) this.setNote(name, text);
   }
-
-  #loadApiKey(key: ApiKey): void {
-    this.#keys.set(key.id, key);
-    this.#keyIdOfValue.set(key.value, key.id);
-  }
-}
-
-function usageEntry(planId: string, keyId: string, day: Day): string {
-  return `usage/${planId}/${keyId}/${dateOf(day)}`;
 }
 
 /** Ten small letters and digits. */

@@ -62,7 +62,7 @@ function planOf({ ref, properties }: Resource<'AWS::ApiGateway::UsagePlan'>): Us
     name: UsagePlanName,
     apiStages: ApiStages.map(({ ApiId, Stage }) => ({ apiId: ApiId, stage: Stage })),
     throttle: Throttle && { rateLimit: Throttle.RateLimit, burstLimit: Throttle.BurstLimit },
-    quota: Quota && { limit: Quota.Limit, offset: Quota.Offset, period: Quota.Period },
+    quota: Quota && { limit: Quota.Limit },
     tags: Tags,
   };
 }

@@ -4,15 +4,8 @@ import { tagsSchema } from './tags.ts';
 /** A stage of an API that a usage plan is for. */
 const apiStageSchema = v.object({ apiId: v.string(), stage: v.string() });
 
-export const quotaPeriods = ['DAY', 'WEEK', 'MONTH'] as const;
-
-/** Requests that a key may make in a period. */
-const quotaSchema = v.object({
-  limit: v.number(),
-  /** Day of the period on which it starts: 0 is Sunday, or the first of the month. */
-  offset: v.number(),
-  period: v.picklist(quotaPeriods),
-});
+/** Requests that a key may make in a UTC day. */
+const quotaSchema = v.object({ limit: v.number() });
 
 /** A token bucket per key: requests a second, and size of the bucket. */
 const throttleSchema = v.object({ rateLimit: v.number(), burstLimit: v.number() });
@@ -24,8 +17,6 @@ export const usagePlanSchema = v.object({
   apiStages: v.array(apiStageSchema),
   throttle: v.optional(throttleSchema),
   quota: v.optional(quotaSchema),
-  /** A product of the AWS Marketplace; without effect here. */
-  productCode: v.optional(v.string()),
   tags: tagsSchema,
 });
 

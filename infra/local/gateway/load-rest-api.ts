@@ -3,6 +3,7 @@ import type { ApiStage } from '../gateway-records/usage-plan.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogGroups } from '../log-sink.ts';
+import { only } from '../template/only.ts';
 import type { LocalStack } from '../template/stack.ts';
 import { fixedAnswer } from './fixed-answer.ts';
 import { GatewayResponses } from './gateway-responses.ts';
@@ -96,12 +97,4 @@ function functionOf(
   const found = functionArn === undefined ? undefined : functions.get(functionArn);
   if (!found) throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
   return found;
-}
-
-function only<Item>(items: readonly Item[], what: string): Item {
-  const [item, ...others] = items;
-  if (item === undefined || others.length > 0) {
-    throw new HostError(`The local host serves templates with exactly one ${what}; this one has ${items.length}`);
-  }
-  return item;
 }

@@ -1,6 +1,6 @@
 import type { DailyUsage } from '../gateway-records/daily-usage.ts';
 import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
-import { dayOf } from '../gateway-records/quota-period.ts';
+import { dayOf } from '../gateway-records/day.ts';
 import type { ApiStage, Throttle } from '../gateway-records/usage-plan.ts';
 import { GatewayError } from './gateway-error.ts';
 
@@ -38,7 +38,7 @@ export class UsageMeter {
 
     const usage = this.#records.usage(plan.id, key.id);
     const day = Math.max(dayOf(now), usage.latestDay);
-    if (plan.quota && usage.usedInPeriod(plan.quota, day) >= plan.quota.limit) {
+    if (plan.quota && usage.on(day) >= plan.quota.limit) {
       throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
     }
     if (plan.throttle && !this.#takeToken(usage, plan.throttle, now)) {

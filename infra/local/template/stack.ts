@@ -1,29 +1,40 @@
 import * as v from 'valibot';
 import { HostError } from '../host-error.ts';
-import { exportsOfStage, pseudoParameters } from './account.ts';
+import { arn, exportsOfStage, pseudoParameters } from './account.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
-import { type KnownType, type PropertiesOf, resourceTypes } from './resource-types/index.ts';
-import type { ResourceType } from './resource-types/resource-type.ts';
+import {
+  type KnownType,
+  type PropertiesOf,
+  resourceTypes,
+  servedServices,
+  typesWithoutEffect,
+} from './resource-types/index.ts';
+import { named, type ResourceType } from './resource-types/resource-type.ts';
 
 const templateSchema = v.strictObject({
   Description: v.optional(v.string()),
   Resources: v.record(
     v.string(),
-    v.strictObject({
-      Type: v.string(),
-      Properties: v.optional(v.record(v.string(), v.unknown()), {}),
-      DependsOn: v.optional(v.unknown()),
-      Metadata: v.optional(v.unknown()),
-      DeletionPolicy: v.optional(v.unknown()),
-      UpdateReplacePolicy: v.optional(v.unknown()),
-      // How a release goes: there is none on a laptop.
-      UpdatePolicy: v.optional(v.unknown()),
-    }),
+    v.looseObject({ Type: v.string(), Properties: v.optional(v.record(v.string(), v.unknown()), {}) }),
   ),
   Outputs: v.optional(v.record(v.string(), v.object({ Value: v.unknown() })), {}),
-  // The CDK's check that the account is bootstrapped.
-  Parameters: v.optional(v.strictObject({ BootstrapVersion: v.unknown() })),
-  Rules: v.optional(v.strictObject({ CheckBootstrapVersion: v.unknown() })),
+  // A resource that is served may not refer to any of these.
+  Conditions: v.optional(v.unknown()),
+  Mappings: v.optional(v.unknown()),
+  Parameters: v.optional(v.unknown()),
+  Rules: v.optional(v.unknown()),
+});
+
+/** What a resource that is served may have besides its properties. */
+const servedSchema = v.strictObject({
+  Type: v.string(),
+  Properties: v.optional(v.unknown()),
+  DependsOn: v.optional(v.unknown()),
+  Metadata: v.optional(v.unknown()),
+  DeletionPolicy: v.optional(v.unknown()),
+  UpdateReplacePolicy: v.optional(v.unknown()),
+  // How a release goes: there is none on a laptop.
+  UpdatePolicy: v.optional(v.unknown()),
 });
 
 type Template = v.InferOutput<typeof templateSchema>;
@@ -39,7 +50,7 @@ export interface Resource<Type extends KnownType> {
 /** An origin that no page can have. */
 const NOWHERE = 'https://reference.invalid';
 
-/** A template as the local host understands it: entirely, or not at all. */
+/** A template, of which the local host understands what it serves: entirely, or not at all. */
 export class LocalStack {
   readonly outputs: Readonly<Record<string, string>>;
   readonly #name: string;
@@ -55,11 +66,14 @@ export class LocalStack {
     this.#template = parse(templateSchema, template, 'The template');
     this.#names = {
       ref: (id) => pseudoParameters[id] ?? this.#ref(id),
-      attribute: (id, attribute) => this.#typeOf(id)?.attributes?.[attribute]?.(this.#name, id),
+      attribute: (id, attribute) => this.#attribute(id, attribute),
       imported: (exported) => imports.get(exported),
     };
-    for (const [id, { Type }] of Object.entries(this.#template.Resources)) {
+    for (const [id, resource] of Object.entries(this.#template.Resources)) {
+      const { Type } = resource;
+      if (!isServed(Type)) continue;
       if (!isKnown(Type)) throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);
+      parse(servedSchema, resource, `Resource ${id} (${Type})`);
       this.#properties(id, Type);
     }
     this.outputs = Object.fromEntries(
@@ -95,14 +109,28 @@ export class LocalStack {
   }
 
   #ref(id: string): string | undefined {
-    const type = this.#typeOf(id);
-    return type && (type.ref?.(this.#name, id, this.#template.Resources[id]?.Properties) ?? id);
+    const resource = this.#template.Resources[id];
+    if (!resource) return undefined;
+    if (!isKnown(resource.Type)) return named(this.#name, id);
+    const type: ResourceType = resourceTypes[resource.Type];
+    return type.ref?.(this.#name, id, resource.Properties) ?? id;
   }
 
-  #typeOf(id: string): ResourceType | undefined {
+  /** Of what is not served, any attribute has a value: where it leads, nobody looks. */
+  #attribute(id: string, attribute: string): string | undefined {
     const type = this.#template.Resources[id]?.Type;
-    return type !== undefined && isKnown(type) ? resourceTypes[type] : undefined;
+    if (type === undefined) return undefined;
+    if (isKnown(type)) {
+      const { attributes }: ResourceType = resourceTypes[type];
+      return attributes?.[attribute]?.(this.#name, id);
+    }
+    const name = named(this.#name, id);
+    return attribute === 'Arn' ? arn(type.split('::')[1]?.toLowerCase() ?? type, name) : name;
   }
+}
+
+function isServed(type: string): boolean {
+  return servedServices.some((service) => type.startsWith(service)) && !typesWithoutEffect.has(type);
 }
 
 function isKnown(type: string): type is KnownType {

@@ -12,6 +12,8 @@ export interface AlarmDefinition {
   readonly severity: Severity;
   /** When it goes off, in words. */
   readonly when: string;
+  /** Where to look first, in words. What is quoted is the name of a saved query or of a graph. */
+  readonly firstStep: string;
   /** Minutes of one data point. The window slides: CloudWatch looks every minute. */
   readonly periodMinutes: number;
   /** Data points in a row that it takes; 1 by default. */
@@ -42,7 +44,6 @@ const THROTTLED = { atLeast: 5 };
 /** API keys that an account may have in a region: fixed by AWS. */
 export const MAX_API_KEYS = 10_000;
 const KEYS = { atLeast: 9_000 };
-
 const REFUSED = { percent: 20, atLeast: 500 };
 const BLOCKED = { percent: 10, atLeast: 200 };
 
@@ -77,6 +78,7 @@ export const alarmCatalogue = {
     title: 'Requests fail on our side',
     severity: 'page',
     when: `more than ${FAILED.percent} % of the requests, and at least ${FAILED.atLeast}, are answered with 5xx in 5 minutes`,
+    firstStep: 'was there a release in the last half hour? Then the saved query "Failed requests by operation"',
     periodMinutes: 5,
     metric: (metrics) =>
       metrics.formula(share('failed', 'requests', FAILED), {
@@ -91,6 +93,7 @@ export const alarmCatalogue = {
     title: 'Answers are slow',
     severity: 'page',
     when: `the slowest 1 % of the updates, or of the requests for a pet, take longer than ${SLOW.milliseconds / 1_000} seconds in 5 minutes with at least ${SLOW.requests} of them`,
+    firstStep: 'the graph "Time to answer": is p99 alone high, or p50 too?',
     periodMinutes: 5,
     // A list takes as long as its reader does, so the lists are left out.
     metric: (metrics) => {
@@ -113,6 +116,7 @@ export const alarmCatalogue = {
     title: 'The authorizer fails',
     severity: 'page',
     when: `the authorizer breaks off or runs out of time at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
+    firstStep: 'the saved query "Errors and their causes", with @log of the authorizer',
     periodMinutes: 5,
     metric: (metrics) => metrics.function(metrics.watched.functions.authorizer, 'Errors'),
     breaches: { atLeast: FAILED_FUNCTION.atLeast },
@@ -123,6 +127,7 @@ export const alarmCatalogue = {
     title: 'A function fails',
     severity: 'page',
     when: `functions of operations break off or run out of time at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
+    firstStep: 'the graph "Functions that break off or are throttled": which function?',
     periodMinutes: 5,
     metric: (metrics) => {
       const { operations, fallback } = metrics.watched.functions;
@@ -140,6 +145,7 @@ export const alarmCatalogue = {
     title: 'Requests cannot be counted',
     severity: 'page',
     when: `at least ${UNCOUNTED.atLeast} requests are answered with 503 in 5 minutes because the keys table does not answer`,
+    firstStep: 'the saved query "Errors and their causes" names the cause',
     periodMinutes: 5,
     metric: (metrics) => metrics.requests('Refusals', { reason: 'SERVICE_UNAVAILABLE' }),
     breaches: { atLeast: UNCOUNTED.atLeast },
@@ -149,6 +155,7 @@ export const alarmCatalogue = {
     title: 'Lambda throttles',
     severity: 'page',
     when: `at least ${THROTTLED.atLeast} calls of functions are refused in 5 minutes, as too many run at once`,
+    firstStep: 'aws lambda get-account-settings: how many functions may run at once?',
     periodMinutes: 5,
     metric: (metrics) =>
       metrics.sum(
@@ -164,6 +171,7 @@ export const alarmCatalogue = {
     title: 'DynamoDB throttles',
     severity: 'page',
     when: `at least ${THROTTLED.atLeast} reads or writes of tables are refused in 5 minutes`,
+    firstStep: 'the graph "Tables that throttle": which table?',
     periodMinutes: 5,
     metric: (metrics) =>
       metrics.sum(
@@ -180,6 +188,7 @@ export const alarmCatalogue = {
     title: 'The sync of keys fails',
     severity: 'ticket',
     when: 'a call of sync-keys has failed three times and lies in the queue of failed ones',
+    firstStep: 'the saved query "Why the sync failed"',
     periodMinutes: 5,
     metric: (metrics) => metrics.failedSyncs(),
     breaches: { atLeast: 1 },
@@ -190,6 +199,7 @@ export const alarmCatalogue = {
     title: 'The keys are not synced',
     severity: 'ticket',
     when: 'no sync of keys has come to its end for 15 minutes, three times its schedule',
+    firstStep: 'the saved query "Why the sync failed"; if it finds nothing, the schedule is off',
     periodMinutes: 15,
     metric: (metrics) => metrics.sync('SyncProblems', Stats.SAMPLE_COUNT),
     breaches: { below: 1 },
@@ -200,6 +210,7 @@ export const alarmCatalogue = {
     title: 'A key or a usage plan is not in order',
     severity: 'ticket',
     when: 'each sync of the last 15 minutes reports a problem that an admin has to put right',
+    firstStep: 'npm run admin -- keys sync names each problem',
     periodMinutes: 5,
     periods: 3,
     metric: (metrics) => metrics.sync('SyncProblems', Stats.MAXIMUM),
@@ -211,6 +222,7 @@ export const alarmCatalogue = {
     title: 'The account is running out of API keys',
     severity: 'ticket',
     when: `the account has at least ${thousands(KEYS.atLeast)} of the ${thousands(MAX_API_KEYS)} API keys that it may have in the region`,
+    firstStep: 'npm run admin -- keys list: how many of the keys are ours?',
     periodMinutes: 60,
     metric: (metrics) => metrics.sync('KeysInAccount', Stats.MAXIMUM),
     breaches: { atLeast: KEYS.atLeast },
@@ -221,6 +233,7 @@ export const alarmCatalogue = {
     title: 'Many requests are refused',
     severity: 'ticket',
     when: `more than ${REFUSED.percent} % of the requests, and at least ${REFUSED.atLeast} in 5 minutes, are refused with 401 or 429 for 15 minutes`,
+    firstStep: 'the graph "Refusals by reason", or the saved query "Who is refused most, and why"',
     periodMinutes: 5,
     periods: 3,
     metric: (metrics) =>
@@ -238,6 +251,7 @@ export const alarmCatalogue = {
     title: 'The firewall blocks many requests',
     severity: 'ticket',
     when: `more than ${BLOCKED.percent} % of the requests, and at least ${BLOCKED.atLeast} in 5 minutes, are blocked for 15 minutes`,
+    firstStep: 'which rule blocks? Logs Insights, the log group of the firewall',
     periodMinutes: 5,
     periods: 3,
     metric: (metrics) => {

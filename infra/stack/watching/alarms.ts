@@ -8,8 +8,6 @@ import type { Watched } from './watched.ts';
 import { WatchedMetrics } from './watched-metrics.ts';
 
 export interface AlarmsProps extends Watched {
-  /** Address below which the runbooks are. It may be a token of the CDK. */
-  readonly runbookBase: string;
   /** Who is told when an alarm goes off, and when it is over. */
   readonly targets: AlarmTargets;
 }
@@ -20,7 +18,7 @@ export class Alarms extends Construct {
   /** Those that take a release back. */
   readonly rollback: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { runbookBase, targets, ...watched }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { targets, ...watched }: AlarmsProps) {
     super(scope, id);
     const prefix = `${watched.stackName}-`;
     const { topicArn } = new AlarmTopic(this, 'Topic', { alarmNamePrefix: prefix, emails: targets.emails });
@@ -29,7 +27,7 @@ export class Alarms extends Construct {
     }));
 
     const made = alarmDefinitions.flatMap(([alarmId, definition]) => {
-      const alarm = this.#alarm(`${prefix}${alarmId}`, `${runbookBase}/${alarmId}.html`, watched, alarmId, definition);
+      const alarm = this.#alarm(`${prefix}${alarmId}`, watched, alarmId, definition);
       return alarm ? [{ alarm, definition }] : [];
     });
     this.all = made.map(({ alarm }) => alarm);
@@ -42,10 +40,9 @@ export class Alarms extends Construct {
 
   #alarm(
     alarmName: string,
-    runbook: string,
     watched: Watched,
     alarmId: AlarmId,
-    { title, severity, when, periodMinutes, periods = 1, metric, breaches, missingData }: AlarmDefinition,
+    { title, severity, when, firstStep, periodMinutes, periods = 1, metric, breaches, missingData }: AlarmDefinition,
   ): Alarm | undefined {
     const metrics = new WatchedMetrics(watched, Duration.minutes(periodMinutes));
     const found = metric(metrics);
@@ -55,7 +52,7 @@ export class Alarms extends Construct {
     const watchedMetric = isNothingZero ? metrics.formula('FILL(found, 0)', { found }) : found;
     return new Alarm(this, pascalCase(alarmId), {
       alarmName,
-      alarmDescription: `${title} (${severity}): ${when}. Runbook: ${runbook}`,
+      alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks/${alarmId}.md`,
       metric: watchedMetric,
       ...comparison(breaches),
       evaluationPeriods: periods,

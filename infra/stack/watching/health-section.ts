@@ -23,7 +23,7 @@ export function healthSection({ metrics, alarms, region }: HealthSectionProps): 
     [
       heading(
         'Is it healthy?',
-        'All alarms green and no 5xx: yes. Each alarm has a link to its runbook in its description.',
+        'All alarms green and no 5xx: yes. The description of each alarm names its first step and its runbook.',
       ),
     ],
     [new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: 4 })],

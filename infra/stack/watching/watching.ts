@@ -18,8 +18,6 @@ export interface WatchingProps {
   readonly keySync: KeySync;
   readonly tables: Tables;
   readonly firewall: { readonly metricName: string } | undefined;
-  /** Origin of the page that has the runbooks. */
-  readonly pageOrigin: string;
   readonly alarmTargets: AlarmTargets;
 }
 
@@ -30,7 +28,7 @@ export class Watching extends Construct {
 
   constructor(scope: Construct, id: string, props: WatchingProps) {
     super(scope, id);
-    const { api, functions, keySync, tables, firewall, pageOrigin, alarmTargets } = props;
+    const { api, functions, keySync, tables, firewall, alarmTargets } = props;
     const { stackName } = Stack.of(this);
     const { getPet, listInventory, listOrders, updateInventory } = functions.operations;
     const watched: Watched = {
@@ -59,7 +57,6 @@ export class Watching extends Construct {
     };
     const alarms = new Alarms(this, 'Alarms', {
       ...watched,
-      runbookBase: `${pageOrigin}/runbooks`,
       targets: alarmTargets,
     });
     this.rollback = alarms.rollback;

@@ -6,11 +6,11 @@ const files = pageFiles({ serverUrl, environment: 'staging' });
 const textOf = (path: string, of = files): string => of.get(path)?.read().toString() ?? '';
 
 describe('the files of the reference page', () => {
-  test('are the page, the document that it shows, runbooks, and assets in a folder that is named after their content', () => {
+  test('are the page, the document that it shows, and assets in a folder that is named after their content', () => {
     const paths = [...files.keys()];
     const assets = paths.filter((path) => path.startsWith('assets/'));
 
-    expect(paths.filter((path) => !/^(assets|runbooks)\//.test(path))).toEqual(['index.html', 'openapi.json']);
+    expect(paths.filter((path) => !path.startsWith('assets/'))).toEqual(['index.html', 'openapi.json']);
     expect(new Set(assets.map((path) => path.replace(/^(assets\/[0-9a-f]{16})\/.*$/, '$1'))).size).toBe(1);
     for (const [path, { immutable }] of files) expect(immutable).toBe(path.startsWith('assets/'));
   });
@@ -36,7 +36,6 @@ describe('the files of the reference page', () => {
     ['openapi.json', 'application/json'],
     ['reference.js', 'text/javascript; charset=utf-8'],
     ['reference.css', 'text/css; charset=utf-8'],
-    ['runbooks/api-errors.html', 'text/html; charset=utf-8'],
     ['favicon.svg', 'image/svg+xml'],
     ['scalar/standalone.esm.js', 'text/javascript; charset=utf-8'],
   ])('say what they are: %s', (name, contentType) => {

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { COMMENT_MARK } from '../../../infra/release/changes/report.ts';
 import { stackNameOf } from '../../../infra/stages.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { scriptStep } from '../../support/workflows.ts';
@@ -35,6 +34,9 @@ const noting = (text = ''): string => `echo "$*" >> calls\n${text}`;
 /** `gh`, with comments that its own `--jq` would go through. */
 const gh = (comments: object[]): string =>
   noting(`if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(comments)}'; fi`);
+
+/** As infra/release/changes.ts writes it. */
+const COMMENT_MARK = '<!-- changes to the deployed stacks -->';
 
 const comment = (id: number, login: string, body: string) => ({ id, user: { login }, body });
 
@@ -71,6 +73,37 @@ describe('the comment on a pull request', () => {
 
   test('fails where GitHub does not answer', () => {
     expect(runScript(script, { gh: noting('exit 1') }, files, env).status).toBe(1);
+  });
+});
+
+describe('the audit of the packages', () => {
+  const inPullRequest = scriptStep('pull-request.yml', 'audit', 'Audit the packages').run;
+  const inDeploy = scriptStep('deploy.yml', 'build', 'Audit the packages').run;
+
+  test.each([
+    ['lets a pull request pass that is clean', inPullRequest, 0, '', 0, ''],
+    ['stops a pull request that is not', inPullRequest, 1, '', 1, ''],
+    [
+      'prints why it may pass',
+      inPullRequest,
+      1,
+      'No fix yet.',
+      0,
+      '::warning::npm audit did not pass. It is accepted: No fix yet.\n',
+    ],
+    ['says nothing of a clean deploy', inDeploy, 0, '', 0, ''],
+    [
+      'lets a deploy go on, and prints why',
+      inDeploy,
+      1,
+      '',
+      0,
+      expect.stringMatching(/^::warning::npm audit did not pass\. The deploy goes on .*\n$/),
+    ],
+  ])('%s', (_, script, auditExit, accepted, status, stdout) => {
+    const outcome = runScript(script, { npm: noting(`exit ${auditExit}`) }, {}, { ACCEPTED: accepted });
+
+    expect(outcome).toMatchObject({ status, stdout, calls: 'audit --audit-level=moderate\n' });
   });
 });
 

@@ -18,16 +18,19 @@ const indexOf = (file: string, job: string, isIt: (one: Step) => boolean): numbe
   workflow(file).jobs[job]?.steps.findIndex(isIt) ?? -1;
 
 describe('a workflow', () => {
-  test.each([...texts])('%s uses actions by the hash of their commit, with the version beside it', (_, text) => {
-    const uses = text.split('\n').filter((line) => /^\s*(?:- )?uses:/.test(line));
+  test.each([...texts])(
+    '%s uses actions by the hash of their commit or image, with the version beside it',
+    (_, text) => {
+      const uses = text.split('\n').filter((line) => /^\s*(?:- )?uses:/.test(line));
 
-    expect(uses.length).toBeGreaterThan(0);
-    for (const line of uses) {
-      expect(line).toMatch(
-        /uses: (?:\.\/\.github\/workflows\/[\w-]+\.yml|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/,
-      );
-    }
-  });
+      expect(uses.length).toBeGreaterThan(0);
+      for (const line of uses) {
+        expect(line).toMatch(
+          /uses: (?:\.\/\.github\/workflows\/[\w-]+\.yml|(?:[\w-]+\/[\w-]+@[0-9a-f]{40}|docker:\/\/[\w/-]+@sha256:[0-9a-f]{64}) # v\d+\.\d+\.\d+)$/,
+        );
+      }
+    },
+  );
 
   test.each([...texts])('%s has no stored secret', (_, text) => {
     expect(text.replaceAll('secrets.GITHUB_TOKEN', '')).not.toMatch(/secrets[.[]|secrets:/);
@@ -139,7 +142,13 @@ describe('the way to production', () => {
     const ran = build.flatMap(({ run: script }) => script ?? []);
     const kept = build.flatMap(({ with: options }) => (options['path'] === undefined ? [] : [options['path']]));
 
-    expect(ran).toEqual(['npm ci', 'npm test', 'npm run audit', 'npm run sbom', 'npm run synth']);
+    expect(ran).toEqual([
+      'npm ci',
+      'npm test',
+      expect.stringMatching(/^npm audit /),
+      'npm sbom --sbom-format=cyclonedx > sbom.cdx.json',
+      'npm run synth',
+    ]);
     expect(kept).toEqual(['sbom.cdx.json', 'cdk.out']);
   });
 });

@@ -160,7 +160,6 @@ describe('a usage plan that allows less than the limits of its keys is a problem
     ['its rate', { throttle: { ...throttle, rateLimit: 0.5 } }],
     ['its burst', { throttle: { ...throttle, burstLimit: 60 } }],
     ['its quota', { throttle, quota: { limit: 999, period: 'DAY' as const } }],
-    ['a quota a week', { quota: { limit: 7_000, period: 'WEEK' as const } }],
   ])('%s', async (_, settings) => {
     const planId = await registry.createPlan({ plan: 'free' }, { name: 'Small', ...settings });
     const keyId = await registry.createKey({}, planId);

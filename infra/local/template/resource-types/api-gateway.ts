@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { templateTagsSchema } from '../../gateway-records/tags.ts';
-import { quotaPeriods } from '../../gateway-records/usage-plan.ts';
-import { named, noEffect, reference, type ResourceType, text, texts, withoutEffect } from './resource-type.ts';
+import { noEffect, reference, type ResourceType, text, texts } from './resource-type.ts';
 
 const status = v.pipe(text, v.regex(/^\d{3}$/));
 
@@ -44,16 +43,12 @@ const methodProperties = v.variant('AuthorizationType', [
   }),
 ]);
 
-const quota = v.strictObject({
-  Limit: v.number(),
-  Offset: v.optional(v.number(), 0),
-  Period: v.picklist(quotaPeriods),
-});
+const quota = v.strictObject({ Limit: v.number(), Period: v.literal('DAY') });
 const throttle = v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() });
 const tags = v.optional(templateTagsSchema, []);
+
 /** API Gateway. */
 export const apiGatewayTypes = {
-  'AWS::ApiGateway::Account': { properties: v.strictObject({ CloudWatchRoleArn: noEffect }) },
   'AWS::ApiGateway::ApiKey': {
     properties: v.strictObject({
       Value: text,
@@ -70,21 +65,6 @@ export const apiGatewayTypes = {
       AuthorizerUri: text,
       AuthorizerResultTtlInSeconds: v.literal(0),
     }),
-  },
-  'AWS::ApiGateway::BasePathMapping': {
-    properties: withoutEffect('BasePath', 'DomainName', 'RestApiId', 'Stage'),
-  },
-  'AWS::ApiGateway::Deployment': { properties: v.strictObject({ RestApiId: reference, Description: noEffect }) },
-  // A name of one's own leads to nothing on a laptop.
-  'AWS::ApiGateway::DomainName': {
-    properties: withoutEffect(
-      'DomainName',
-      'EndpointAccessMode',
-      'EndpointConfiguration',
-      'RegionalCertificateArn',
-      'SecurityPolicy',
-    ),
-    attributes: { RegionalDomainName: named, RegionalHostedZoneId: named },
   },
   'AWS::ApiGateway::GatewayResponse': {
     properties: v.strictObject({

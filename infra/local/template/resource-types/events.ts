@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import { account } from '../account.ts';
-import { arnOf, named, noEffect, type ResourceType, text, wholeNumber } from './resource-type.ts';
+import { arnOf, named, noEffect, type ResourceType, text } from './resource-type.ts';
 
-/** EventBridge, and SQS behind it. */
+/** EventBridge, and SQS behind it, as far as the sync of keys takes them. */
 export const eventTypes = {
   'AWS::Events::Rule': {
     properties: v.strictObject({
       Description: noEffect,
-      EventPattern: v.optional(v.record(text, v.unknown())),
+      EventPattern: v.optional(v.looseObject({ source: v.tuple([v.literal('aws.apigateway')]) })),
       ScheduleExpression: v.optional(text),
-      State: v.optional(v.picklist(['ENABLED', 'DISABLED']), 'ENABLED'),
-      Targets: v.optional(v.array(v.strictObject({ Arn: text, Id: text })), []),
+      State: v.optional(v.literal('ENABLED'), 'ENABLED'),
+      Targets: v.array(v.strictObject({ Arn: text, Id: text })),
     }),
     ref: named,
     attributes: { Arn: arnOf('events', 'rule/') },
@@ -19,17 +19,14 @@ export const eventTypes = {
     properties: v.strictObject({
       KmsDataKeyReusePeriodSeconds: noEffect,
       KmsMasterKeyId: noEffect,
-      MessageRetentionPeriod: v.optional(wholeNumber(60, 1_209_600), 345_600),
+      MessageRetentionPeriod: noEffect,
       RedriveAllowPolicy: noEffect,
-      RedrivePolicy: v.optional(v.strictObject({ deadLetterTargetArn: text, maxReceiveCount: wholeNumber(1, 1_000) })),
+      RedrivePolicy: v.optional(v.object({ deadLetterTargetArn: text })),
       SqsManagedSseEnabled: noEffect,
-      VisibilityTimeout: v.optional(wholeNumber(0, 43_200), 30),
+      VisibilityTimeout: noEffect,
     }),
     ref: (stack, logicalId) =>
       `https://sqs.${account.region}.${account.urlSuffix}/${account.id}/${named(stack, logicalId)}`,
     attributes: { Arn: arnOf('sqs', ''), QueueName: named },
-  },
-  'AWS::SQS::QueuePolicy': {
-    properties: v.strictObject({ PolicyDocument: noEffect, Queues: noEffect }),
   },
 } as const satisfies Record<string, ResourceType>;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { arnOf, named, noEffect, reference, type ResourceType, text, texts, wholeNumber } from './resource-type.ts';
+import { arnOf, named, noEffect, reference, type ResourceType, text, texts } from './resource-type.ts';
 
 /** How a resource of the template says which function it belongs to. */
 const namesFunction = v.object({ FunctionName: v.object({ Ref: text }), Name: text });
@@ -19,10 +19,11 @@ export const lambdaTypes = {
     properties: v.strictObject({
       EventSourceArn: text,
       FunctionName: text,
-      BatchSize: v.optional(wholeNumber(1, 10_000), 10),
-      MaximumBatchingWindowInSeconds: v.optional(wholeNumber(0, 300), 0),
-      ScalingConfig: v.optional(v.strictObject({ MaximumConcurrency: wholeNumber(2, 1_000) })),
-      Enabled: v.optional(v.boolean(), true),
+      BatchSize: noEffect,
+      MaximumBatchingWindowInSeconds: v.optional(v.number(), 0),
+      // One at a time.
+      ScalingConfig: noEffect,
+      Enabled: v.optional(v.literal(true), true),
     }),
   },
   'AWS::Lambda::Function': {
@@ -41,9 +42,6 @@ export const lambdaTypes = {
     }),
     ref: named,
     attributes: { Arn: functionArn },
-  },
-  'AWS::Lambda::Permission': {
-    properties: v.strictObject({ Action: noEffect, FunctionName: noEffect, Principal: noEffect, SourceArn: noEffect }),
   },
   'AWS::Lambda::Version': {
     properties: v.strictObject({ FunctionName: text }),

@@ -16,17 +16,9 @@ export interface ResourceType<Properties extends v.GenericSchema = v.GenericSche
   readonly attributes?: Readonly<Record<string, (stack: string, logicalId: string) => string>>;
 }
 
-/** A resource that does nothing on a laptop. Its properties are listed all the same. */
-export function withoutEffect(...properties: readonly string[]) {
-  return v.strictObject(Object.fromEntries(properties.map((property) => [property, noEffect])));
-}
-
 export const named = (stack: string, logicalId: string): string => `${stack}-${logicalId}`;
 
 export const arnOf =
   (service: string, kind: string) =>
   (stack: string, logicalId: string): string =>
     arn(service, `${kind}${named(stack, logicalId)}`);
-
-export const wholeNumber = (least: number, most: number) =>
-  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));

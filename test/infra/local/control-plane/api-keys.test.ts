@@ -17,7 +17,6 @@ describe('CreateApiKey', () => {
       description: 'for tests',
       enabled: true,
       value: VALUE,
-      customerId: 'c1',
       tags: { a: 'b' },
     };
 
@@ -51,7 +50,6 @@ describe('CreateApiKey', () => {
   });
 
   test.each([
-    ['what is deprecated and harmless', { generateDistinctId: true, stageKeys: [] }],
     ['a value of 20 characters', { value: 'x'.repeat(20) }],
     ['a value of 128 characters', { value: 'x'.repeat(128) }],
     ['a name of 1024 characters', { name: 'x'.repeat(1_024) }],
@@ -65,8 +63,7 @@ describe('CreateApiKey', () => {
     ['a value of 19 characters', { value: 'x'.repeat(19) }, /value/],
     ['a value of 129 characters', { value: 'x'.repeat(129) }, /value/],
     ['a name of 1025 characters', { name: 'x'.repeat(1_025) }, /name/],
-    ['an id that is the value', { generateDistinctId: false }, /generateDistinctId: This host makes no keys/],
-    ['keys of a stage', { stageKeys: [{ restApiId: 'api', stageName: 'v1' }] }, /stageKeys: .*usage plans/],
+    ['what the host does not apply', { customerId: 'c1' }, /does not know the member customerId/],
     ['enabled as a text', { enabled: 'true' }, /enabled/],
     ['51 tags', { tags: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`tag-${i}`, ''])) }, /at most 50/],
     ['a tag without a name', { tags: { '': 'a' } }, /tag key/],
@@ -133,8 +130,8 @@ describe('GetApiKey', () => {
 
 describe('GetApiKeys', () => {
   beforeEach(() => {
-    plane.records.putApiKey(anApiKey({ id: 'a', name: 'acme one', customerId: 'c1' }));
-    plane.records.putApiKey(anApiKey({ id: 'b', name: 'acme two', customerId: 'c2' }));
+    plane.records.putApiKey(anApiKey({ id: 'a', name: 'acme one' }));
+    plane.records.putApiKey(anApiKey({ id: 'b', name: 'acme two' }));
     plane.records.putApiKey(anApiKey({ id: 'c', name: 'The acme' }));
     plane.records.putApiKey(anApiKey({ id: 'd' }));
   });
@@ -142,8 +139,6 @@ describe('GetApiKeys', () => {
   test.each([
     ['all keys', '', ['a', 'b', 'c', 'd']],
     ['those whose name begins so', '?name=acme', ['a', 'b']],
-    ['those of a customer', '?customerId=c2', ['b']],
-    ['those that both is true of', '?customerId=c2&name=acme%20t', ['b']],
     ['none', '?name=nobody', []],
   ])('lists %s', async (_, query, ids) => {
     expect(await plane.ids(`/apikeys${query}`)).toEqual(ids);
@@ -165,7 +160,6 @@ describe('UpdateApiKey', () => {
   test.each([
     ['/name', 'other', { name: 'other' }],
     ['/description', 'for tests', { description: 'for tests' }],
-    ['/customerId', 'c1', { customerId: 'c1' }],
     ['/enabled', 'false', { enabled: false }],
   ])('replaces %s', async (path, value, changed) => {
     expect(await plane.patch('/apikeys/k1', `replace ${path} ${value}`)).toMatchObject({ status: 200, body: changed });
@@ -184,7 +178,7 @@ describe('UpdateApiKey', () => {
     expect(await plane.call('PATCH', '/apikeys/k1', {})).toMatchObject({ status: 200, body: { name: 'acme' } });
   });
 
-  const known = '[/customerId, /description, /enabled, /name]';
+  const known = '[/description, /enabled, /name]';
   test.each([
     [
       'a path that is none',

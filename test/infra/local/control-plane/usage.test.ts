@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { parseDate } from '../../../../infra/local/gateway-records/quota-period.ts';
+import { parseDate } from '../../../../infra/local/gateway-records/day.ts';
 import type { UsagePlan } from '../../../../infra/local/gateway-records/usage-plan.ts';
 import { ControlPlaneCalls } from '../../../support/control-plane-calls.ts';
 import { anApiKey, aUsagePlan } from '../../../support/gateway-records.ts';
@@ -24,13 +24,11 @@ function use(keyId: string, date: string, requests: number): void {
   for (let count = 0; count < requests; count++) plane.records.countRequest('plan', keyId, parseDate(date) ?? 0);
 }
 
-const quota = (period: 'DAY' | 'WEEK' | 'MONTH', offset = 0) => ({ quota: { limit: 10, offset, period } });
-
 beforeEach(() => start());
 
 describe('GetUsage', () => {
   test('answers with a pair for each day and key, by the id of the key', async () => {
-    start(quota('DAY'));
+    start({ quota: { limit: 10 } });
 
     expect(await plane.call('GET', `${usage}?${days}`)).toMatchObject({
       status: 200,
@@ -59,10 +57,9 @@ describe('GetUsage', () => {
   });
 
   test.each<[string, Partial<UsagePlan>, number[]]>([
-    ['of the week, which starts on Sunday the 22nd', quota('WEEK'), [10, 7, 7, 8, 8]],
-    ['of the month', quota('MONTH'), [10, 7, 7, 5, 5]],
+    ['of each day', { quota: { limit: 10 } }, [10, 7, 10, 8, 10]],
     ['of nothing, without a quota', {}, [0, 0, 0, 0, 0]],
-    ['of nothing, beyond the quota', { quota: { limit: 1, offset: 0, period: 'MONTH' } }, [1, 0, 0, 0, 0]],
+    ['of nothing, beyond the quota', { quota: { limit: 2 } }, [2, 0, 2, 0, 2]],
   ])('tells the rest %s', async (_, settings, remaining) => {
     start(settings);
     const { body } = await plane.call('GET', `${usage}?${days}&keyId=k1`);

@@ -33,7 +33,7 @@ describe('the records of a template', () => {
   test('are its usage plans, by their logical ids', () => {
     const settings = {
       Throttle: { RateLimit: 2, BurstLimit: 5 },
-      Quota: { Limit: 20, Period: 'WEEK', Offset: 1 },
+      Quota: { Limit: 20, Period: 'DAY' },
       Tags: [{ Key: 'plan', Value: 'free' }],
     };
 
@@ -42,7 +42,7 @@ describe('the records of a template', () => {
       name: 'staging Free',
       apiStages: [{ apiId: 'api', stage: 'v1' }],
       throttle: { rateLimit: 2, burstLimit: 5 },
-      quota: { limit: 20, period: 'WEEK', offset: 1 },
+      quota: { limit: 20 },
       tags: { plan: 'free' },
     });
   });

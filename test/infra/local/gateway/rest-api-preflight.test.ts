@@ -59,7 +59,7 @@ describe('a preflight', () => {
     const api = apis.start({ ...everyFunction, authorizer: admitting });
     const used = () => {
       const plans = api.records.usagePlans.map(({ id }) => api.records.usage(id, CUSTOMER_ID));
-      return plans.map((usage) => [...usage.days].map((day) => usage.on(day)));
+      return plans.map((usage) => [...usage.counts].map(([, count]) => count));
     };
     const unused = used();
     const headers = [...preflight.headers, ['Authorization', `Bearer ${CUSTOMER}`]] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { UsageMeter } from '../../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords } from '../../../../infra/local/gateway-records/gateway-records.ts';
-import type { Quota, UsagePlan } from '../../../../infra/local/gateway-records/usage-plan.ts';
+import type { UsagePlan } from '../../../../infra/local/gateway-records/usage-plan.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../../support/gateway-records.ts';
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
@@ -131,7 +131,7 @@ describe('the throttle of a plan', () => {
 });
 
 describe('the quota of a plan', () => {
-  const metered = { quota: { limit: 3, offset: 0, period: 'DAY' } } satisfies Partial<UsagePlan>;
+  const metered = { quota: { limit: 3 } };
 
   test('lets that many requests a day through', () => {
     expect(outcomes(plansOf(metered), repeated(MIDNIGHT, 5))).toEqual([
@@ -175,36 +175,11 @@ describe('the quota of a plan', () => {
   });
 });
 
-/** A quota of three requests in a period. */
-const quota = (period: Quota['period'], offset = 0) => ({ quota: { limit: 3, offset, period } });
-
-describe('the quota of a longer period', () => {
-  test.each([
-    ['a week: from Sunday', quota('WEEK'), '2026-11-15', '2026-11-22'],
-    ['a week that starts on Monday', quota('WEEK', 1), '2026-11-16', '2026-11-23'],
-    ['a week that starts on Saturday', quota('WEEK', 6), '2026-11-21', '2026-11-28'],
-    ['a month: from its first', quota('MONTH'), '2026-11-01', '2026-12-01'],
-    ['a month that starts on the 22nd', quota('MONTH', 21), '2026-10-22', '2026-11-22'],
-  ])('counts %s', (_, settings, first, next) => {
-    const plans = plansOf(settings);
-    const lastOfPeriod = Date.parse(next) - 1;
-
-    expect(outcomes(plans, [Date.parse(first) - 1, Date.parse(first), MIDNIGHT, lastOfPeriod, lastOfPeriod])).toEqual([
-      'ok',
-      'ok',
-      'ok',
-      'ok',
-      'QUOTA_EXCEEDED',
-    ]);
-    expect(outcomes(plans, [Date.parse(next)])).toEqual(['ok']);
-  });
-});
-
 describe('a change of the records', () => {
   test('is in force from the next request on: a smaller quota', () => {
     const plans = plansOf({});
     outcomes(plans, repeated(MIDNIGHT, 5));
-    plans.records.putUsagePlan(aUsagePlan(quota('DAY')));
+    plans.records.putUsagePlan(aUsagePlan({ quota: { limit: 3 } }));
 
     expect(outcomes(plans, [MIDNIGHT])).toEqual(['QUOTA_EXCEEDED']);
   });
@@ -242,7 +217,7 @@ describe('a change of the records', () => {
   });
 
   test('gives a key nothing that leaves its plan and comes back', () => {
-    const plans = plansOf(quota('DAY'));
+    const plans = plansOf({ quota: { limit: 3 } });
     outcomes(plans, repeated(MIDNIGHT, 3));
     plans.records.removeFromPlan('plan', 'k1');
     plans.records.putOnPlan('plan', 'k1');
@@ -252,7 +227,7 @@ describe('a change of the records', () => {
 });
 
 test('a key on plans of several stages is metered on that of the stage', () => {
-  const plans = plansOf(quota('DAY'));
+  const plans = plansOf({ quota: { limit: 3 } });
   plans.records.putUsagePlan(aUsagePlan({ id: 'another', apiStages: [{ apiId: 'api', stage: 'v2' }] }));
   plans.records.putOnPlan('another', 'k1');
   outcomes(plans, repeated(MIDNIGHT, 2));

@@ -137,7 +137,6 @@ describe('a property that the local host does not know', () => {
     ['AWS::Lambda::Function', 'Layers'],
     ['AWS::Lambda::Function', 'ReservedConcurrentExecutions'],
     ['AWS::Lambda::Function', 'VpcConfig'],
-    ['AWS::IAM::Role', 'Policies'],
   ])('stops it: %s %s', (type, property) => {
     const template = service.with((editable) => {
       Object.assign(resourceOf(editable, type)[1].Properties, { [property]: {} });
@@ -213,34 +212,38 @@ describe('a property value that the local host does not support', () => {
 describe('anything else that the local host does not know', () => {
   const cases: readonly [string, (template: EditableTemplate) => unknown, RegExp][] = [
     [
-      'a resource type',
-      ({ Resources }) => (Resources.Topic = { Type: 'AWS::IoT::Thing', Properties: {} }),
-      /^Resource Topic: .* type AWS::IoT::Thing$/,
+      'a resource type of a service that it serves',
+      ({ Resources }) => (Resources.Layer = { Type: 'AWS::Lambda::LayerVersion', Properties: {} }),
+      /^Resource Layer: .* type AWS::Lambda::LayerVersion$/,
     ],
     [
-      'a resource type named like an object’s own',
-      ({ Resources }) => (Resources.X = { Type: 'constructor', Properties: {} }),
-      /^Resource X: .* type constructor$/,
+      'the other kind of API',
+      ({ Resources }) => (Resources.Api = { Type: 'AWS::ApiGatewayV2::Api', Properties: {} }),
+      /^Resource Api: .* type AWS::ApiGatewayV2::Api$/,
     ],
     [
       'a condition on a resource',
       (template) => (resourceOf(template, 'AWS::DynamoDB::Table')[1].Condition = 'C'),
-      /property Resources\.TablesStock\w+\.Condition$/,
+      /^Resource TablesStock\w+ \(AWS::DynamoDB::Table\): .* property Condition$/,
     ],
     [
       'a creation policy',
       (template) => (resourceOf(template, 'AWS::Lambda::Function')[1].CreationPolicy = {}),
-      /property Resources\.\w+\.CreationPolicy$/,
+      /^Resource \w+ \(AWS::Lambda::Function\): .* property CreationPolicy$/,
     ],
-    ['conditions', (template) => (template.Conditions = {}), /^The template: .* property Conditions$/],
-    ['mappings', (template) => (template.Mappings = {}), /^The template: .* property Mappings$/],
     [
       'a transform',
       (template) => (template.Transform = 'AWS::Serverless-2016-10-31'),
       /^The template: .* property Transform$/,
     ],
-    ['a parameter', (template) => (template.Parameters = { Size: { Type: 'String' } }), /property Parameters\./],
-    ['a rule', (template) => (template.Rules = { Mine: {} }), /property Rules\./],
+    [
+      'a parameter that is used',
+      (template) => {
+        template.Parameters = { Size: { Type: 'Number' } };
+        resourceOf(template, 'AWS::Lambda::Function')[1].Properties.Timeout = { Ref: 'Size' };
+      },
+      /^Resource Functions\w+ \(AWS::Lambda::Function\): .* Ref "Size"$/,
+    ],
     [
       'an intrinsic function',
       (template) => (resourceOf(template, 'AWS::Lambda::Function')[1].Properties.Timeout = { 'Fn::If': ['A', 5, 9] }),
@@ -263,6 +266,19 @@ describe('anything else that the local host does not know', () => {
 
     expect(() => load(template)).toThrow(HostError);
     expect(() => load(template)).toThrow(message);
+  });
+
+  test.each([
+    ['AWS::IAM::Role', { Policies: [] }],
+    ['AWS::CloudWatch::Alarm', { Tags: { 'Fn::If': ['A', 'b', 'c'] } }],
+  ])('is none of its business in what it does not serve: %s', (type, properties) => {
+    const template = service.with((editable) => {
+      Object.assign(resourceOf(editable, type)[1], { Condition: 'C', Properties: properties });
+      editable.Conditions = { C: {} };
+      editable.Resources.Thing = { Type: 'AWS::IoT::Thing', Properties: {} };
+    });
+
+    expect(() => load(template)).not.toThrow();
   });
 
   test.each([[null], ['text'], [[]], [{}]])('stops it: %j instead of a template', (template) => {

@@ -43,6 +43,12 @@ describe('docs/runbooks', () => {
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(links));
   });
 
+  test.each(pages)('%s has the first step of its alarm in its first look', (name, { firstStep }) => {
+    const firstLook = /## First look\n(.*)\n## What to do/s.exec(read(name))?.[1] ?? '';
+
+    for (const [, named] of firstStep.matchAll(/"([^"]+)"/g)) expect(firstLook).toContain(`**${named}**`);
+  });
+
   test('names only queries that are saved, and each of them somewhere', () => {
     const text = readdirSync(folder).map(read).join('\n');
     const names = Object.values(queries).map((query) => query.name);

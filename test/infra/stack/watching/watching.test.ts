@@ -40,10 +40,10 @@ describe('the alarms', () => {
     );
   });
 
-  test('say what is wrong and when they go off, and end in the address of their runbook', () => {
-    for (const [id, { title, severity, when }] of alarmDefinitions) {
+  test('say what is wrong, when they go off and where to look first, and end in the path of their runbook', () => {
+    for (const [id, { title, severity, when, firstStep }] of alarmDefinitions) {
       expect(alarmNamed(id)?.AlarmDescription).toBe(
-        `${title} (${severity}): ${when}. Runbook: https://docs.example.com/runbooks/${id}.html`,
+        `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks/${id}.md`,
       );
     }
   });

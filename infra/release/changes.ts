@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
+import { formatDifferences, fullDiff } from '@aws-cdk/cloudformation-diff';
+import { CloudAssembly } from 'aws-cdk-lib/cx-api';
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { stackNameOf, stageNames } from '../stages.ts';
+import { lostTables, type Template, templateSchema } from './lost-tables.ts';
+
+/** `npm run changes`: what a deploy would change. It refuses the loss of a table unless somebody has allowed it. */
+
+const DESCRIPTION = 'PULL_REQUEST_DESCRIPTION';
+
+/** First line of the comment on a pull request, by which the next one finds it and takes its place. */
+const COMMENT_MARK = '<!-- changes to the deployed stacks -->';
+
+/** GitHub takes comments of up to 65,536 characters. */
+const MAX_COMMENT = 60_000;
+
+interface Options {
+  readonly app: string;
+  readonly against?: string;
+  readonly markdown: boolean;
+  readonly allowedBy?: string;
+}
+
+const command = new Command('npm run changes --')
+  .description(
+    'Compares the synthesized stacks with the deployed ones. Exits with 1 where a table would be lost and neither --allowed-by ' +
+      `nor the variable ${DESCRIPTION} has a line “Replaces-table: STACK/ID: why”; with 2 where it cannot tell.`,
+  )
+  .option('--app <dir>', 'the synthesized stacks', 'cdk.out')
+  .option('--against <dir>', 'other synthesized stacks, instead of the deployed ones')
+  .option('--markdown', 'print Markdown, for a comment', false)
+  .option('--allowed-by <file>', 'a text that may allow the loss of tables')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .action(printChanges);
+
+try {
+  await command.parseAsync();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}
+
+async function printChanges({ app, against, markdown, allowedBy }: Options): Promise<void> {
+  const after = synthesized(app);
+  const before = against === undefined ? await deployed(after.keys()) : synthesized(against);
+  const text = allowedBy === undefined ? (process.env[DESCRIPTION] ?? '') : readFileSync(allowedBy, 'utf8');
+  const reasons = allowedIn(text);
+  const names = [...new Set([...after.keys(), ...before.keys()])].toSorted();
+  const lost = names.flatMap((name) => tablesLost(name, before.get(name), after.get(name)));
+  const refused = lost.filter(({ table }) => !reasons.has(table));
+  const report = [
+    ...lost.map(({ table, what }) => `Loss: ${table} ${what}. ${reasons.get(table) ?? 'Not allowed.'}`),
+    ...refused.map(({ table }) => `If that is meant, say so in the description: Replaces-table: ${table}: why`),
+    ...names.map((name) => `${name}: ${changesOf(before.get(name), after.get(name))}`),
+  ].join('\n');
+  process.stdout.write(markdown ? asComment(report) : `${report}\n`);
+  if (refused.length === 0) return;
+  const tables = refused.map(({ table }) => table).join(', ');
+  process.stderr.write(`Tables would be lost, and nobody has said that it is meant: ${tables}\n`);
+  process.exitCode = 1;
+}
+
+/** The tables that a text allows to be lost, each with the reason. */
+function allowedIn(text: string): Map<string, string> {
+  const lines = text.matchAll(/^[ \t]*(?:[-*][ \t]+)?Replaces-table:[ \t]*([^\s:]+):[ \t]+(\S.*)$/gim);
+  return new Map([...lines].map(([, table = '', reason = '']) => [table, `Allowed: ${reason}`]));
+}
+
+function tablesLost(stack: string, before: Template | undefined, after: Template | undefined) {
+  const lost = before ? [...lostTables(before, after)] : [];
+  return lost.map(([id, what]) => ({ table: `${stack}/${id}`, what }));
+}
+
+/** What a deploy changes in a stack, as `cdk diff` prints it. */
+function changesOf(before: Template | undefined, after: Template | undefined): string {
+  if (!after) return 'no longer in the app; it stays as it is';
+  if (!before) return `new, with ${Object.keys(after.Resources).length} resources`;
+  const diff = fullDiff(before, after);
+  if (diff.isEmpty) return 'no changes';
+  const parts: string[] = [];
+  const stream = new Writable({ write: (chunk, _, done) => (parts.push(String(chunk)), done()) });
+  formatDifferences(stream, diff);
+  return `\n${stripVTControlCharacters(parts.join('')).trim()}\n`;
+}
+
+function asComment(report: string): string {
+  const isLong = report.length > MAX_COMMENT;
+  const shown = isLong ? `${report.slice(0, MAX_COMMENT)}\n… npm run changes prints the rest` : report;
+  // Longer than any fence in what it holds.
+  return `${COMMENT_MARK}\n\n\`\`\`\`\`\`text\n${shown}\n\`\`\`\`\`\`\n`;
+}
+
+/** The templates of a cloud assembly, by the names of their stacks. */
+function synthesized(folder: string): Map<string, Template> {
+  // Templates are the same in every version; a pull request may bring a newer CDK than the one that reads it here.
+  const { stacksRecursively: stacks } = new CloudAssembly(folder, { skipVersionCheck: true });
+  if (stacks.length === 0) throw new Error(`The cloud assembly ${folder} has no stacks.`);
+  return new Map(stacks.map(({ stackName, template }) => [stackName, v.parse(templateSchema, template)]));
+}
+
+/** The templates that these stacks, and those with the tables, were last deployed from. */
+async function deployed(stackNames: Iterable<string>): Promise<Map<string, Template>> {
+  const client = new CloudFormationClient({});
+  const templates = new Map<string, Template>();
+  const names = new Set([...stackNames, ...stageNames.map(stackNameOf)]);
+  for (const name of [...names].toSorted()) {
+    try {
+      const { TemplateBody: body = '' } = await client.send(new GetTemplateCommand({ StackName: name }));
+      // A stack whose first change set was never carried out has none.
+      if (body !== '') templates.set(name, v.parse(templateSchema, JSON.parse(body)));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (/^Stack with id \S+ does not exist$/.test(reason)) continue;
+      throw new Error(`The deployed template of ${name} cannot be read: ${reason} (see --against)`, { cause: error });
+    }
+  }
+  return templates;
+}
