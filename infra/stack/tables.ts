@@ -52,7 +52,7 @@ export class Tables extends Construct implements Readonly<Record<TableName, Serv
     // Keys alone: an update, which changes only the quantity, then costs one write and not two.
     const stockByStatus = { ...byStatus('petId'), projectionType: ProjectionType.KEYS_ONLY };
     this.stock = this.#add('stock', props, keyed(string('storeId'), number('petId')), stockByStatus);
-    this.keys = this.#add('keys', props, keyed(string('keyHash')));
+    this.keys = this.#add('keys', props, { ...keyed(string('keyHash')), timeToLiveAttribute: 'purgeAt' });
     this.pets = this.#add('pets', props, keyed(number('petId')));
     const ordersByStatus = { ...byStatus('orderId'), projectionType: ProjectionType.ALL };
     this.orders = this.#add('orders', props, keyed(string('storeId'), number('orderId')), ordersByStatus);

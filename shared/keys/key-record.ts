@@ -1,9 +1,18 @@
 import * as v from 'valibot';
-import { safeNumberSchema as number } from '../dynamodb.ts';
+import { safeNumberSchema } from '../dynamodb.ts';
 import { planIds } from './plans.ts';
 
 /** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
 export const UNTIL_RESUMED = 8_640_000_000_000_000;
+
+/**
+ * How many rotations a request is followed through: a key may be rotated again before the last grace has ended. Records
+ * in a circle lead nowhere.
+ */
+export const MAX_SUCCESSORS = 5;
+
+/** As an item has it; or plain, so that a record is checked before it is written too. */
+const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
 
@@ -65,7 +74,7 @@ export type KeyCounters = Pick<KeyRecord, keyof typeof unusedCounters>;
 /** What is decided when a key is issued or changed; the counters start at zero. */
 export type KeyIdentity = Omit<KeyRecord, keyof KeyCounters | 'revision' | 'interimUntil' | 'revoked' | 'purgeAt'>;
 
-/** Reads an item of the keys table. Throws where it is not one: a broken record must never admit a request. */
+/** Reads an item of the keys table, or checks a record. Throws where it is not one: a broken record must never admit a request. */
 export function parseKeyRecord(item: unknown): KeyRecord {
   return v.parse(keyRecordSchema, item);
 }
