@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { readAssembly, type SynthesizedStack } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
-import { makeFolder } from './data-folder.ts';
+import { makeFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadEvents } from './events/load-events.ts';
 import { createFrontServer, type Service } from './front-server.ts';
@@ -88,6 +88,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
     process.off('exit', removeAssembly);
     removeAssembly();
   });
+  if (options.dataFolder !== undefined) openDataFolder(options.dataFolder);
   const engine = await startEngine(options);
   closings.push(() => engine.close());
   const records = await openRecords(options.dataFolder);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from '@jest/globals';
-import dynalite from 'dynalite';
+import { createEngineServer } from '../../infra/local/dynamodb/engine-server.ts';
 import { dynamoDBLocalPort, untilItAnswers } from './dynamodb-local.ts';
 import { close, listen } from './listening.ts';
 
@@ -62,7 +62,7 @@ export function pointSdkAt(port: number): void {
 }
 
 async function startDynalite(): Promise<RunningEngine> {
-  const server = dynalite({ createTableMs: 0 });
+  const server = createEngineServer();
   const port = await listen(server);
   return {
     port,

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import dynalite from 'dynalite';
+import { createEngineServer } from '../../infra/local/dynamodb/engine-server.ts';
 import { close, listen } from './listening.ts';
 
 interface FalseAnswer {
@@ -70,7 +70,7 @@ export class FaultyEngine {
   beforeCall: (call: Call) => Promise<void> = () => Promise.resolve();
   /** Called for every call that was carried out. */
   onCarriedOut: (call: CarriedOut) => void = () => undefined;
-  readonly #engine: Server = dynalite({ createTableMs: 0 });
+  readonly #engine: Server = createEngineServer();
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
   readonly #onTheirWay = new Set<Promise<void>>();
   #enginePort = 0;

@@ -1,7 +1,8 @@
+/** What the embedded engine uses of dynalite: itself, and the modules that its operations are made of. */
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
-  interface DynaliteOptions {
+  export interface DynaliteOptions {
     /** Folder of the LevelDB store; in memory without one. */
     readonly path?: string;
     readonly createTableMs?: number;
@@ -10,4 +11,102 @@ declare module 'dynalite' {
   }
 
   export default function dynalite(options?: DynaliteOptions): Server;
+}
+
+declare module 'dynalite/db/index.js' {
+  import type { DynaliteOptions } from 'dynalite';
+
+  export type Callback<Result = void> = (error: Error | null | undefined, result: Result) => void;
+
+  /** An item, or a key, in DynamoDB's own JSON. */
+  export type Item = Readonly<Record<string, unknown>>;
+
+  export interface Table {
+    readonly TableName: string;
+  }
+
+  /** Parameters of a write, after they were checked. */
+  export interface WriteData {
+    readonly TableName: string;
+    /** PutItem has an item, the others have a key. */
+    readonly Item?: Item;
+    readonly Key?: Item;
+    readonly ReturnValuesOnConditionCheckFailure?: string;
+    readonly ReturnConsumedCapacity?: string;
+  }
+
+  export interface IndexStore {
+    put(key: string, value: Item, done: Callback): void;
+    del(key: string, done: Callback): void;
+  }
+
+  export interface ItemStore extends IndexStore {
+    get(key: string, done: Callback<Item>): void;
+    /** Calls `run` once nothing else holds the lock of the key. What `release` returns frees it, and calls `done`. */
+    lock(key: string, run: (release: Release) => void): void;
+  }
+
+  export type Release = <Done extends (...values: never[]) => void>(done: Done) => Done;
+
+  /** What an operation uses of the store. */
+  export interface OperationStore {
+    readonly options: { readonly maxItemSize: number };
+    getTable(name: string, done: Callback<Table>): void;
+    getItemDb(table: string): ItemStore;
+    getIndexDb(kind: string, table: string, index: string): IndexStore;
+  }
+
+  export type Write =
+    | { readonly type: 'put'; readonly key: string; readonly value: Item }
+    | { readonly type: 'del'; readonly key: string };
+
+  export interface Store extends OperationStore {
+    readonly db: { batch(writes: readonly Write[]): Promise<void> };
+  }
+
+  const db: {
+    create: (options?: DynaliteOptions) => Store;
+    /** @returns why the condition does not hold; nothing where it does */
+    checkConditional: (data: WriteData, existing: Item | undefined) => Error | null | undefined;
+    /** @returns what is wrong with an item, or a key; nothing where it fits the table */
+    validateItem(item: Item, table: Table): Error | null | undefined;
+    validateKey(key: Item, table: Table): Error | null | undefined;
+    createKey(item: Item, table: Table): string;
+    validationError(message: string): Error;
+  };
+  export default db;
+}
+
+declare module 'dynalite/validations/index.js' {
+  import type { OperationStore, WriteData } from 'dynalite/db/index.js';
+
+  export type FieldType = string | Readonly<Record<string, unknown>>;
+  export type FieldTypes = Record<string, FieldType>;
+  export type CustomCheck = (data: WriteData, store: OperationStore) => string | undefined;
+
+  const validations: {
+    /** Takes fields that are null or of no type out of `data`. @throws an error of the API on one of another type */
+    checkTypes(data: object, types: FieldTypes): WriteData;
+    /** Parses the expressions too. @throws an error of the API on a value that is not allowed */
+    checkValidations(data: WriteData, types: FieldTypes, custom: CustomCheck, store: OperationStore): void;
+  };
+  export default validations;
+}
+
+declare module 'dynalite/validations/*Item.js' {
+  import type { CustomCheck, FieldTypes } from 'dynalite/validations/index.js';
+
+  const validation: { readonly types: FieldTypes; readonly custom: CustomCheck };
+  export default validation;
+}
+
+declare module 'dynalite/actions/*Item.js' {
+  import type { Callback, OperationStore, WriteData } from 'dynalite/db/index.js';
+
+  export interface WriteResult {
+    /** Undefined where the data did not ask for it. */
+    readonly ConsumedCapacity: { readonly CapacityUnits: number } | undefined;
+  }
+
+  export default function write(store: OperationStore, data: WriteData, done: Callback<WriteResult>): void;
 }

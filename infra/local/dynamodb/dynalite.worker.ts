@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import dynalite from 'dynalite';
 import { Level } from 'level';
 import { reasonOfLevelFailure } from '../level-failure.ts';
+import { createEngineServer } from './engine-server.ts';
 
 /** Runs the embedded DynamoDB engine in a thread of its own, so that its work does not hold up the gateway. */
 
@@ -45,7 +45,7 @@ async function dropUnfinishedTables(store: Level<string, unknown>): Promise<void
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 function serve(): void {
-  const server = dynalite({ ...settings, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const server = createEngineServer(settings.path);
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();

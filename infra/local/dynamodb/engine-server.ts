@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { crc32 } from 'node:zlib';
+import dynalite, { type DynaliteOptions } from 'dynalite';
+import db, { type Store } from 'dynalite/db/index.js';
+import { ApiError, isApiError } from './api-error.ts';
+import { bringOldItems } from './old-item.ts';
+import { TransactWriteItems } from './transact-write-items.ts';
+
+bringOldItems();
+
+/** dynalite with what it lacks of DynamoDB: the old item in a condition that failed, and TransactWriteItems. */
+export function createEngineServer(path?: string): Server {
+  const { server, store } = create({
+    ...(path !== undefined && { path }),
+    createTableMs: 0,
+    deleteTableMs: 0,
+    updateTableMs: 0,
+  });
+  const transactions = new TransactWriteItems(store);
+  const listeners = server.listeners('request');
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (request.headers['x-amz-target'] === 'DynamoDB_20120810.TransactWriteItems') {
+      void answer(request, response, transactions);
+    } else for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
+  });
+  return server;
+}
+
+/** dynalite keeps its store to itself; it is caught where it is made. */
+function create(options: DynaliteOptions): { server: Server; store: Store } {
+  const { create: createStore } = db;
+  const stores: Store[] = [];
+  db.create = (storeOptions) => {
+    const store = createStore(storeOptions);
+    stores.push(store);
+    return store;
+  };
+  try {
+    const server = dynalite(options);
+    const [store] = stores;
+    if (!store) throw new Error('dynalite has made no store');
+    return { server, store };
+  } finally {
+    db.create = createStore;
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  transactions: TransactWriteItems,
+): Promise<void> {
+  try {
+    send(response, 200, await transactions.call(parseJson(await text(request))));
+  } catch (error) {
+    if (isApiError(error)) send(response, error.statusCode, error.body);
+    else {
+      const message = error instanceof Error ? error.message : String(error);
+      send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
+    }
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new ApiError('SerializationException', 'The body is not JSON');
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  const json = JSON.stringify(body);
+  response
+    .writeHead(status, {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-crc32': crc32(json),
+      'x-amzn-requestid': randomUUID(),
+    })
+    .end(json);
+}

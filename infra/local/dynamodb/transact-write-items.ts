@@ -1,0 +1,138 @@
+import { promisify } from 'node:util';
+import db, { type Callback, type Item, type Store, type Table } from 'dynalite/db/index.js';
+import { ApiError, isApiError } from './api-error.ts';
+import { RequestTokens } from './request-tokens.ts';
+import { StagedStore } from './staged-store.ts';
+import type { TransactAction } from './transact-action.ts';
+import { consumedCapacity, type Used } from './transact-capacity.ts';
+import { parseTransactRequest, type TransactRequest } from './transact-request.ts';
+
+/** Why an action cancels its transaction, as the API tells it; `None` where it does not. */
+type CancellationReason =
+  { readonly Code: 'None' } | { readonly Code: string; readonly Message: string; readonly Item?: Item };
+
+/** Of all items together. */
+const LARGEST_KILOBYTES = 4_096;
+
+const NONE: CancellationReason = { Code: 'None' };
+
+/** Where an item is stored. */
+interface Place {
+  readonly table: string;
+  readonly key: string;
+}
+
+/** DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. */
+export class TransactWriteItems {
+  readonly #store: Store;
+  readonly #tokens = new RequestTokens<readonly Used[]>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * Carries out a request. Transactions run one after the other, so that none waits for locks of another that waits
+   * for its own.
+   *
+   * @returns the body of the answer
+   * @throws an error of the API: nothing was written then
+   */
+  call(body: unknown): Promise<object> {
+    const request = parseTransactRequest(body, this.#store);
+    const turn = this.#last.then(() => this.#answer(request));
+    // Whether it fails is the caller's business, not that of the next one.
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #answer({ actions, token, fingerprint, returnConsumedCapacity }: TransactRequest): Promise<object> {
+    const usedBefore = token === undefined ? undefined : this.#tokens.outcomeOf(token, fingerprint);
+    if (usedBefore) return consumedCapacity(usedBefore, 'Read', returnConsumedCapacity);
+    const used = await this.#carryOut(actions);
+    if (token !== undefined) this.#tokens.remember(token, fingerprint, used);
+    return consumedCapacity(used, 'Write', returnConsumedCapacity);
+  }
+
+  /** Holds the locks of all items meanwhile, which every other write of the engine takes for its own item. */
+  async #carryOut(actions: readonly TransactAction[]): Promise<Used[]> {
+    const releases: (() => void)[] = [];
+    try {
+      for (const place of await this.#placesOf(actions)) releases.push(await this.#lock(place));
+      return await this.#write(actions);
+    } finally {
+      for (const release of releases) release();
+    }
+  }
+
+  async #write(actions: readonly TransactAction[]): Promise<Used[]> {
+    const written = new StagedStore(this.#store);
+    const used: Used[] = [];
+    const reasons: CancellationReason[] = [];
+    for (const { data, write, isWritten } of actions) {
+      const store = isWritten ? written : new StagedStore(this.#store);
+      try {
+        const result = await promisify(write)(store, { ...data, ReturnConsumedCapacity: 'TOTAL' });
+        used.push({ table: data.TableName, kilobytes: result.ConsumedCapacity?.CapacityUnits ?? 1 });
+        reasons.push(NONE);
+      } catch (error) {
+        reasons.push(cancellationReason(error));
+      }
+    }
+    if (reasons.some((reason) => reason !== NONE)) throw cancelled(reasons);
+    if (used.reduce((sum, { kilobytes }) => sum + kilobytes, 0) > LARGEST_KILOBYTES) {
+      throw db.validationError('Transaction payload size cannot exceed 4MB');
+    }
+    await written.commit();
+    return used;
+  }
+
+  /** Where the actions write. One whose key does not fit its table has no place: the operation itself will say so. */
+  async #placesOf(actions: readonly TransactAction[]): Promise<Place[]> {
+    const places = new Map<string, Place>();
+    for (const { data } of actions) {
+      const table = await this.#table(data.TableName);
+      const { Item: item, Key: itemKey = {} } = data;
+      if (item ? db.validateItem(item, table) : db.validateKey(itemKey, table)) continue;
+      const place = { table: data.TableName, key: db.createKey(item ?? itemKey, table) };
+      const name = `${place.table}~${place.key}`;
+      if (places.has(name)) {
+        throw db.validationError('Transaction request cannot include multiple operations on one item');
+      }
+      places.set(name, place);
+    }
+    return [...places.values()];
+  }
+
+  /** @throws an error of the API where there is no such table */
+  #table(name: string): Promise<Table> {
+    return promisify((done: Callback<Table>) => this.#store.getTable(name, done))();
+  }
+
+  #lock({ table, key }: Place): Promise<() => void> {
+    return new Promise((resolve) => {
+      this.#store.getItemDb(table).lock(key, (release) => resolve(release(() => undefined)));
+    });
+  }
+}
+
+/** @throws what is no reason: an error of the engine itself */
+function cancellationReason(error: unknown): CancellationReason {
+  if (!isApiError(error)) throw error;
+  const { __type, message: Message = '', Item } = error.body;
+  if (__type.endsWith('#ConditionalCheckFailedException')) {
+    return { Code: 'ConditionalCheckFailed', Message, ...(Item && { Item }) };
+  }
+  if (__type.endsWith('#ValidationException')) return { Code: 'ValidationError', Message };
+  throw error;
+}
+
+function cancelled(reasons: readonly CancellationReason[]): ApiError {
+  const codes = reasons.map(({ Code }) => Code).join(', ');
+  return new ApiError(
+    'TransactionCanceledException',
+    `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+    { CancellationReasons: reasons },
+  );
+}
