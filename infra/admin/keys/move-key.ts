@@ -74,6 +74,9 @@ async function moveInGateway(target: Target, found: FoundKey, plan: PlanId, limi
   const { plans: usagePlans } = await customerPlans(target.gateway, target.apiStage);
   if (isAgreed && from?.isOwn) {
     await changeOwnPlan(target, from.usagePlanId, limits);
+    // It has come there by a move that was cut off.
+    if (apiKey.tags?.[gatewayTags.moving] !== undefined)
+      await untag(target, 'apikeys', record.keyId, [gatewayTags.moving]);
   } else if (isAgreed) {
     const to = await createOwnPlan(target, usagePlans, apiKey.name ?? record.keyId, limits);
     try {
