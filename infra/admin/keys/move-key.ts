@@ -100,6 +100,7 @@ async function changePlans(target: Target, { record, usagePlan: from }: FoundKey
     if (await getApiKey(target, keyId)) await changePlan(target, keyId, from?.usagePlanId, to.usagePlanId);
   }
   await changePlan(target, record.keyId, from?.usagePlanId, to.usagePlanId);
+  if (from?.isOwn) await discardOwnPlan(target, from.usagePlanId);
 }
 
 /** Between the two plans the key is on none. The tag keeps a sync from taking it for one that was taken off. */

@@ -75,7 +75,7 @@ export async function changeOwnPlan(target: Target, usagePlanId: string, limits:
   await finish(target, 'usageplans', usagePlanId);
 }
 
-/** Deletes the usage plan of one Enterprise customer again that was made for a key which never came on it. */
+/** Deletes the usage plan of one Enterprise customer that has no key, or no longer. */
 export async function discardOwnPlan(target: Target, usagePlanId: string): Promise<void> {
   await deleteIfEmpty(target, { id: usagePlanId, apiStages: [target.apiStage] });
 }

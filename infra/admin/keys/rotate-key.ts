@@ -6,6 +6,7 @@ import type { Target } from '../target.ts';
 import { changedMeanwhile, isSuspendedForGood, revokedError } from './change-record.ts';
 import { apiKeysNamed, createUnfinished, discard, type NewKey, newKey, newRecord } from './create-key.ts';
 import { findKey, type FoundKey, successorOf, unknownSuccessor } from './find-key.ts';
+import { clearOwnPlans } from './own-plan.ts';
 import { generationsBefore } from './predecessors.ts';
 import { finish, tag } from './tagging.ts';
 
@@ -47,7 +48,10 @@ export async function rotateKey(target: Target, id: string, graceMs: number): Pr
   try {
     await handOver(target, { old, unknown }, successor, graceEnd);
   } catch (error) {
-    if (error instanceof AdminError) await discard(target, successor);
+    if (error instanceof AdminError) {
+      await discard(target, successor);
+      if (found.usagePlan?.isOwn) await clearOwnPlans(target);
+    }
     throw error;
   }
   await tagRotated(target, old.keyHash);
