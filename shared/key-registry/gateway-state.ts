@@ -117,7 +117,11 @@ function hashOf({ id = '', value }: ApiKey): string {
 function keysUnderWay(apiKeys: ReadonlyMap<string, ApiKey>): Map<string, string> {
   const found = new Map<string, string>();
   for (const [keyId, { tags = {} }] of apiKeys) {
-    const { [gatewayTags.unfinished]: unfinished, [gatewayTags.moving]: moving, [gatewayTags.replaces]: replaced } = tags;
+    const {
+      [gatewayTags.unfinished]: unfinished,
+      [gatewayTags.moving]: moving,
+      [gatewayTags.replaces]: replaced,
+    } = tags;
     const since = unfinished ?? moving;
     if (since !== undefined) found.set(keyId, since);
     // The key that it is made in place of points to it in the table already, or will at any moment.

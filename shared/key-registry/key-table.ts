@@ -46,7 +46,9 @@ const namesSchema = v.object({ keyHash: v.string(), keyId: v.fallback(v.optional
 
 function wordsOf(error: unknown): string {
   if (!v.isValiError(error)) throw error;
-  return error.issues.map(({ path, message }) => `${path?.map(({ key }) => String(key)).join('.')}: ${message}`).join('; ');
+  return error.issues
+    .map(({ path, message }) => `${path?.map(({ key }) => String(key)).join('.')}: ${message}`)
+    .join('; ');
 }
 
 /** The keys table for those who manage keys. Each change replaces a known revision, so none undoes another unseen. */

@@ -46,7 +46,9 @@ export class Mirror {
     const identity = { ...registered.identity, ...(isSuspended && !record.enabled && { enabled: false }) };
     const names = identityNames.filter((name) => record[name] !== identity[name]);
     if (names.length === 0) return this.#unchanged(keyId);
-    const loosens = names.some((name) => name === 'expiresAt' || name === 'replacedBy' || (name === 'enabled' && identity[name]));
+    const loosens = names.some(
+      (name) => name === 'expiresAt' || name === 'replacedBy' || (name === 'enabled' && identity[name]),
+    );
     const change: KeyChange = Object.fromEntries(names.map((name) => [name, identity[name]]));
     await this.#write('changed', keyId, async () => {
       return (!loosens || (await this.#isStill(key))) && this.#revise(record, change);

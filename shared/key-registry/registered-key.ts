@@ -9,8 +9,7 @@ import { isoTime } from './iso-time.ts';
 const MAX_NAME_LENGTH = 100;
 
 /** What API Gateway says about a key: who it is, or why that cannot be told. */
-export type Registered =
-  { readonly identity: Omit<KeyIdentity, 'lineage'> } | { readonly problem: string };
+export type Registered = { readonly identity: Omit<KeyIdentity, 'lineage'> } | { readonly problem: string };
 
 /** The item of the keys table that a key is found by, and what API Gateway knows it by. */
 export function valueOf(value: string): Pick<KeyIdentity, 'keyHash' | 'usageIdentifier'> {

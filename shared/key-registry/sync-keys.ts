@@ -61,7 +61,8 @@ async function syncOnce(
   const work: (() => Promise<void>)[] = [];
   const recordOfId = new Map([...records.values()].map((record) => [record.keyId, record]));
   const missing: Missing[] = [];
-  for (const record of records.values()) if (!record.revoked && !state.keys.has(record.keyHash)) missing.push({ record });
+  for (const record of records.values())
+    if (!record.revoked && !state.keys.has(record.keyHash)) missing.push({ record });
   for (const [keyHash, keys] of state.keys) {
     const record = records.get(keyHash);
     const key = pickKey(keys, record, report.problems);
@@ -100,24 +101,26 @@ function withoutMass(missing: readonly Missing[], open: number, problems: string
 }
 
 /** The one of the keys with one hash that counts: the one that the table has, or the oldest. */
-function pickKey(keys: readonly GatewayKey[], record: KeyRecord | undefined, problems: string[]): GatewayKey | undefined {
+function pickKey(
+  keys: readonly GatewayKey[],
+  record: KeyRecord | undefined,
+  problems: string[],
+): GatewayKey | undefined {
   const age = ({ apiKey }: GatewayKey): number => apiKey.createdDate?.getTime() ?? 0;
   const byAge = keys.toSorted((a, b) => age(a) - age(b) || (a.keyId < b.keyId ? -1 : 1));
   const picked = byAge.find(({ keyId }) => keyId === record?.keyId) ?? byAge[0];
   const others = byAge.filter((key) => key !== picked && (record ?? key.registered));
   if (picked && others.length > 0) {
     const ids = others.map(({ keyId }) => keyId).join(', ');
-    problems.push(`${ids}: the same key as ${picked.keyId}, one with the other's hash as its value. Delete the former.`);
+    problems.push(
+      `${ids}: the same key as ${picked.keyId}, one with the other's hash as its value. Delete the former.`,
+    );
   }
   return picked;
 }
 
 /** The lineage of a key that is added: that of the keys which were rotated to it, by their records or else their tags. */
-function lineageOf(
-  keyId: string,
-  { predecessors }: GatewayState,
-  recordOfId: ReadonlyMap<string, KeyRecord>,
-): string {
+function lineageOf(keyId: string, { predecessors }: GatewayState, recordOfId: ReadonlyMap<string, KeyRecord>): string {
   const chain = new Set([keyId]);
   for (let first = keyId; ;) {
     const earlier = predecessors.get(first)?.find((id) => !chain.has(id));

@@ -57,7 +57,8 @@ export function closeForGood({ keyTable }: Target, key: Nobody): Promise<KeyReco
 /** The record of a key that is there. @throws AdminError where it is revoked */
 export async function readRecord({ keyTable }: Pick<Target, 'keyTable'>, keyHash: string): Promise<KeyRecord> {
   const record = await keyTable.get(keyHash);
-  if (!record) throw new AdminError('The key was removed from the keys table meanwhile. Run npm run admin -- keys sync');
+  if (!record)
+    throw new AdminError('The key was removed from the keys table meanwhile. Run npm run admin -- keys sync');
   if (record.revoked) throw revokedError(record.keyId);
   return record;
 }

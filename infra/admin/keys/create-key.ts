@@ -7,7 +7,14 @@ import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, closeForGood, INTERIM_MS, isSuspendedForGood, type Nobody, readRecord } from './change-record.ts';
+import {
+  changeRecord,
+  closeForGood,
+  INTERIM_MS,
+  isSuspendedForGood,
+  type Nobody,
+  readRecord,
+} from './change-record.ts';
 import { usagePlanOf } from './find-key.ts';
 import { cataloguePlan, clearOwnPlans, createOwnPlan, discardOwnPlan, limitsOn, markObsolete } from './own-plan.ts';
 import { putOnPlan } from './plan-membership.ts';
@@ -79,7 +86,9 @@ async function openRecord(target: Target, key: Nobody): Promise<KeyRecord> {
   const record = await readRecord(target, key.keyHash);
   if (!isSuspendedForGood(record)) return record;
   await discard(target, key);
-  throw new AdminError(`The key ${key.keyId} was suspended before it was complete, and is revoked now. Create another.`);
+  throw new AdminError(
+    `The key ${key.keyId} was suspended before it was complete, and is revoked now. Create another.`,
+  );
 }
 
 /** Makes an API key on a usage plan, marked as unfinished. */

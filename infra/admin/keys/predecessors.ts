@@ -23,7 +23,7 @@ export async function generationsBefore(
   }
   const generations: KeyRecord[][] = [];
   const found = new Set<KeyRecord>();
-  for (let successors = new Set([keyHash]); successors.size > 0; ) {
+  for (let successors = new Set([keyHash]); successors.size > 0;) {
     const earlier = rotated.filter((key) => successors.has(key.replacedBy ?? '') && !found.has(key));
     for (const key of earlier) found.add(key);
     if (earlier.length > 0) generations.push(earlier);

@@ -149,7 +149,8 @@ async function unchanged(known: KeyRecord, id: string, keyTable: Target['keyTabl
   if (now?.revision === known.revision) return now;
   if (now?.revoked) throw revokedError(id);
   if (now && now.replacedBy !== known.replacedBy) throw rotatedMeanwhile(id);
-  if (now && isSuspendedForGood(now)) throw new AdminError(`The key ${id} was suspended meanwhile. It was not rotated.`);
+  if (now && isSuspendedForGood(now))
+    throw new AdminError(`The key ${id} was suspended meanwhile. It was not rotated.`);
   throw changedMeanwhile(id);
 }
 
@@ -159,7 +160,7 @@ function rotatedMeanwhile(id: string): AdminError {
 
 /** Has the old key's tags say what the table says, whoever rotates the key again meanwhile. */
 async function tagRotated(target: Target, keyHash: string): Promise<void> {
-  for (let done: string | undefined; ; ) {
+  for (let done: string | undefined; ;) {
     const old = await target.keyTable.get(keyHash);
     const successor = old && (await successorOf(target, old));
     if (!old || !successor || successor.keyId === done) return;
@@ -173,14 +174,20 @@ async function tagRotated(target: Target, keyHash: string): Promise<void> {
 }
 
 /** @returns the record of the new key, which may be shown. @throws AdminError where another admin has closed it by then */
-async function complete(target: Target, { keyId: oldId }: KeyRecord, { keyHash, keyId }: Successor): Promise<KeyRecord> {
+async function complete(
+  target: Target,
+  { keyId: oldId }: KeyRecord,
+  { keyHash, keyId }: Successor,
+): Promise<KeyRecord> {
   await finish(target, 'apikeys', keyId);
   const record = await target.keyTable.get(keyHash);
   if (!record || record.revoked) throw record?.replacedBy === undefined ? revokedError(oldId) : rotatedMeanwhile(oldId);
   if (!isSuspendedForGood(record)) return record;
   // The next rotation takes it up.
   await tag(target, 'apikeys', keyId, { [gatewayTags.unfinished]: new Date().toISOString() });
-  throw new AdminError(`The key ${oldId} was suspended meanwhile. Its new key is not shown: resume it and rotate it again.`);
+  throw new AdminError(
+    `The key ${oldId} was suspended meanwhile. Its new key is not shown: resume it and rotate it again.`,
+  );
 }
 
 /** Ends what earlier rotations of the key have made and not completed. */

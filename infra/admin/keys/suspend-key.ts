@@ -30,7 +30,8 @@ async function suspendForGood(target: Target, { keyHash }: KeyRecord): Promise<K
   const successor = await unknownSuccessor(target, closed);
   if (successor) await suspendForGood(target, successor);
   const now = await mirrorSuspension(target, closed);
-  if (!isSuspendedForGood(now)) throw new AdminError(`The key ${now.keyId} was suspended, and resumed by somebody else.`);
+  if (!isSuspendedForGood(now))
+    throw new AdminError(`The key ${now.keyId} was suspended, and resumed by somebody else.`);
   return now;
 }
 

@@ -123,6 +123,7 @@ describe('issuing the demo keys', () => {
     expect(await table.read(recordOf(plan))).toEqual({
       keyHash: hashApiKey(demoKey(plan)),
       keyId: `demo-${plan}`,
+      lineage: `demo-${plan}`,
       name: `Demo ${plans[plan].title}`,
       plan,
       ...limitsOfDemoKey(plan),

@@ -1,11 +1,10 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../../shared/key-registry/sync-report.ts';
 import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
-import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
-import { aKey } from '../../support/key-records.ts';
 import { KeyRegistry, usedCounters } from '../../support/key-registry.ts';
 
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
@@ -30,7 +29,7 @@ async function sync(): Promise<Omit<SyncReport, 'unchanged' | 'keysInAccount'>> 
   return did;
 }
 
-const did = (report: Partial<SyncReport>) => ({ ...nothing, ...report });
+const did = (report: Partial<Record<keyof SyncReport, unknown>>) => ({ ...nothing, ...report });
 const read = ({ keyHash }: KeyRecord) => registry.table.get(keyHash);
 
 /** The record after one change: its counters and the rest are as they were. */
@@ -53,6 +52,7 @@ describe('a key made in the console', () => {
         {
           keyHash: hashApiKey(key),
           keyId,
+          lineage: keyId,
           name: 'acme',
           plan,
           ...plans[plan].limits,
@@ -233,44 +233,143 @@ describe('a key on no plan any more is disabled, and is as it was once it is bac
 
     expect(await leaveAndComeBack(before, leave, comeBack)).toEqual(disabledAndBack(before));
   });
-
-  test('with the tag of its plan gone, which is a problem too', async () => {
-    const planId = await registry.createPlan({ plan: 'pro' });
-    const before = await registry.usedKey({}, planId);
-    await registry.tag('usageplans', planId, { plan: undefined });
-
-    expect(await sync()).toEqual(
-      did({
-        disabled: [before.keyId],
-        problems: ['The usage plan Acme is on no plan: tag it with plan, one of free, pro, business, enterprise.'],
-      }),
-    );
-    await registry.tag('usageplans', planId, { plan: 'pro' });
-    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-    expect(await read(before)).toEqual({ ...before, revision: before.revision + 2 });
-  });
 });
 
-describe('a record goes', () => {
-  test('with its key, and no other does', async () => {
+test('A key stays as it is while the tag of its plan cannot be read, unless it is disabled', async () => {
+  const planId = await registry.createPlan({ plan: 'pro' });
+  const before = await registry.usedKey({}, planId);
+  await registry.tag('usageplans', planId, { plan: 'por' });
+  const problems = ['The usage plan Acme is on no plan: tag it with plan, one of free, pro, business, enterprise.'];
+
+  expect(await sync()).toEqual(did({ problems }));
+  expect(await read(before)).toEqual(before);
+  await registry.updateKey(before.keyId, 'enabled', 'false');
+  expect(await sync()).toEqual(did({ problems, disabled: [before.keyId] }));
+});
+
+describe('a key that is gone from API Gateway', () => {
+  test('is closed for good, and no other is', async () => {
     const [gone, stays] = [await registry.usedKey(), await registry.usedKey()];
     await registry.deleteKey(gone.keyId);
 
     expect(await sync()).toEqual(did({ removed: [gone.keyId] }));
-    expect(await registry.records()).toEqual([stays]);
+    expect(await read(gone)).toMatchObject({ enabled: false, revoked: true, purgeAt: expect.any(Number) });
+    expect(await read(stays)).toEqual(stays);
   });
 
-  test.each([
-    ['from before there were revisions', undefined],
-    ['of any revision', 5],
-  ])('%s, where API Gateway has never had its key', async (_, revision) => {
-    const { revision: __, ...record } = aKey({ keyId: 'left-over' });
-    const Item = { ...record, ...(revision !== undefined && { revision }) };
-    await registry.host.documents.send(new PutCommand({ TableName: registry.host.keysTable, Item }));
+  test('stays closed where its value is back under another id, which is a problem', async () => {
+    const gone = await registry.usedKey({ value: CONSOLE_VALUE });
+    await registry.deleteKey(gone.keyId);
+    await sync();
+    const closed = await read(gone);
+    const id = await registry.createKey({ value: CONSOLE_VALUE }, registry.plan('pro'));
 
-    expect(await sync()).toEqual(did({ removed: ['left-over'] }));
-    expect(await registry.records()).toEqual([]);
+    const problem = `The key ${id} is the same as ${gone.keyId}, which was revoked, and stays closed: delete it and issue another.`;
+    expect(await sync()).toEqual(did({ problems: [problem] }));
+    expect(await read(gone)).toEqual(closed);
   });
+});
+
+describe('many keys that seem to be gone', () => {
+  const MANY = 11;
+
+  test.each<[string, (ids: readonly string[]) => Promise<void>]>([
+    [
+      'off their plan',
+      async (ids) => void (await Promise.all(ids.map((id) => registry.takeOffPlan(id, registry.plan('free'))))),
+    ],
+    ['from API Gateway', async (ids) => void (await Promise.all(ids.map((id) => registry.deleteKey(id))))],
+  ])('%s are closed by an admin only', async (_, lose) => {
+    const ids = await Promise.all(Array.from({ length: MANY }, () => registry.createKey({}, registry.plan('free'))));
+    await sync();
+    await lose(ids);
+
+    expect(await sync()).toEqual(
+      did({ problems: [expect.stringMatching(/^11 of 15 open keys .* keys sync --force/)] }),
+    );
+    expect((await registry.records()).every(({ enabled }) => enabled)).toBe(true);
+    const { disabled, removed } = await registry.sync(registry.console, { force: true });
+    expect(new Set([...disabled, ...removed])).toEqual(new Set(ids));
+  });
+});
+
+test('One page of a plan that is empty by mistake closes nobody', async () => {
+  const key = await registry.usedKey();
+  const client = registry.client();
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const answer = await next(args);
+        if (commandName === 'GetUsagePlanKeysCommand') Object.assign(answer.output, { items: [] });
+        return answer;
+      },
+    { step: 'initialize' },
+  );
+  const { disabled } = await registry.sync(client);
+
+  expect(disabled).toEqual([]);
+  expect(await read(key)).toEqual(key);
+});
+
+describe('what is not in order is one problem, and leaves the last good state', () => {
+  test('a record that cannot be read', async () => {
+    const [key, other] = [await registry.usedKey(), await registry.usedKey()];
+    await registry.host.documents.send(
+      new PutCommand({ TableName: registry.host.keysTable, Item: { ...key, enabled: 'yes' } }),
+    );
+    await registry.updateKey(other.keyId, 'name', 'renamed');
+
+    const problem = expect.stringMatching(new RegExp(`^The key ${key.keyId} has a record in the table .* enabled: `));
+    expect(await sync().finally(() => registry.forget(key))).toEqual(
+      did({ changed: [other.keyId], problems: [problem] }),
+    );
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['limits', { 'per-minute': '5o' }, /needs both tags/],
+    ['an end', { expires: 'soon' }, /tag expires/],
+    ['a successor', { 'replaced-by': 'nobody' }, /was replaced by nobody, which is gone/],
+  ])('a tag with a typo: %s', async (_, tags, problem) => {
+    const agreed = { 'per-minute': '50', 'per-day': '500' };
+    const key = await registry.usedKey({ tags: agreed }, registry.plan('enterprise'));
+    await registry.tag('apikeys', key.keyId, tags);
+
+    expect(await sync()).toEqual(did({ problems: [expect.stringMatching(problem)] }));
+    expect(await read(key)).toEqual(key);
+    await registry.updateKey(key.keyId, 'enabled', 'false');
+    expect((await sync()).disabled).toEqual([key.keyId]);
+  });
+
+  test('two keys of which one has the hash of the other as its value: the table keeps the one it has', async () => {
+    const key = await registry.usedKey({ value: CONSOLE_VALUE });
+    const other = await registry.createKey({ value: hashApiKey(CONSOLE_VALUE) }, registry.plan('pro'));
+
+    const problems = [expect.stringMatching(new RegExp(`^${other}: the same key as ${key.keyId}`))];
+    expect(await sync()).toEqual(did({ problems }));
+    expect(await read(key)).toEqual(key);
+  });
+
+  test('a key that was suspended, and is enabled in API Gateway', async () => {
+    const key = await registry.usedKey();
+    const suspension = { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
+    const suspended = await registry.table.revise(key, suspension);
+
+    expect(await sync()).toEqual(
+      did({ problems: [expect.stringContaining(`${key.keyId} is suspended, but enabled`)] }),
+    );
+    expect(await read(key)).toEqual(suspended);
+  });
+});
+
+test('A key that is added has the lineage of those it replaces', async () => {
+  const first = await registry.usedKey();
+  const last = await registry.createKey({ value: CONSOLE_VALUE }, registry.plan('free'));
+  const second = await registry.createKey({ tags: { 'replaced-by': last } }, registry.plan('free'));
+  await registry.tag('apikeys', first.keyId, { 'replaced-by': second });
+  await sync();
+
+  expect(await registry.recordOf(second)).toMatchObject({ lineage: first.lineage });
+  expect(await registry.recordOf(last)).toMatchObject({ lineage: first.lineage });
 });
 
 test('The demo keys are in the table as API Gateway has them, and used counters stay', async () => {

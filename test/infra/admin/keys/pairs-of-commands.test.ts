@@ -153,14 +153,16 @@ function checkGateway(
   records: ReadonlyMap<string, KeyRecord>,
 ): void {
   const known = new Set([subject.keyId, ...[...shownBy(said), ...shownBy(secondSaid)].map(({ id }) => id)]);
-  if (start === 'rotated before') for (const { keyId, replacedBy } of records.values()) if (replacedBy) known.add(keyId);
+  if (start === 'rotated before')
+    for (const { keyId, replacedBy } of records.values()) if (replacedBy) known.add(keyId);
   const wrong = gateway.apiKeys.flatMap(({ id, value, enabled, tags }) => {
     const record = records.get(value);
     const isClosed = record !== undefined && record.suspendedUntil >= UNTIL_RESUMED;
     const plans = gateway.plansOfKey(id).map((plan) => plan.tags[gatewayTags.plan]);
     const isUnknown = !known.has(id);
     if (isUnknown && (isCut || isClosed)) return [];
-    const isInOrder = plans.length === 1 && plans[0] === record?.plan && enabled === !isClosed && !tags[gatewayTags.moving];
+    const isInOrder =
+      plans.length === 1 && plans[0] === record?.plan && enabled === !isClosed && !tags[gatewayTags.moving];
     return isUnknown || !isInOrder ? [{ id, isUnknown, plans, enabled, tags, record }] : [];
   });
   const ownPlans = gateway.usagePlans.filter(({ tags }) => gatewayTags.ownPlanOf in tags);
