@@ -131,7 +131,7 @@ describe('issuing the demo keys', () => {
       createdAt: expect.any(Number),
       usageIdentifier: 'hash',
       interimUntil: 0,
-      revision: 0,
+      revision: 1,
       revoked: false,
       ...unusedCounters,
     });

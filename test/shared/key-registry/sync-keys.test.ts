@@ -381,5 +381,5 @@ test('The demo keys are in the table as API Gateway has them, and used counters 
     // The keys of the overflow and interim plans count as well.
     keysInAccount: 6,
   });
-  expect(await registry.recordOf('demo-free')).toMatchObject({ ...usedCounters, revision: 0 });
+  expect(await registry.recordOf('demo-free')).toMatchObject({ ...usedCounters, revision: 1 });
 });
