@@ -100,14 +100,15 @@ function withoutMass(missing: readonly Missing[], open: number, problems: string
   return closed;
 }
 
+const createdAt = ({ apiKey }: GatewayKey): number => apiKey.createdDate?.getTime() ?? 0;
+
 /** The one of the keys with one hash that counts: the one that the table has, or the oldest. */
 function pickKey(
   keys: readonly GatewayKey[],
   record: KeyRecord | undefined,
   problems: string[],
 ): GatewayKey | undefined {
-  const age = ({ apiKey }: GatewayKey): number => apiKey.createdDate?.getTime() ?? 0;
-  const byAge = keys.toSorted((a, b) => age(a) - age(b) || (a.keyId < b.keyId ? -1 : 1));
+  const byAge = keys.toSorted((a, b) => createdAt(a) - createdAt(b) || (a.keyId < b.keyId ? -1 : 1));
   const picked = byAge.find(({ keyId }) => keyId === record?.keyId) ?? byAge[0];
   const others = byAge.filter((key) => key !== picked && (record ?? key.registered));
   if (picked && others.length > 0) {

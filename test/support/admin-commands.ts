@@ -39,7 +39,7 @@ export const commands = {
   'suspend for a while': quietly((target, id) => suspendKey(target, id, HOUR_MS)),
   resume: quietly((target, id) => resumeKey(target, id)),
   revoke: quietly(async (target, id) => revokeKey(target, await findDoomedKey(target, id))),
-  sync: quietly(({ gateway, keyTable, apiStage }) => syncKeys(gateway, keyTable, apiStage)),
+  sync: quietly((target) => syncKeys(target.gateway, target.keyTable, target.apiStage)),
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof commands;

@@ -47,8 +47,17 @@ export function closeForGood({ keyTable }: Target, key: Nobody): Promise<KeyReco
     if (record) return keyTable.revise(record, revocation());
     const { keyHash, keyId, name } = key;
     const closed: NewRecord = {
-      ...{ keyHash, keyId, name, lineage: keyId, plan: 'free', ...plans.free.limits, usageIdentifier: 'hash' },
-      ...{ createdAt: Date.now(), interimUntil: 0, ...unusedCounters, ...revocation() },
+      keyHash,
+      keyId,
+      name,
+      lineage: keyId,
+      plan: 'free',
+      ...plans.free.limits,
+      usageIdentifier: 'hash',
+      createdAt: Date.now(),
+      interimUntil: 0,
+      ...unusedCounters,
+      ...revocation(),
     };
     return (await keyTable.add(closed)) ? { ...closed, revision: 1 } : undefined;
   });

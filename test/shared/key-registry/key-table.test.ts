@@ -167,15 +167,11 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
   });
 
   describe('handOver', () => {
-    const successor = () => {
-      const { currentMinute, minuteUsed, dayUsed, minuteRefused, suspendedUntil, suspendedByAdmin, ...rest } = aKey();
-      return rest;
-    };
     const counters = { currentMinute: 29_000_000, minuteUsed: 5, dayUsed: 7, minuteRefused: 1, suspendedUntil: 9 };
 
     test('lets the new key count on, and the old one point to it, in one moment', async () => {
       const old = await added({ ...counters, suspendedByAdmin: true });
-      const to = successor();
+      const to = aKey();
       const change = { replacedBy: to.keyHash, expiresAt: 5 };
 
       expect(await table.handOver({ key: old, change }, to)).toBe(true);
@@ -185,7 +181,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
 
     test('changes another key with them', async () => {
       const [old, first] = [await added(counters), await added()];
-      const to = successor();
+      const to = aKey();
       const change = { replacedBy: to.keyHash };
 
       expect(await table.handOver({ key: old, change }, to, { key: first, change })).toBe(true);
@@ -198,7 +194,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       ['counts, but the other one was changed', (_, other) => table.revise(other, { name: 'another' })],
     ])('does nothing where the old key %s meanwhile', async (_, meanwhile) => {
       const [old, other] = [await added(), await added()];
-      const to = successor();
+      const to = aKey();
       const change = { replacedBy: to.keyHash };
       await meanwhile(old, other);
 

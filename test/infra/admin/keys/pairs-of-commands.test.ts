@@ -95,7 +95,7 @@ const shownBy = (outcome: Outcome): NewKey[] => (outcome.kind === 'done' && outc
 async function check(world: InProcessTarget, ending: Ending): Promise<void> {
   const { target } = world;
   // A sync has nothing left to do, and nothing to complain of.
-  const { unchanged, keysInAccount, ...left } = await syncKeys(target.gateway, target.keyTable, target.apiStage);
+  const { unchanged: _, keysInAccount: __, ...left } = await syncKeys(target.gateway, target.keyTable, target.apiStage);
   expect(left).toEqual({ added: [], changed: [], disabled: [], removed: [], conflicts: [], problems: [] });
 
   const records = new Map((await world.keys()).map((record) => [record.keyHash, record]));
