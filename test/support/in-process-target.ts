@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import { BatchWriteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Target } from '../../infra/admin/target.ts';
 import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { EventBus } from '../../infra/local/events/event-bus.ts';
@@ -111,19 +111,6 @@ export class InProcessTarget {
   readonly verdict = async (keyHash: string): Promise<string> => {
     return (await new Limiter(this.target.documents, this.#keysTable).admit(keyHash, Date.now())).kind;
   };
-
-  /** Writes an attribute as nobody should. */
-  async spoil(keyHash: string, name: string, value: unknown): Promise<void> {
-    await this.target.documents.send(
-      new UpdateCommand({
-        TableName: this.#keysTable,
-        Key: { keyHash },
-        UpdateExpression: 'SET #name = :value',
-        ExpressionAttributeNames: { '#name': name },
-        ExpressionAttributeValues: { ':value': value },
-      }),
-    );
-  }
 }
 
 /** A client whose calls never leave the process. */

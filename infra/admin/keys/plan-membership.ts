@@ -45,8 +45,7 @@ export async function takeOffPlan({ gateway }: Target, keyId: string, usagePlanI
   await unlessGone(gateway.send(new DeleteUsagePlanKeyCommand({ usagePlanId, keyId })));
 }
 
-/** The usage plan of the stage that a key is on, a customers' one or not. */
-export async function planOnStage({ gateway: client, apiStage }: Target, keyId: string): Promise<string | undefined> {
+async function planOnStage({ gateway: client, apiStage }: Target, keyId: string): Promise<string | undefined> {
   for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, { keyId })) {
     const found = items.find((plan) => isOfStage(plan, apiStage));
     if (found) return found.id;
