@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 import { AdminError, awsReason } from './admin-error.ts';
 import { inventoryCommand } from './inventory/command.ts';
 import { keysCommand } from './keys/commands.ts';
@@ -44,7 +45,7 @@ function describe(error: unknown): string {
   if (error instanceof CommanderError) {
     return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see npm run admin -- --help)`;
   }
-  if (error instanceof AdminError) return error.message;
+  if (error instanceof AdminError || error instanceof UnreadableRecordError) return error.message;
   const reason = awsReason(error);
   if (reason !== undefined) return `${reason}. It is safe to run the same command again: it takes up what was cut off.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

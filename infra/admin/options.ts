@@ -13,9 +13,9 @@ export type CommonOptions = TargetOptions & OutputOptions;
 
 const LOCAL_HOST = 'http://localhost:3000';
 const MAX_NAME_LENGTH = 100;
-/** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota. */
+/** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
 const MAX_PER_MINUTE = 1_000_000_000;
-const MAX_PER_DAY = 2_147_483_647;
+const MAX_PER_DAY = 2_147_483_647 - MAX_PER_MINUTE;
 
 /** Adds the options that every command takes. */
 export function withCommonOptions(command: Command): Command {

@@ -13,6 +13,11 @@ export function print({ json }: OutputOptions, value: unknown, text: () => strin
   process.stdout.write(`${json ? JSON.stringify(value) : text()}\n`);
 }
 
+/** Says on standard error what was left out of a result, and why. */
+export function warn({ message }: Error): void {
+  process.stderr.write(`${message}\n`);
+}
+
 /** Text in a colour, where standard output is a terminal that has it. */
 export function styled(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { type CommonOptions, withCommonOptions } from './options.ts';
-import { number, print, table } from './output.ts';
+import { number, print, table, warn } from './output.ts';
 import { findTarget, type Target } from './target.ts';
 
 interface PlanView {
@@ -27,7 +27,7 @@ export function plansCommand(): Command {
 
 async function listPlans({ keyTable }: Target): Promise<PlanView[]> {
   const counts = new Map<PlanId, number>();
-  for await (const page of keyTable.pages()) {
+  for await (const page of keyTable.pages(warn)) {
     for (const { plan, revoked } of page) if (!revoked) counts.set(plan, (counts.get(plan) ?? 0) + 1);
   }
   return planIds.map((plan) => {

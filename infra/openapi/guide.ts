@@ -3,7 +3,7 @@ import { MAX_LIMIT } from '../../shared/contract/list-query.ts';
 import { API_VERSION, operations } from '../../shared/contract/operations.ts';
 import { STABILITY_HEADER } from '../../shared/http/stability.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
-import { SUSPENSION_MS } from '../../shared/keys/verdict.ts';
+import { SUSPENSION_MS } from '../../shared/keys/suspension.ts';
 import { guidedErrors, prose } from '../docs/error-pages.ts';
 import type { StageSettings } from '../stages.ts';
 import { errorExamples, exampleTexts, EXAMPLE_PET_ID } from './examples.ts';

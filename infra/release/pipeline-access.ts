@@ -105,7 +105,7 @@ export class PipelineAccess extends Stack {
       allow(['apigateway:PATCH', 'apigateway:DELETE'], [gateway('/apikeys/*')]),
       allow(['apigateway:PUT', 'apigateway:POST', 'apigateway:DELETE'], [gateway('/tags/*')]),
       allow(
-        ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:Scan'],
+        ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:Scan'],
         [this.#arn('dynamodb', `table/${keysTable}`)],
       ),
     ];

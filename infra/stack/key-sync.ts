@@ -68,7 +68,7 @@ export class KeySync extends Construct {
       // Two at once is the fewest that SQS allows; the sync is safe beside itself.
       new SqsEventSource(queue, { batchSize: 1_000, maxBatchingWindow: Duration.seconds(1), maxConcurrency: 2 }),
     );
-    keysTable.grant(sync, 'dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem');
+    keysTable.grant(sync, 'dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem');
     this.#allowReading(sync);
 
     new Rule(this, 'Schedule', {

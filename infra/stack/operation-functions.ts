@@ -71,7 +71,7 @@ export class OperationFunctions extends Construct {
         INTERIM_USAGE_IDENTIFIER: interimIdentifier,
       },
     });
-    allow(authorizer, tables.keys, 'UpdateItem', 'GetItem');
+    allow(authorizer, tables.keys, 'UpdateItem');
     return authorizer;
   }
 

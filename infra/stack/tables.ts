@@ -45,7 +45,7 @@ export class Tables extends Construct implements Readonly<Record<TableName, Serv
   constructor(scope: Construct, id: string, props: TablesProps) {
     super(scope, id);
     this.stock = this.#add('stock', props, keyed(string('storeId'), number('petId')));
-    this.keys = this.#add('keys', props, keyed(string('keyHash')));
+    this.keys = this.#add('keys', props, { ...keyed(string('keyHash')), timeToLiveAttribute: 'purgeAt' });
     this.pets = this.#add('pets', props, keyed(number('petId')));
     this.orders = this.#add('orders', props, keyed(string('storeId'), number('orderId')));
     this.requests = this.#add('requests', props, { ...keyed(string('requestId')), timeToLiveAttribute: 'expiresAt' });

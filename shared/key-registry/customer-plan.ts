@@ -19,24 +19,36 @@ export interface CustomerPlan {
 
 export interface CustomerPlans {
   readonly plans: readonly CustomerPlan[];
+  /** Ids of the usage plans of the stage of which it cannot be told which plan they are: their keys are left as they are. */
+  readonly unreadable: readonly string[];
   /** What is wrong with usage plans of the stage, in words for an admin. */
   readonly problems: readonly string[];
 }
 
 type Tags = Readonly<Record<string, string>> | undefined;
 
-/** All usage plans of the stage that customers are on: those of the catalogue and those of single Enterprise customers. */
-export async function customerPlans(client: APIGatewayClient, stage: ApiStage): Promise<CustomerPlans> {
+/**
+ * The usage plans of the stage that customers are on: those of the catalogue and those of single Enterprise customers.
+ *
+ * @param query of a key: those that it is on, which is one at most
+ */
+export async function customerPlans(
+  client: APIGatewayClient,
+  stage: ApiStage,
+  query: { readonly keyId?: string } = {},
+): Promise<CustomerPlans> {
   const found: CustomerPlan[] = [];
+  const unreadable: string[] = [];
   const problems: string[] = [];
-  for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, {})) {
-    for (const usagePlan of items.filter((item) => isOfStage(item, stage))) {
-      const { plan, problem } = readUsagePlan(usagePlan);
+  for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, query)) {
+    for (const usagePlan of items) {
+      const { plan, problem } = readUsagePlan(usagePlan, stage);
       if (plan) found.push(plan);
+      else if (problem !== undefined) unreadable.push(usagePlan.id ?? '');
       if (problem !== undefined) problems.push(`The usage plan ${usagePlan.name ?? usagePlan.id ?? ''} ${problem}.`);
     }
   }
-  return { plans: found, problems };
+  return { plans: found, unreadable, problems };
 }
 
 /** Whether the stage is on a usage plan. */
@@ -44,15 +56,10 @@ export function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiSt
   return apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
 }
 
-/** Whether a usage plan is one of the stage that customers are on. */
-export function isCustomerPlan(usagePlan: UsagePlan, stage: ApiStage): boolean {
-  return isOfStage(usagePlan, stage) && readUsagePlan(usagePlan).plan !== undefined;
-}
-
-function readUsagePlan(usagePlan: UsagePlan): { plan?: CustomerPlan; problem?: string } {
+function readUsagePlan(usagePlan: UsagePlan, stage: ApiStage): { plan?: CustomerPlan; problem?: string } {
   const { id: usagePlanId = '', name = '', tags = {} } = usagePlan;
   const tag = tags[gatewayTags.plan];
-  if (tag === INTERNAL_PLAN) return {};
+  if (!isOfStage(usagePlan, stage) || tag === INTERNAL_PLAN) return {};
 
   const agreed = agreedLimits(tags);
   const plan = tag === undefined && agreed.limits ? 'enterprise' : planIds.find((id) => id === tag);

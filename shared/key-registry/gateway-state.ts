@@ -5,33 +5,34 @@ import {
   NotFoundException,
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
-  paginateGetUsagePlans,
 } from '@aws-sdk/client-api-gateway';
 import { planIds } from '../keys/plans.ts';
-import { type CustomerPlan, customerPlans, isCustomerPlan } from './customer-plan.ts';
+import { type CustomerPlan, customerPlans } from './customer-plan.ts';
 import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
 import { gatewayTags, isStale } from './gateway-tags.ts';
 import { readApiKey, type Registered, valueOf } from './registered-key.ts';
 
-/** A key on a customer's usage plan. */
-export interface PlannedKey {
+/** A key as API Gateway has it. */
+export interface GatewayKey {
   readonly keyId: string;
   readonly keyHash: string;
-  readonly enabled: boolean;
-  /** The admin command is at work on it: it is being made, moved, or handed over to one that is being made. */
-  readonly isUnderWay: boolean;
-  /** Who it is, or why it cannot be let in. */
-  readonly registered: Registered;
+  readonly apiKey: ApiKey;
+  /** Who it is; undefined where it is on no customer's usage plan of the stage. */
+  readonly registered: Registered | undefined;
+  /**
+   * Nothing but its closing is taken over from API Gateway: the admin command is at work on it (it is being made, moved,
+   * or handed over to one that is being made), or its usage plan cannot be read.
+   */
+  readonly isLeftAlone: boolean;
 }
 
 /** What API Gateway says about the keys of a stage at one time. */
 export interface GatewayState {
-  /** Keys on a customer's usage plan. */
-  readonly planned: readonly PlannedKey[];
-  /** Hashes of the enabled keys on no plan of the stage that are to be left alone. */
-  readonly underWay: ReadonlySet<string>;
-  /** Hashes of all keys of the account. */
-  readonly existing: ReadonlySet<string>;
+  /** All keys of the account, by their hash: of two with one hash both. */
+  readonly keys: ReadonlyMap<string, readonly GatewayKey[]>;
+  readonly keysInAccount: number;
+  /** Ids of the keys that were rotated to a key, by the id of that key. */
+  readonly predecessors: ReadonlyMap<string, readonly string[]>;
   /** Whether each plan of the catalogue has its usage plan. If not, keys may be on none through no doing of an admin. */
   readonly hasAllPlans: boolean;
   /** What an admin should put right, in words. */
@@ -44,23 +45,40 @@ export interface GatewayState {
  * @throws where the answers are not complete: a key that is only not seen must not be taken for one that is gone
  */
 export async function readGatewayState(client: APIGatewayClient, stage: ApiStage): Promise<GatewayState> {
-  const { plans, problems } = await customerPlans(client, stage);
+  const { plans, unreadable, problems } = await customerPlans(client, stage);
   const missing = planIds.filter((id) => !plans.some(({ plan, isOwn }) => plan === id && !isOwn));
-  const planOfKey = new Map<string, CustomerPlan>();
-  for (const plan of plans) for (const id of await keyIdsOn(client, plan)) planOfKey.set(id, plan);
-  const keys = new Map<string, ApiKey>();
-  for await (const { items = [] } of paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, { includeValues: true })) {
-    for (const key of items) {
-      if (!key.value) throw new Error(`API Gateway did not tell the value of the key ${key.id ?? ''}`);
-      keys.set(key.id ?? '', key);
-    }
-  }
   const missingPlans = missing.map((id) => `The stage has no usage plan tagged ${gatewayTags.plan}=${id}.`);
-  const sorted = sort(keys, planOfKey);
-  return { ...sorted, hasAllPlans: missing.length === 0, problems: [...problems, ...missingPlans, ...sorted.problems] };
+  const planOfKey = new Map<string, CustomerPlan>();
+  for (const plan of plans) for (const id of await keyIdsOn(client, plan.usagePlanId)) planOfKey.set(id, plan);
+  const onUnreadable = new Set<string>();
+  for (const usagePlanId of unreadable) for (const id of await keyIdsOn(client, usagePlanId)) onUnreadable.add(id);
+
+  const apiKeys = new Map<string, ApiKey>();
+  for await (const { items = [] } of paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, { includeValues: true })) {
+    for (const apiKey of items) apiKeys.set(apiKey.id ?? '', apiKey);
+  }
+  const underWay = keysUnderWay(apiKeys);
+  const hashes = new Map([...apiKeys].map(([id, apiKey]) => [id, hashOf(apiKey)]));
+  const keys = new Map<string, GatewayKey[]>();
+  const predecessors = new Map<string, string[]>();
+  for (const [keyId, apiKey] of apiKeys) {
+    const plan = planOfKey.get(keyId);
+    const registered = plan && readApiKey(apiKey, plan, (id) => hashes.get(id));
+    const isLeftAlone = underWay.has(keyId) || onUnreadable.has(keyId);
+    append(keys, hashOf(apiKey), { keyId, keyHash: hashOf(apiKey), apiKey, registered, isLeftAlone });
+    const successor = apiKey.tags?.[gatewayTags.replacedBy];
+    if (successor !== undefined) append(predecessors, successor, keyId);
+  }
+  return {
+    keys,
+    keysInAccount: apiKeys.size,
+    predecessors,
+    hasAllPlans: missing.length === 0,
+    problems: [...problems, ...missingPlans, ...leftUnfinished(underWay)],
+  };
 }
 
-async function keyIdsOn(client: APIGatewayClient, { usagePlanId }: CustomerPlan): Promise<string[]> {
+async function keyIdsOn(client: APIGatewayClient, usagePlanId: string): Promise<string[]> {
   const ids: string[] = [];
   try {
     for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId })) {
@@ -74,57 +92,52 @@ async function keyIdsOn(client: APIGatewayClient, { usagePlanId }: CustomerPlan)
   }
 }
 
-/** Asks once more whether a key is gone: lists may lag behind. */
-export async function isGone(client: APIGatewayClient, apiKey: string): Promise<boolean> {
+/** Asks once more for a key: lists may lag behind. @returns undefined where it is gone */
+export async function readKeyAgain(client: APIGatewayClient, apiKey: string): Promise<ApiKey | undefined> {
   try {
-    await client.send(new GetApiKeyCommand({ apiKey }));
-    return false;
+    return await client.send(new GetApiKeyCommand({ apiKey }));
   } catch (error) {
-    if (error instanceof NotFoundException) return true;
+    if (error instanceof NotFoundException) return undefined;
     throw error;
   }
 }
 
-/** Asks once more whether a key is on no customer's usage plan of the stage. */
+/** Asks once more whether a key is on no customer's usage plan of the stage, not even on one that cannot be read. */
 export async function isOnNoPlan(client: APIGatewayClient, stage: ApiStage, keyId: string): Promise<boolean> {
-  for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, { keyId })) {
-    if (items.some((plan) => isCustomerPlan(plan, stage))) return false;
-  }
-  return true;
+  const { plans, unreadable } = await customerPlans(client, stage, { keyId });
+  return plans.length === 0 && unreadable.length === 0;
 }
 
-function sort(
-  keys: ReadonlyMap<string, ApiKey>,
-  planOfKey: ReadonlyMap<string, CustomerPlan>,
-): Omit<GatewayState, 'hasAllPlans'> {
-  const problems: string[] = [];
-  const planned: PlannedKey[] = [];
-  const underWay = new Set<string>();
-  const existing = new Set<string>();
-  const hashOf = (keyId: string): string | undefined => {
-    const value = keys.get(keyId)?.value;
-    return value === undefined ? undefined : valueOf(value).keyHash;
-  };
-  for (const [keyId, apiKey] of keys) {
-    const { keyHash } = valueOf(apiKey.value ?? '');
-    if (existing.has(keyHash))
-      problems.push(`The key ${keyId} is the same as another: one has the other's hash as its value.`);
-    existing.add(keyHash);
-    const successor = keys.get(apiKey.tags?.[gatewayTags.replacedBy] ?? '');
-    const since = underWaySince(apiKey) ?? (successor && underWaySince(successor));
-    const isUnderWay = since !== undefined;
-    if (isUnderWay && isStale(since, Date.now())) {
-      problems.push(`The key ${keyId} was left unfinished at ${since}: run the command again that was cut off.`);
-    }
-    const plan = planOfKey.get(keyId);
-    const enabled = apiKey.enabled ?? false;
-    if (plan) planned.push({ keyId, keyHash, enabled, isUnderWay, registered: readApiKey(apiKey, plan, hashOf) });
-    // Nobody's work may keep a key open that was closed.
-    else if (isUnderWay && enabled) underWay.add(keyHash);
-  }
-  return { planned, underWay, existing, problems };
+function hashOf({ id = '', value }: ApiKey): string {
+  if (!value) throw new Error(`API Gateway did not tell the value of the key ${id}`);
+  return valueOf(value).keyHash;
 }
 
-function underWaySince({ tags }: ApiKey): string | undefined {
-  return tags?.[gatewayTags.unfinished] ?? tags?.[gatewayTags.moving];
+/** The keys that the admin command is at work on, with the time since when. */
+function keysUnderWay(apiKeys: ReadonlyMap<string, ApiKey>): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [keyId, { tags = {} }] of apiKeys) {
+    const {
+      [gatewayTags.unfinished]: unfinished,
+      [gatewayTags.moving]: moving,
+      [gatewayTags.replaces]: replaced,
+    } = tags;
+    const since = unfinished ?? moving;
+    if (since !== undefined) found.set(keyId, since);
+    // The key that it is made in place of points to it in the table already, or will at any moment.
+    if (unfinished !== undefined && replaced !== undefined && apiKeys.has(replaced)) found.set(replaced, unfinished);
+  }
+  return found;
+}
+
+function leftUnfinished(underWay: ReadonlyMap<string, string>): string[] {
+  return [...underWay]
+    .filter(([, since]) => isStale(since, Date.now()))
+    .map(([id, since]) => `The key ${id} was left unfinished at ${since}: run the command again that was cut off.`);
+}
+
+function append<Key, Item>(map: Map<Key, Item[]>, key: Key, item: Item): void {
+  const items = map.get(key);
+  if (items) items.push(item);
+  else map.set(key, [item]);
 }

@@ -1,16 +1,55 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
-  DeleteCommand,
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import {
   type DynamoDBDocumentClient,
   GetCommand,
   paginateScan,
   PutCommand,
+  TransactWriteCommand,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { type KeyIdentity, type KeyRecord, parseKeyRecord } from '../keys/key-record.ts';
+import * as v from 'valibot';
+import { type KeyIdentity, type KeyRecord, parseKeyRecord, unusedCounters } from '../keys/key-record.ts';
 
 /** What a change may set; `undefined` takes the attribute away. Counters are the limiter's business. */
 export type KeyChange = { readonly [Name in keyof KeyRecord]?: KeyRecord[Name] | undefined };
+
+export type NewRecord = Omit<KeyRecord, 'revision'>;
+
+/** A change of a key that was read. */
+export interface Revision {
+  readonly key: KeyRecord;
+  readonly change: KeyChange;
+}
+
+/** What a key that replaces another takes over from it; requests may change it between reading and writing. */
+const counterNames = ['currentMinute', 'minuteUsed', 'dayUsed', 'minuteRefused', 'suspendedUntil'] as const;
+
+/** An item of the keys table that is no record of a key: its key is refused, and nobody changes it but by hand. */
+export class UnreadableRecordError extends Error {
+  override readonly name = 'UnreadableRecordError';
+  readonly keyHash: string;
+
+  constructor(tableName: string, item: unknown, error: unknown) {
+    const { keyId, keyHash } = v.parse(namesSchema, item);
+    const who = keyId === undefined ? `with the hash ${keyHash}` : keyId;
+    super(`The key ${who} has a record in the table ${tableName} that is not in order: ${wordsOf(error)}`);
+    this.keyHash = keyHash;
+  }
+}
+
+const namesSchema = v.object({ keyHash: v.string(), keyId: v.fallback(v.optional(v.string()), undefined) });
+
+function wordsOf(error: unknown): string {
+  if (!v.isValiError(error)) throw error;
+  return error.issues
+    .map(({ path, message }) => `${path?.map(({ key }) => String(key)).join('.')}: ${message}`)
+    .join('; ');
+}
 
 /** The keys table for those who manage keys. Each change replaces a known revision, so none undoes another unseen. */
 export class KeyTable {
@@ -22,95 +61,118 @@ export class KeyTable {
     this.#tableName = tableName;
   }
 
-  /** All keys there are, page by page. */
-  async *pages(): AsyncGenerator<KeyRecord[]> {
+  /** All keys there are, page by page. @param onUnreadable is told of each record that is left out */
+  async *pages(onUnreadable: (error: UnreadableRecordError) => void = fail): AsyncGenerator<KeyRecord[]> {
     const pages = paginateScan({ client: this.#client }, { TableName: this.#tableName, ConsistentRead: true });
-    for await (const { Items = [] } of pages) yield Items.map(parseKeyRecord);
+    for await (const { Items = [] } of pages) {
+      yield Items.flatMap((item) => {
+        try {
+          return [this.#parse(item)];
+        } catch (error) {
+          if (!(error instanceof UnreadableRecordError)) throw error;
+          onUnreadable(error);
+          return [];
+        }
+      });
+    }
   }
 
+  /** @throws UnreadableRecordError */
   async get(keyHash: string): Promise<KeyRecord | undefined> {
     const { Item } = await this.#client.send(
       new GetCommand({ TableName: this.#tableName, Key: { keyHash }, ConsistentRead: true }),
     );
-    return Item && parseKeyRecord(Item);
+    return Item && this.#parse(Item);
   }
 
   /** Puts a key that is not there yet. @returns whether it was put */
-  add(record: Omit<KeyRecord, 'revision'>): Promise<boolean> {
-    return this.#ifHolds(
-      new PutCommand({
-        TableName: this.#tableName,
-        Item: { ...withoutUndefined(record), revision: 1 },
-        ConditionExpression: 'attribute_not_exists(keyHash)',
-      }),
-    );
+  add(record: NewRecord): Promise<boolean> {
+    return hasHeld(() => this.#client.send(new PutCommand(this.#addition(record))));
   }
 
-  /** Puts a key whether it is there or not. Only for one that nobody can use yet. */
-  async put(record: Omit<KeyRecord, 'revision'>): Promise<void> {
-    await this.#client.send(
-      new PutCommand({ TableName: this.#tableName, Item: { ...withoutUndefined(record), revision: 1 } }),
-    );
+  /** Changes a key, if it is still as it was read. @returns the key as it is then; undefined where it was not changed */
+  async revise(key: KeyRecord, change: KeyChange): Promise<KeyRecord | undefined> {
+    const isDone = await hasHeld(() => this.#client.send(new UpdateCommand(this.#update({ key, change }))));
+    return isDone ? this.#changed({ key, change }) : undefined;
   }
 
   /**
-   * Changes a key, if it is still as it was read.
+   * Lets a new key count on where another one is, and that one point to the new key, from one moment on.
    *
-   * @param unchanged attributes besides the revision that must still be as they were read
-   * @returns whether it was changed
+   * @param from the key that counts until then, as it was read, counters included
+   * @param also another key to change at the same moment
+   * @returns whether it was done; not where one of the keys, or only the counters, have changed
    */
-  revise(key: KeyRecord, change: KeyChange, unchanged: readonly (keyof KeyRecord)[] = []): Promise<boolean> {
-    const sets = Object.entries({ ...change, revision: key.revision + 1 }).filter(([, value]) => value !== undefined);
-    const removes = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const conditions = unchanged.map((name) => `#${name} = :was_${name}`);
-    // Records from before there were revisions have none.
-    const isRevision = key.revision === 0 ? 'attribute_not_exists(#revision) OR #revision = :was' : '#revision = :was';
-    const names = [...sets.map(([name]) => name), ...removes, ...unchanged, 'revision'];
-    return this.#ifHolds(
-      new UpdateCommand({
-        TableName: this.#tableName,
-        Key: { keyHash: key.keyHash },
-        UpdateExpression:
-          `SET ${sets.map(([name]) => `#${name} = :${name}`).join(', ')}` +
-          (removes.length > 0 ? ` REMOVE ${removes.map((name) => `#${name}`).join(', ')}` : ''),
-        ConditionExpression: ['attribute_exists(keyHash)', `(${isRevision})`, ...conditions].join(' AND '),
-        ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-        ExpressionAttributeValues: Object.fromEntries([
-          ...sets.map(([name, value]) => [`:${name}`, value]),
-          ...unchanged.map((name) => [`:was_${name}`, key[name]]),
-          [':was', key.revision],
-        ]),
-      }),
-    );
+  handOver(from: Revision, to: Omit<NewRecord, keyof typeof unusedCounters>, also?: Revision): Promise<boolean> {
+    const { suspendedByAdmin } = from.key;
+    const counters = Object.fromEntries(counterNames.map((name) => [name, from.key[name]]));
+    const successor = { ...to, ...unusedCounters, suspendedByAdmin, ...counters };
+    const updates = [this.#update(from, counterNames), ...(also ? [this.#update(also)] : [])];
+    const TransactItems = [{ Put: this.#addition(successor) }, ...updates.map((Update) => ({ Update }))];
+    return hasHeld(() => this.#client.send(new TransactWriteCommand({ TransactItems })));
   }
 
-  /** Removes a key, if it is still as it was read. @returns whether it is gone */
-  remove(key: KeyRecord): Promise<boolean> {
-    return this.#ifHolds(
-      new DeleteCommand({
-        TableName: this.#tableName,
-        Key: { keyHash: key.keyHash },
-        ConditionExpression: 'attribute_not_exists(keyHash) OR attribute_not_exists(revision) OR revision = :was',
-        ExpressionAttributeValues: { ':was': key.revision },
-      }),
-    );
+  #addition(record: NewRecord) {
+    return {
+      TableName: this.#tableName,
+      Item: withoutUndefined(this.#parse({ ...record, revision: 1 })),
+      ConditionExpression: 'attribute_not_exists(keyHash)',
+    };
   }
 
-  /** Removes a key whatever it is by now. */
-  async delete(keyHash: string): Promise<void> {
-    await this.#client.send(new DeleteCommand({ TableName: this.#tableName, Key: { keyHash } }));
+  /** @param unchanged attributes besides the revision that must still be as they were read */
+  #update({ key, change }: Revision, unchanged: readonly (keyof KeyRecord)[] = []) {
+    const changed = { ...change, revision: this.#changed({ key, change }).revision };
+    const sets = Object.entries(changed).filter(([, value]) => value !== undefined);
+    const removes = Object.entries(changed).flatMap(([name, value]) => (value === undefined ? [name] : []));
+    const asRead = [...unchanged, 'revision'] as const;
+    const names = [...sets.map(([name]) => name), ...removes, ...asRead];
+    return {
+      TableName: this.#tableName,
+      Key: { keyHash: key.keyHash },
+      UpdateExpression:
+        `SET ${sets.map(([name]) => `#${name} = :${name}`).join(', ')}` +
+        (removes.length > 0 ? ` REMOVE ${removes.map((name) => `#${name}`).join(', ')}` : ''),
+      ConditionExpression: asRead.map((name) => `#${name} = :was_${name}`).join(' AND '),
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: Object.fromEntries([
+        ...sets.map(([name, value]) => [`:${name}`, value]),
+        ...asRead.map((name) => [`:was_${name}`, key[name]]),
+      ]),
+    } satisfies UpdateCommandInput;
   }
 
-  async #ifHolds(command: PutCommand | UpdateCommand | DeleteCommand): Promise<boolean> {
+  /** The key after a change, which is checked before it is written. */
+  #changed({ key, change }: Revision): KeyRecord {
+    return this.#parse({ ...key, ...change, revision: key.revision + 1 });
+  }
+
+  #parse(item: unknown): KeyRecord {
     try {
-      if (command instanceof PutCommand) await this.#client.send(command);
-      else if (command instanceof UpdateCommand) await this.#client.send(command);
-      else await this.#client.send(command);
-      return true;
+      return parseKeyRecord(item);
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
+      throw new UnreadableRecordError(this.#tableName, item, error);
     }
+  }
+}
+
+function fail(error: Error): never {
+  throw error;
+}
+
+/** What keeps a transaction from being carried out, and passes. */
+const LOST_RACES = new Set(['ConditionalCheckFailed', 'TransactionConflict']);
+
+/** Makes a conditional write. @returns whether its conditions held, and nobody else was at work on the same keys */
+async function hasHeld(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException || error instanceof TransactionConflictException) return false;
+    const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+    if (reasons.some(({ Code = '' }) => LOST_RACES.has(Code))) return false;
+    throw error;
   }
 }
 

@@ -8,8 +8,8 @@ import { isoTime } from './iso-time.ts';
 /** Longer names are cut short in the keys table, so that an item stays within one write unit. */
 const MAX_NAME_LENGTH = 100;
 
-/** What API Gateway says about a key: who it is, or why it cannot be let in. */
-export type Registered = { readonly identity: KeyIdentity } | { readonly problem: string };
+/** What API Gateway says about a key: who it is, or why that cannot be told. */
+export type Registered = { readonly identity: Omit<KeyIdentity, 'lineage'> } | { readonly problem: string };
 
 /** The item of the keys table that a key is found by, and what API Gateway knows it by. */
 export function valueOf(value: string): Pick<KeyIdentity, 'keyHash' | 'usageIdentifier'> {
@@ -47,7 +47,6 @@ export function readApiKey(
     identity: {
       ...valueOf(value),
       keyId: id,
-      lineage: id,
       name: shortened(name),
       plan: customerPlan.plan,
       ...limits,

@@ -1,28 +1,21 @@
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import { type KeyIdentity, type KeyRecord, unusedCounters } from '../keys/key-record.ts';
+import type { KeyRecord } from '../keys/key-record.ts';
 import type { ApiStage } from './gateway-client.ts';
-import { isGone, isOnNoPlan, type PlannedKey, readGatewayState } from './gateway-state.ts';
-import { identityNames, type KeyTable } from './key-table.ts';
+import { type GatewayKey, type GatewayState, readGatewayState } from './gateway-state.ts';
+import type { KeyTable } from './key-table.ts';
+import { Mirror } from './mirror.ts';
+import { emptyReport, type SyncReport } from './sync-report.ts';
 
-/** What a sync did, in ids of keys. */
-export interface SyncReport {
-  readonly added: string[];
-  readonly changed: string[];
-  /** They are on no plan, or something is wrong with them; their counters are kept. */
-  readonly disabled: string[];
-  /** They are gone from API Gateway. */
-  readonly removed: string[];
-  /** Changed by somebody else meanwhile, and left to the next sync. */
-  readonly conflicts: string[];
-  readonly unchanged: string[];
-  /** What an admin should put right, in words. */
-  readonly problems: string[];
-  /** API keys of the account in the region, of all stages and services: AWS has a limit to them. */
-  readonly keysInAccount: number;
+export interface SyncOptions {
+  /** Closes keys even where they are so many that a fault is more likely than an admin. */
+  readonly force?: boolean;
 }
 
 /** Writes to the table that are under way at once. */
 const CONCURRENCY = 10;
+
+/** More keys than this, and a larger share of all that are open, are closed by an admin's word only. */
+const MASS = { keys: 10, share: 0.05 };
 
 /**
  * Makes the keys table say what API Gateway says: keys made, moved, disabled or deleted there, plans edited. Counters
@@ -30,11 +23,16 @@ const CONCURRENCY = 10;
  *
  * @throws what the SDK throws; what was written by then is right, and the next run does the rest
  */
-export async function syncKeys(gateway: APIGatewayClient, table: KeyTable, stage: ApiStage): Promise<SyncReport> {
-  const first = await syncOnce(gateway, table, stage);
+export async function syncKeys(
+  gateway: APIGatewayClient,
+  table: KeyTable,
+  stage: ApiStage,
+  options: SyncOptions = {},
+): Promise<SyncReport> {
+  const first = await syncOnce(gateway, table, stage, options);
   if (first.conflicts.length === 0) return first;
   // Somebody changed a key while API Gateway was being read: look again.
-  const second = await syncOnce(gateway, table, stage);
+  const second = await syncOnce(gateway, table, stage, options);
   const both = (name: 'added' | 'changed' | 'disabled' | 'removed'): string[] => [...first[name], ...second[name]];
   return {
     ...second,
@@ -45,93 +43,94 @@ export async function syncKeys(gateway: APIGatewayClient, table: KeyTable, stage
   };
 }
 
-async function syncOnce(gateway: APIGatewayClient, table: KeyTable, stage: ApiStage): Promise<SyncReport> {
+async function syncOnce(
+  gateway: APIGatewayClient,
+  table: KeyTable,
+  stage: ApiStage,
+  { force = false }: SyncOptions,
+): Promise<SyncReport> {
   // First the table, then API Gateway: what changes in the table from here on has another revision than is known here.
   const records = new Map<string, KeyRecord>();
-  for await (const page of table.pages()) for (const record of page) records.set(record.keyHash, record);
-  const { planned, underWay, existing, hasAllPlans, problems } = await readGatewayState(gateway, stage);
-
-  const mirror = new Mirror(table, problems, existing.size);
-  const plannedHashes = new Set(planned.map(({ keyHash }) => keyHash));
-  const work = planned.map((key) => () => mirror.update(records.get(key.keyHash), key));
-  for (const record of records.values()) {
-    const { keyHash } = record;
-    if (plannedHashes.has(keyHash) || underWay.has(keyHash)) continue;
-    const isThere = existing.has(keyHash);
-    if (isThere && !hasAllPlans) continue;
-    work.push(async () => {
-      if (!isThere) await mirror.remove(record, await isGone(gateway, record.keyId));
-      else if (!isFresh(record) || (await isOnNoPlan(gateway, stage, record.keyId))) await mirror.disable(record);
-    });
+  const unreadable = new Map<string, string>();
+  for await (const page of table.pages(({ keyHash, message }) => unreadable.set(keyHash, `${message}.`))) {
+    for (const record of page) records.set(record.keyHash, record);
+  }
+  const state = await readGatewayState(gateway, stage);
+  const report = emptyReport([...unreadable.values(), ...state.problems], state.keysInAccount);
+  const mirror = new Mirror(gateway, table, stage, report);
+  const work: (() => Promise<void>)[] = [];
+  const recordOfId = new Map([...records.values()].map((record) => [record.keyId, record]));
+  const missing: Missing[] = [];
+  for (const record of records.values())
+    if (!record.revoked && !state.keys.has(record.keyHash)) missing.push({ record });
+  for (const [keyHash, keys] of state.keys) {
+    const record = records.get(keyHash);
+    const key = pickKey(keys, record, report.problems);
+    if (!key || unreadable.has(keyHash)) continue;
+    const isOnPlan = key.registered !== undefined || key.isLeftAlone;
+    if (!record) work.push(() => mirror.add(key, lineageOf(key.keyId, state, recordOfId)));
+    else if (record.revoked) work.push(() => mirror.keepRevoked(record, key));
+    else if (isOnPlan) work.push(() => mirror.update(record, key));
+    else if (state.hasAllPlans) missing.push({ record, key });
+  }
+  const open = [...records.values()].filter(({ enabled }) => enabled).length;
+  for (const { record, key } of force ? missing : withoutMass(missing, open, report.problems)) {
+    work.push(() => (key ? mirror.disableUnlessPlanned(record, key) : mirror.remove(record)));
   }
   await inParallel(work);
-  return mirror.report;
+  return report;
 }
 
-/** Brings one record after the other up to date, and reports what it did. */
-class Mirror {
-  readonly report: SyncReport;
-  readonly #table: KeyTable;
-
-  constructor(table: KeyTable, problems: readonly string[], keysInAccount: number) {
-    this.#table = table;
-    this.report = {
-      added: [],
-      changed: [],
-      disabled: [],
-      removed: [],
-      conflicts: [],
-      unchanged: [],
-      problems: [...problems],
-      keysInAccount,
-    };
-  }
-
-  async update(record: KeyRecord | undefined, key: PlannedKey): Promise<void> {
-    const { keyId, registered } = key;
-    if (key.isUnderWay) {
-      // Whoever is at work on it says the rest, but nobody's work may keep a key open that was closed.
-      if (record && !key.enabled) await this.disable(record);
-      return;
-    }
-    if ('problem' in registered) {
-      this.report.problems.push(`The key ${keyId} ${registered.problem}.`);
-      if (record) await this.disable(record);
-      return;
-    }
-    const { keyHash, ...change } = registered.identity;
-    if (!record) {
-      const added = await this.#table.add({ keyHash, ...change, ...unusedCounters, interimUntil: 0, revoked: false });
-      this.#note('added', added, keyId);
-    } else if (isSame(record, registered.identity) || (record.revoked && record.keyId === keyId)) {
-      this.report.unchanged.push(keyId);
-    } else {
-      this.#note('changed', await this.#table.revise(record, { ...change, revoked: false }), keyId);
-    }
-  }
-
-  async disable(record: KeyRecord): Promise<void> {
-    if (record.enabled) this.#note('disabled', await this.#table.revise(record, { enabled: false }), record.keyId);
-    else this.report.unchanged.push(record.keyId);
-  }
-
-  /** @param confirmed whether API Gateway says so when asked for this key; otherwise the next sync looks again */
-  async remove(record: KeyRecord, confirmed: boolean): Promise<void> {
-    this.#note('removed', confirmed && (await this.#table.remove(record)), record.keyId);
-  }
-
-  #note(what: 'added' | 'changed' | 'disabled' | 'removed', done: boolean, keyId: string): void {
-    this.report[done ? what : 'conflicts'].push(keyId);
-  }
+/** A key to be closed because API Gateway has it no longer, or on no plan. */
+interface Missing {
+  readonly record: KeyRecord;
+  /** Undefined where it is gone. */
+  readonly key?: GatewayKey;
 }
 
-/** Just issued or moved by the admin command: lists may lag behind, and closing it now would refuse its customer. */
-function isFresh({ enabled, interimUntil }: KeyRecord): boolean {
-  return enabled && interimUntil > Date.now();
+/** All that are missing; or only those that are closed already, where they are too many at once. */
+function withoutMass(missing: readonly Missing[], open: number, problems: string[]): readonly Missing[] {
+  const closed = missing.filter(({ record }) => !record.enabled);
+  const count = missing.length - closed.length;
+  if (count <= MASS.keys || count <= MASS.share * open) return missing;
+  problems.push(
+    `${count} of ${open} open keys are gone from API Gateway, or on no usage plan. So many are not closed without an ` +
+      'admin: look at them there, and run npm run admin -- keys sync --force if that is meant.',
+  );
+  return closed;
 }
 
-function isSame(record: KeyRecord, identity: KeyIdentity): boolean {
-  return identityNames.every((name) => record[name] === identity[name]);
+const createdAt = ({ apiKey }: GatewayKey): number => apiKey.createdDate?.getTime() ?? 0;
+
+/** The one of the keys with one hash that counts: the one that the table has, or the oldest. */
+function pickKey(
+  keys: readonly GatewayKey[],
+  record: KeyRecord | undefined,
+  problems: string[],
+): GatewayKey | undefined {
+  const byAge = keys.toSorted((a, b) => createdAt(a) - createdAt(b) || (a.keyId < b.keyId ? -1 : 1));
+  const picked = byAge.find(({ keyId }) => keyId === record?.keyId) ?? byAge[0];
+  const others = byAge.filter((key) => key !== picked && (record ?? key.registered));
+  if (picked && others.length > 0) {
+    const ids = others.map(({ keyId }) => keyId).join(', ');
+    problems.push(
+      `${ids}: the same key as ${picked.keyId}, one with the other's hash as its value. Delete the former.`,
+    );
+  }
+  return picked;
+}
+
+/** The lineage of a key that is added: that of the keys which were rotated to it, by their records or else their tags. */
+function lineageOf(keyId: string, { predecessors }: GatewayState, recordOfId: ReadonlyMap<string, KeyRecord>): string {
+  const chain = new Set([keyId]);
+  for (let first = keyId; ;) {
+    const earlier = predecessors.get(first)?.find((id) => !chain.has(id));
+    if (earlier === undefined) return first;
+    const known = recordOfId.get(earlier);
+    if (known) return known.lineage;
+    chain.add(earlier);
+    first = earlier;
+  }
 }
 
 /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */

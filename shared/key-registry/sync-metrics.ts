@@ -1,4 +1,4 @@
-import type { SyncReport } from './sync-keys.ts';
+import type { SyncReport } from './sync-report.ts';
 
 /** The metrics of a sync, each with the part of its report that it counts. */
 export const countedBySync = {

@@ -4,7 +4,8 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers, isThrottled } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
-import { type CountedIn, SUSPENSION_MS } from './verdict.ts';
+import type { CountedIn } from './verdict.ts';
+import { SUSPENSION_MS } from './suspension.ts';
 import { firstMinuteOfDay, type Minute } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */

@@ -1,9 +1,15 @@
 import * as v from 'valibot';
-import { safeNumberSchema as number } from '../dynamodb.ts';
+import { safeNumberSchema } from '../dynamodb.ts';
 import { planIds } from './plans.ts';
 
-/** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
-export const UNTIL_RESUMED = 8_640_000_000_000_000;
+/**
+ * How many rotations a request is followed through: a key may be rotated again before the last grace has ended. Records
+ * in a circle lead nowhere.
+ */
+export const MAX_SUCCESSORS = 5;
+
+/** As an item has it; or plain, so that a record is checked before it is written too. */
+const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
 
@@ -41,7 +47,7 @@ const keyRecordSchema = v.object({
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
-  /** Unix milliseconds; in the past: not suspended; {@link UNTIL_RESUMED}: refused with 401 until it is resumed. */
+  /** Unix milliseconds; in the past: not suspended; `UNTIL_RESUMED`: refused with 401 until it is resumed. */
   suspendedUntil: number,
   /** Whether an admin set `suspendedUntil`, rather than the limiter. */
   suspendedByAdmin: v.boolean(),
@@ -65,7 +71,7 @@ export type KeyCounters = Pick<KeyRecord, keyof typeof unusedCounters>;
 /** What is decided when a key is issued or changed; the counters start at zero. */
 export type KeyIdentity = Omit<KeyRecord, keyof KeyCounters | 'revision' | 'interimUntil' | 'revoked' | 'purgeAt'>;
 
-/** Reads an item of the keys table. Throws where it is not one: a broken record must never admit a request. */
+/** Reads an item of the keys table, or checks a record. Throws where it is not one: a broken record must never admit a request. */
 export function parseKeyRecord(item: unknown): KeyRecord {
   return v.parse(keyRecordSchema, item);
 }

@@ -1,13 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConnectionGone } from '../dynamodb.ts';
 import { CounterStore, ONE, type Write } from './counter-store.ts';
-import type { KeyRecord } from './key-record.ts';
+import { type KeyRecord, MAX_SUCCESSORS } from './key-record.ts';
 import { LEASE_MS, RememberedKey, type Unused } from './lease.ts';
 import { type CountingStep, nextStep, type Verdict } from './verdict.ts';
 import { minuteOf } from './window.ts';
-
-/** A key may be rotated again before the last grace has ended; records in a circle lead nowhere. */
-export const MAX_SUCCESSORS = 5;
 
 /** Losing a race means that another request of the key got through, so a few rounds are always enough. */
 const MAX_ROUNDS = 16;

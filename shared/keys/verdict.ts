@@ -1,4 +1,5 @@
-import { type KeyRecord, UNTIL_RESUMED } from './key-record.ts';
+import type { KeyRecord } from './key-record.ts';
+import { UNTIL_RESUMED } from './suspension.ts';
 import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
 /** What `X-RateLimit-*` say: the window with the least left. */
@@ -35,9 +36,6 @@ export type Verdict =
   | { readonly kind: 'admitted'; readonly key: KeyRecord; readonly rateLimit: RateLimit }
   | Refusal
   | { readonly kind: 'denied' };
-
-/** A key that is refused too often within a minute is suspended this long. */
-export const SUSPENSION_MS = 5 * 60_000;
 
 /** The minute that a request is counted in, and whether counting it begins a new minute, or a new day with it. */
 export interface CountedIn {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';
+import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import type { Target } from '../../infra/admin/target.ts';
 import type { Limits } from '../../shared/keys/plans.ts';
 import { AdminCommand } from '../support/admin-command.ts';
@@ -141,6 +142,15 @@ describe('keys rotate', () => {
     expect(inTheEnd).toEqual({ atTheEnd: [200, 200], after: [401, 200] });
   });
 
+  test('refuses a seventh key in a row while the first still works', async () => {
+    let key: NewKey = await issued();
+    const first = key;
+    for (let rotations = 0; rotations < 5; rotations++) key = await rotateKey(target, key.id, HOUR_MS);
+
+    expect(await admin.failure('keys', 'rotate', key.id)).toContain(`would end the first. Revoke it (${first.id})`);
+    expect([await statusOf(first), await statusOf(key)]).toEqual([200, 200]);
+  });
+
   test('takes the grace that it is told, says until when, and goes on from key to key only forwards', async () => {
     const old = await issued();
     const text = await admin.output('keys', 'rotate', old.id, '--grace', '7d');
@@ -183,6 +193,7 @@ describe('keys suspend, keys resume', () => {
 
     expect(await admin.output('keys', 'resume', key.id)).toBe('acme is active.\n');
     expect(await statusOf(key)).toBe(200);
+    expect(await admin.output('keys', 'resume', key.id)).toBe('acme is not suspended: it is active.\n');
   });
 
   test('ends a suspension that the key has brought on itself; one without an end says so, on top of that', async () => {
@@ -213,6 +224,7 @@ describe('keys revoke', () => {
     expect(await statusOf(key)).toBe(401);
     expect(await admin.failure('keys', 'show', key.id)).toContain(`There is no key ${key.id}`);
     expect(JSON.stringify(await admin.json('keys', 'list'))).not.toContain(key.id);
+    expect(await admin.output('keys', 'revoke', key.id, '--yes')).toBe(`acme (${key.id}) is revoked already.\n`);
   });
 
   test('ends the keys with it that were rotated to it', async () => {

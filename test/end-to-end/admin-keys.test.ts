@@ -76,7 +76,7 @@ describe('keys create', () => {
     expect(plans).toMatchObject([
       {
         throttle: { rateLimit: 2, burstLimit: 180 },
-        quota: { limit: 5_000 },
+        quota: { limit: 5_090 },
         tags: { plan: 'enterprise', 'per-minute': '90', 'per-day': '5000' },
       },
     ]);

@@ -1,4 +1,5 @@
-import { type KeyRecord, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
 import type { Refusal, Verdict } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';

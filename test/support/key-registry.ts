@@ -14,14 +14,15 @@ import {
   UpdateApiKeyCommand,
   UpdateUsagePlanCommand,
 } from '@aws-sdk/client-api-gateway';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { usagePlanOf } from '../../infra/local/demo-keys.ts';
 import type { UsagePlan } from '../../infra/local/gateway-records/usage-plan.ts';
 import { account, localCredentials } from '../../infra/local/template/account.ts';
 import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { valueOf } from '../../shared/key-registry/registered-key.ts';
-import { type SyncReport, syncKeys } from '../../shared/key-registry/sync-keys.ts';
+import { type SyncOptions, syncKeys } from '../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../shared/key-registry/sync-report.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { ControlPlaneServer } from './control-plane-server.ts';
@@ -85,8 +86,8 @@ export class KeyRegistry {
     return client;
   }
 
-  sync(client = this.console): Promise<SyncReport> {
-    return syncKeys(client, this.table, this.apiStage);
+  sync(client = this.console, options: SyncOptions = {}): Promise<SyncReport> {
+    return syncKeys(client, this.table, this.apiStage, options);
   }
 
   /** Makes an API key, enabled and on a usage plan where one is given. @returns its id */
@@ -194,7 +195,12 @@ export class KeyRegistry {
     for (const { id } of records.apiKeys.filter((key) => !this.#keys.has(key.id))) records.deleteApiKey(id);
     for (const { id } of records.usagePlans.filter((plan) => !this.#plans.has(plan.id))) records.deleteUsagePlan(id);
     for (const plan of this.#plans.values()) records.putUsagePlan(plan);
-    for (const { keyHash } of await this.records()) await this.table.delete(keyHash);
+    for (const record of await this.records()) await this.forget(record);
+  }
+
+  /** Deletes a record, as DynamoDB does once its time to live is over. */
+  async forget({ keyHash }: Pick<KeyRecord, 'keyHash'>): Promise<void> {
+    await this.host.documents.send(new DeleteCommand({ TableName: this.host.keysTable, Key: { keyHash } }));
   }
 
   async close(): Promise<void> {

@@ -15,10 +15,11 @@ import { number, print, styled, time } from '../output.ts';
 import { findTarget } from '../target.ts';
 import { confirmRevocation } from './confirm-revocation.ts';
 import { createKey } from './create-key.ts';
-import { findKey } from './find-key.ts';
+import { findKey, successorOf } from './find-key.ts';
 import { keyView } from './key-view.ts';
 import { listKeys } from './list-keys.ts';
 import { moveKey } from './move-key.ts';
+import { outlastMemory } from './outlast-memory.ts';
 import { findDoomedKey, revokeKey } from './revoke-key.ts';
 import { rotateKey } from './rotate-key.ts';
 import { resumeKey, suspendKey } from './suspend-key.ts';
@@ -87,8 +88,10 @@ function addMoveAndRotate(keys: Command): void {
     async (id: string, options: Options<LimitOptions & { plan: PlanId }>) => {
       const limits = agreedLimits(options.plan, options);
       const view = keyView(await moveKey(await findTarget(options), id, options.plan, limits), Date.now());
+      await outlastMemory();
       const text = `${view.name} is on ${view.plan} now: ${number(view.perMinute)} a minute, ${number(view.perDay)} a day.`;
-      print(options, view, () => text);
+      const closed = `\nIt stays ${view.state}. To let it in: npm run admin -- keys resume ${id}`;
+      print(options, view, () => text + (view.state === 'active' ? '' : closed));
     },
   );
   withCommonOptions(keys.command('rotate'))
@@ -102,6 +105,7 @@ function addMoveAndRotate(keys: Command): void {
     .action(async (id: string, options: Options<{ grace: number }>) => {
       const target = await findTarget(options);
       const rotation = await rotateKey(target, id, options.grace);
+      await outlastMemory(options.grace);
       print(
         options,
         { ...rotation, baseUrl: target.baseUrl },
@@ -118,7 +122,8 @@ function addSuspendAndResume(keys: Command): void {
     .option('--for <time>', 'how long, such as 1h', parseDuration)
     .action(async (id: string, options: Options<{ for?: number }>) => {
       const view = keyView(await suspendKey(await findTarget(options), id, options.for), Date.now());
-      const until = view.state === 'disabled' ? 'it is resumed' : time(view.suspendedUntil ?? new Date().toISOString());
+      await outlastMemory();
+      const until = view.suspendedUntil === null ? 'it is resumed' : time(view.suspendedUntil);
       print(
         options,
         view,
@@ -129,8 +134,13 @@ function addSuspendAndResume(keys: Command): void {
     .description('lets a suspended key in again')
     .argument('<id>', 'id of the key')
     .action(async (id: string, options: Options) => {
-      const view = keyView(await resumeKey(await findTarget(options), id), Date.now());
-      print(options, view, () => `${view.name} is ${view.state}.`);
+      const target = await findTarget(options);
+      const { record, wasClosed } = await resumeKey(target, id);
+      if (wasClosed) await outlastMemory();
+      const view = keyView(record, Date.now());
+      const successor = await successorOf(target, record);
+      const rotated = successor ? ` It was rotated to ${successor.keyId}, which counts for both.` : '';
+      print(options, view, () => `${view.name} is ${wasClosed ? '' : 'not suspended: it is '}${view.state}.${rotated}`);
     });
 }
 
@@ -142,12 +152,14 @@ function addRevoke(keys: Command): void {
     .action(async (id: string, options: Options<{ yes: boolean }>) => {
       const target = await findTarget(options);
       const doomed = await findDoomedKey(target, id);
-      const { name, plan } = doomed.record;
-      const also = doomed.predecessors.map(({ keyId }) => keyId);
-      if (!options.yes) await confirmRevocation(doomed, target.place);
-      await revokeKey(target, doomed);
+      const { name, plan, revoked: wasRevoked } = doomed.record;
+      if (!options.yes && !wasRevoked) await confirmRevocation(doomed, target.place);
+      const also = (await revokeKey(target, doomed)).map(({ keyId }) => keyId);
+      if (!wasRevoked) await outlastMemory();
       print(options, { id, name, plan, state: 'revoked', also }, () =>
-        styled('green', [id, ...also].map((one) => `${name} (${one}) is revoked.`).join('\n')),
+        wasRevoked
+          ? `${name} (${id}) is revoked already.`
+          : styled('green', [id, ...also].map((one) => `${name} (${one}) is revoked.`).join('\n')),
       );
     });
 }
@@ -155,9 +167,10 @@ function addRevoke(keys: Command): void {
 function addSync(keys: Command): void {
   withCommonOptions(keys.command('sync'))
     .description('takes over what was changed in the AWS console or with the AWS CLI, now')
-    .action(async (options: Options) => {
+    .option('--force', 'close keys that API Gateway has no longer, even where they are many', false)
+    .action(async (options: Options<{ force: boolean }>) => {
       const { gateway, keyTable: table, apiStage } = await findTarget(options);
-      const report = await syncKeys(gateway, table, apiStage);
+      const report = await syncKeys(gateway, table, apiStage, { force: options.force });
       print(options, report, () => describeSync(report));
     });
 }

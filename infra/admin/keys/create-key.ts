@@ -1,23 +1,25 @@
-import {
-  type ApiKey,
-  CreateApiKeyCommand,
-  DeleteApiKeyCommand,
-  NotFoundException,
-  paginateGetApiKeys,
-} from '@aws-sdk/client-api-gateway';
-import { type CustomerPlan, customerPlans } from '../../../shared/key-registry/customer-plan.ts';
+import { type ApiKey, CreateApiKeyCommand, DeleteApiKeyCommand, paginateGetApiKeys } from '@aws-sdk/client-api-gateway';
+import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
 import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
 import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
-import { unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { INTERIM_MS } from './change-record.ts';
+import {
+  changeRecord,
+  closeForGood,
+  INTERIM_MS,
+  isSuspendedForGood,
+  type Nobody,
+  readRecord,
+} from './change-record.ts';
 import { usagePlanOf } from './find-key.ts';
-import { cataloguePlan, clearOwnPlans, createOwnPlan, markObsolete } from './own-plan.ts';
+import { cataloguePlan, clearOwnPlans, createOwnPlan, discardOwnPlan, limitsOn, markObsolete } from './own-plan.ts';
 import { putOnPlan } from './plan-membership.ts';
 import { finish } from './tagging.ts';
+import { unlessGone } from './unless-gone.ts';
 
 export interface KeyOrder {
   readonly name: string;
@@ -45,56 +47,61 @@ export interface NewKey {
  */
 export async function createKey(target: Target, order: KeyOrder): Promise<NewKey> {
   const { name, plan, expiresAt } = order;
-  const catalogued = plans[plan].limits;
-  const limits = catalogued === 'agreed' ? order.limits : catalogued;
-  if (!limits) throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
+  const limits = limitsOn(plan, order.limits);
   const { plans: usagePlans } = await customerPlans(target.gateway, target.apiStage);
-  await clearLeftovers(target, usagePlans, name);
+  await clearLeftovers(target, name);
 
-  const isAgreed = catalogued === 'agreed';
+  const isAgreed = plans[plan].limits === 'agreed';
   const usagePlanId = isAgreed
     ? await createOwnPlan(target, usagePlans, name, limits)
     : cataloguePlan(usagePlans, plan).usagePlanId;
   const key = generateApiKey();
   const keyHash = hashApiKey(key);
-  const { id, createdAt } = await createUnfinished(target, { name, keyHash, usagePlanId, expiresAt });
-  await target.keyTable.put({
-    keyHash,
-    keyId: id,
-    lineage: id,
-    name,
-    plan,
-    ...limits,
-    enabled: true,
-    createdAt,
-    expiresAt,
-    usageIdentifier: 'hash',
-    ...unusedCounters,
-    interimUntil: Date.now() + INTERIM_MS,
-    revoked: false,
-  });
-  if (isAgreed) await finish(target, 'usageplans', usagePlanId);
-  await finish(target, 'apikeys', id);
-  return {
-    id,
-    key,
-    name,
-    plan,
-    ...limits,
-    expires: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
-  };
+  try {
+    const { keyId, createdAt } = await createUnfinished(target, { name, keyHash, usagePlanId, expiresAt });
+    const record = { keyHash, keyId, lineage: keyId, name, plan, ...limits, createdAt, expiresAt, ...newRecord() };
+    const isAdded = await target.keyTable.add({ ...record, ...unusedCounters });
+    if (!isAdded) await changeRecord(target, keyHash, () => ({ interimUntil: record.interimUntil }));
+    if (isAgreed) await finish(target, 'usageplans', usagePlanId);
+    await finish(target, 'apikeys', keyId);
+    return newKey(key, await openRecord(target, record));
+  } catch (error) {
+    if (isAgreed && error instanceof AdminError) await discardOwnPlan(target, usagePlanId);
+    throw error;
+  }
+}
+
+/** What the records of all new keys have in common. */
+export function newRecord() {
+  return { enabled: true, revoked: false, usageIdentifier: 'hash', interimUntil: Date.now() + INTERIM_MS } as const;
+}
+
+export function newKey(key: string, { keyId: id, name, plan, perMinute, perDay, expiresAt }: KeyRecord): NewKey {
+  const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+  return { id, key, name, plan, perMinute, perDay, expires };
+}
+
+/** The record of a key that is about to be shown. @throws AdminError where another admin has closed the key by then */
+async function openRecord(target: Target, key: Nobody): Promise<KeyRecord> {
+  const record = await readRecord(target, key.keyHash);
+  if (!isSuspendedForGood(record)) return record;
+  await discard(target, key);
+  throw new AdminError(
+    `The key ${key.keyId} was suspended before it was complete, and is revoked now. Create another.`,
+  );
 }
 
 /** Makes an API key on a usage plan, marked as unfinished. */
 export async function createUnfinished(
   target: Target,
   order: { name: string; keyHash: string; usagePlanId: string; expiresAt: number | undefined; tags?: ApiKey['tags'] },
-): Promise<{ id: string; createdAt: number }> {
+): Promise<{ keyId: string; createdAt: number }> {
   const now = new Date();
-  const { id = '', createdDate = now } = await target.gateway.send(
+  const { name, keyHash } = order;
+  const { id: keyId = '', createdDate = now } = await target.gateway.send(
     new CreateApiKeyCommand({
-      name: order.name,
-      value: order.keyHash,
+      name,
+      value: keyHash,
       enabled: true,
       tags: {
         ...order.tags,
@@ -103,36 +110,44 @@ export async function createUnfinished(
       },
     }),
   );
-  await putOnPlan(target, id, order.usagePlanId);
-  return { id, createdAt: createdDate.getTime() };
+  try {
+    await putOnPlan(target, keyId, order.usagePlanId);
+  } catch (error) {
+    if (error instanceof AdminError) await discard(target, { keyId, keyHash, name });
+    throw error;
+  }
+  return { keyId, createdAt: createdDate.getTime() };
 }
 
-/** Deletes a key that nobody knows, from API Gateway and from the keys table. */
-export async function discard({ gateway, keyTable }: Target, { id, value }: ApiKey): Promise<void> {
-  try {
-    await gateway.send(new DeleteApiKeyCommand({ apiKey: id }));
-  } catch (error) {
-    if (!(error instanceof NotFoundException)) throw error;
-  }
-  if (value) await keyTable.delete(value);
+/** Closes a key that nobody knows, and deletes it. Whoever is still making it finds that out. */
+export async function discard(target: Target, key: Nobody): Promise<void> {
+  await closeForGood(target, key);
+  await deleteApiKey(target, key.keyId);
+}
+
+export async function deleteApiKey({ gateway }: Target, apiKey: string): Promise<void> {
+  await unlessGone(gateway.send(new DeleteApiKeyCommand({ apiKey })));
 }
 
 /** Clears away what commands that were cut off some time ago have left of a key of this name. */
-async function clearLeftovers(target: Target, usagePlans: readonly CustomerPlan[], name: string): Promise<void> {
-  const pages = paginateGetApiKeys(
-    { client: target.gateway, pageSize: PAGE_SIZE },
-    { nameQuery: name, includeValues: true },
-  );
-  for await (const { items = [] } of pages) {
-    for (const key of items) {
-      const { [gatewayTags.unfinished]: unfinished, [gatewayTags.replaces]: replaces } = key.tags ?? {};
-      // One that others may have been handed over to is for `keys rotate` to take up.
-      const isLeftover = key.name === name && unfinished !== undefined && replaces === undefined;
-      if (!isLeftover || !isStale(unfinished, Date.now())) continue;
-      const usagePlan = await usagePlanOf(target, key.id ?? '', usagePlans);
-      if (usagePlan) await markObsolete(target, usagePlan);
-      await discard(target, key);
-    }
+async function clearLeftovers(target: Target, name: string): Promise<void> {
+  for (const { id: keyId = '', value: keyHash = '', tags = {} } of await apiKeysNamed(target, name)) {
+    const { [gatewayTags.unfinished]: unfinished, [gatewayTags.replaces]: replaces } = tags;
+    // One that others may have been handed over to is for `keys rotate` to take up.
+    if (unfinished === undefined || replaces !== undefined || !isStale(unfinished, Date.now())) continue;
+    const usagePlan = await usagePlanOf(target, keyId);
+    if (usagePlan) await markObsolete(target, usagePlan);
+    await discard(target, { keyId, keyHash, name });
   }
   await clearOwnPlans(target);
+}
+
+/** All keys of exactly this name, values included. */
+export async function apiKeysNamed({ gateway: client }: Target, name: string): Promise<ApiKey[]> {
+  const found: ApiKey[] = [];
+  const query = { nameQuery: name, includeValues: true };
+  for await (const { items = [] } of paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query)) {
+    found.push(...items.filter((key) => key.name === name));
+  }
+  return found;
 }

@@ -1,4 +1,5 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 
 export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'rotated';
@@ -17,13 +18,14 @@ export interface KeyView {
   readonly usedThisMinute: number;
   readonly usedToday: number;
   readonly expires: string | null;
+  /** Null where it is not suspended, or until it is resumed. */
   readonly suspendedUntil: string | null;
 }
 
 /** @param now Unix milliseconds */
 export function keyView(key: KeyRecord, now: number): KeyView {
   const minute = minuteOf(now);
-  const isSuspended = key.suspendedUntil > now;
+  const hasEnd = key.suspendedUntil > now && key.suspendedUntil < UNTIL_RESUMED;
   const isRotated = key.replacedBy !== undefined;
   return {
     id: key.keyId,
@@ -38,11 +40,12 @@ export function keyView(key: KeyRecord, now: number): KeyView {
     usedThisMinute: key.currentMinute === minute && !isRotated ? key.minuteUsed : 0,
     usedToday: isSameDay(key.currentMinute, minute) && !isRotated ? key.dayUsed : 0,
     expires: key.expiresAt === undefined ? null : timeText(key.expiresAt),
-    suspendedUntil: isSuspended && key.enabled ? timeText(key.suspendedUntil) : null,
+    suspendedUntil: hasEnd && key.enabled ? timeText(key.suspendedUntil) : null,
   };
 }
 
 function stateOf(key: KeyRecord, now: number): KeyState {
+  if (key.suspendedUntil >= UNTIL_RESUMED) return 'suspended';
   if (!key.enabled) return 'disabled';
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
   if (key.replacedBy !== undefined) return 'rotated';

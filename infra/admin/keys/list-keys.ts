@@ -1,4 +1,5 @@
 import type { PlanId } from '../../../shared/keys/plans.ts';
+import { warn } from '../output.ts';
 import type { Target } from '../target.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
@@ -6,7 +7,7 @@ import { type KeyView, keyView } from './key-view.ts';
 export async function listKeys({ keyTable }: Target, plan?: PlanId): Promise<KeyView[]> {
   const now = Date.now();
   const views: KeyView[] = [];
-  for await (const page of keyTable.pages()) {
+  for await (const page of keyTable.pages(warn)) {
     for (const record of page) if (!record.revoked) views.push(keyView(record, now));
   }
   return views

@@ -1,18 +1,27 @@
+import { type CustomerPlan, customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, INTERIM_MS, outlastLeases } from './change-record.ts';
-import { findKey, type FoundKey } from './find-key.ts';
-import { cataloguePlan, changeOwnPlan, clearOwnPlans, createOwnPlan, markObsolete } from './own-plan.ts';
+import { changedMeanwhile, changeRecord, INTERIM_MS, readRecord } from './change-record.ts';
+import { findKey, type FoundKey, getApiKey, usagePlanOf } from './find-key.ts';
+import {
+  cataloguePlan,
+  changeOwnPlan,
+  clearOwnPlans,
+  createOwnPlan,
+  discardOwnPlan,
+  limitsOn,
+  markObsolete,
+} from './own-plan.ts';
 import { putOnPlan, takeOffPlan } from './plan-membership.ts';
 import { predecessorsOf } from './predecessors.ts';
 import { finish, tag, untag } from './tagging.ts';
 
 /**
  * Puts a key on another plan, or gives an Enterprise key other limits. The keys table comes first, so the new limits
- * hold at once; the counters stay.
+ * hold at once; the counters stay. A key that is closed stays closed.
  */
 export async function moveKey(
   target: Target,
@@ -20,54 +29,89 @@ export async function moveKey(
   plan: PlanId,
   agreed: Limits | undefined,
 ): Promise<KeyRecord> {
+  const limits = limitsOn(plan, agreed);
   const found = await findKey(target, id);
   const { record } = found;
   if (record.replacedBy !== undefined)
     throw new AdminError(`The key ${id} was rotated. Move the key that replaced it.`);
-  const catalogued = plans[plan].limits;
-  const limits = catalogued === 'agreed' ? agreed : catalogued;
-  if (!limits) throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
-
-  const change = (key: KeyRecord) => ({
+  const written = await target.keyTable.revise(record, {
     plan,
     ...limits,
-    enabled: found.apiKey.enabled ?? false,
     interimUntil: Date.now() + INTERIM_MS,
     // Refusals under the old limits do not count against the key any more.
-    ...(!key.suspendedByAdmin && { suspendedUntil: 0 }),
+    ...(!record.suspendedByAdmin && { suspendedUntil: 0 }),
     minuteRefused: 0,
   });
-  await changeRecord(target, record.keyHash, change);
-  await moveInGateway(target, found, plan, limits);
-  // Once more, should a sync have read the old plan before.
-  await changeRecord(target, record.keyHash, change);
-  await outlastLeases(target, record);
-  return { ...record, ...change(record) };
+  if (!written) {
+    await readRecord(target, record.keyHash);
+    throw changedMeanwhile(id);
+  }
+  try {
+    await moveInGateway(target, found, plan, limits);
+  } catch (error) {
+    // Where it was revoked, that is what the admin should be told.
+    if (error instanceof AdminError) await readRecord(target, written.keyHash);
+    throw error;
+  }
+  return settle(target, written);
+}
+
+/** Makes sure that the table says so still, whoever has changed the key meanwhile. */
+async function settle(target: Target, written: KeyRecord): Promise<KeyRecord> {
+  const { keyId, plan, perMinute, perDay } = written;
+  const now = await readRecord(target, written.keyHash);
+  if (now.plan === plan && now.perMinute === perMinute && now.perDay === perDay) return now;
+  // Another admin, or a sync that had read the old plan before: API Gateway says who was the last.
+  const usagePlan = await usagePlanOf(target, keyId);
+  if (usagePlan?.plan !== plan) throw changedMeanwhile(keyId);
+  if (usagePlan.isOwn) await changeOwnPlan(target, usagePlan.usagePlanId, { perMinute, perDay });
+  return changeRecord(target, written.keyHash, () => ({ plan, perMinute, perDay }));
 }
 
 async function moveInGateway(target: Target, found: FoundKey, plan: PlanId, limits: Limits): Promise<void> {
-  const { id, apiKey, record, usagePlan: from, usagePlans } = found;
+  const { apiKey, record, usagePlan: from } = found;
   const isAgreed = plans[plan].limits === 'agreed';
+  const { plans: usagePlans } = await customerPlans(target.gateway, target.apiStage);
   if (isAgreed && from?.isOwn) {
     await changeOwnPlan(target, from.usagePlanId, limits);
-    await finish(target, 'usageplans', from.usagePlanId);
+    // It has come there by a move that was cut off.
+    if (apiKey.tags?.[gatewayTags.moving] !== undefined)
+      await untag(target, 'apikeys', record.keyId, [gatewayTags.moving]);
+  } else if (isAgreed) {
+    const to = await createOwnPlan(target, usagePlans, apiKey.name ?? record.keyId, limits);
+    try {
+      await changePlan(target, record.keyId, from?.usagePlanId, to);
+    } catch (error) {
+      if (error instanceof AdminError) await discardOwnPlan(target, to);
+      throw error;
+    }
+    await finish(target, 'usageplans', to);
   } else {
-    const to = isAgreed
-      ? await createOwnPlan(target, usagePlans, apiKey.name ?? id, limits)
-      : cataloguePlan(usagePlans, plan).usagePlanId;
-    // The own plan goes, so those that count on this key have to leave it too.
-    const others = from?.isOwn ? await predecessorsOf(target, record) : [];
-    if (from) await markObsolete(target, from);
-    for (const { keyId } of [...others, record]) await changePlan(target, keyId, from?.usagePlanId, to);
-    if (isAgreed) await finish(target, 'usageplans', to);
+    await changePlans(target, found, cataloguePlan(usagePlans, plan));
   }
   await clearOwnPlans(target);
+}
+
+async function changePlans(target: Target, { record, usagePlan: from }: FoundKey, to: CustomerPlan): Promise<void> {
+  // The own plan goes, so those that count on this key have to leave it too.
+  const others = from?.isOwn ? await predecessorsOf(target, record) : [];
+  if (from) await markObsolete(target, from);
+  for (const { keyId } of others) {
+    if (await getApiKey(target, keyId)) await changePlan(target, keyId, from?.usagePlanId, to.usagePlanId);
+  }
+  await changePlan(target, record.keyId, from?.usagePlanId, to.usagePlanId);
+  if (from?.isOwn) await discardOwnPlan(target, from.usagePlanId);
 }
 
 /** Between the two plans the key is on none. The tag keeps a sync from taking it for one that was taken off. */
 async function changePlan(target: Target, keyId: string, from: string | undefined, to: string): Promise<void> {
   await tag(target, 'apikeys', keyId, { [gatewayTags.moving]: new Date().toISOString() });
-  if (from !== undefined && from !== to) await takeOffPlan(target, keyId, from);
-  await putOnPlan(target, keyId, to);
+  try {
+    if (from !== undefined && from !== to) await takeOffPlan(target, keyId, from);
+    await putOnPlan(target, keyId, to);
+  } catch (error) {
+    if (error instanceof AdminError) await untag(target, 'apikeys', keyId, [gatewayTags.moving]);
+    throw error;
+  }
   await untag(target, 'apikeys', keyId, [gatewayTags.moving]);
 }

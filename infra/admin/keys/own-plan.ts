@@ -12,7 +12,8 @@ import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.
 import { type Limits, outerGuard, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { tag } from './tagging.ts';
+import { finish, tag } from './tagging.ts';
+import { unlessGone } from './unless-gone.ts';
 
 /** The usage plan of the catalogue that all keys of a plan are on, or that Enterprise customers' own are named after. */
 export function cataloguePlan(usagePlans: readonly CustomerPlan[], planId: PlanId): CustomerPlan {
@@ -22,6 +23,14 @@ export function cataloguePlan(usagePlans: readonly CustomerPlan[], planId: PlanI
   throw new AdminError(
     `API Gateway has no usage plan for ${plans[planId].title}. Deploy the stack again: it makes one.`,
   );
+}
+
+/** The limits of a key on a plan: the catalogue's, or the agreed ones. @throws AdminError where those are missing */
+export function limitsOn(planId: PlanId, agreed: Limits | undefined): Limits {
+  const catalogued = plans[planId].limits;
+  const limits = catalogued === 'agreed' ? agreed : catalogued;
+  if (limits) return limits;
+  throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
 }
 
 /** Makes the usage plan of one Enterprise customer, marked as unfinished. @returns its id */
@@ -49,21 +58,26 @@ export async function createOwnPlan(
   return id;
 }
 
-/** Gives the usage plan of one Enterprise customer other limits. */
+/** Gives the usage plan of one Enterprise customer other limits, if it is there. */
 export async function changeOwnPlan(target: Target, usagePlanId: string, limits: Limits): Promise<void> {
   const { rateLimit, burstLimit, quotaPerDay } = outerGuard(limits);
-  await target.gateway.send(
-    new UpdateUsagePlanCommand({
-      usagePlanId,
-      patchOperations: [
-        { op: 'replace', path: '/throttle/rateLimit', value: String(rateLimit) },
-        { op: 'replace', path: '/throttle/burstLimit', value: String(burstLimit) },
-        { op: 'replace', path: '/quota/limit', value: String(quotaPerDay) },
-        { op: 'replace', path: '/quota/period', value: 'DAY' },
-      ],
-    }),
-  );
+  const update = new UpdateUsagePlanCommand({
+    usagePlanId,
+    patchOperations: [
+      { op: 'replace', path: '/throttle/rateLimit', value: String(rateLimit) },
+      { op: 'replace', path: '/throttle/burstLimit', value: String(burstLimit) },
+      { op: 'replace', path: '/quota/limit', value: String(quotaPerDay) },
+      { op: 'replace', path: '/quota/period', value: 'DAY' },
+    ],
+  });
+  await unlessGone(target.gateway.send(update));
   await tag(target, 'usageplans', usagePlanId, limitTags(limits));
+  await finish(target, 'usageplans', usagePlanId);
+}
+
+/** Deletes the usage plan of one Enterprise customer that has no key, or no longer. */
+export async function discardOwnPlan(target: Target, usagePlanId: string): Promise<void> {
+  await deleteIfEmpty(target, { id: usagePlanId, apiStages: [target.apiStage] });
 }
 
 /** Says that the keys of an own usage plan are about to leave it, so that {@link clearOwnPlans} finds it afterwards. */
@@ -85,15 +99,17 @@ export async function clearOwnPlans(target: Target): Promise<void> {
   }
 }
 
+/** Another admin may do the same at the same time. */
 async function deleteIfEmpty({ gateway }: Target, { id: usagePlanId, apiStages = [] }: UsagePlan): Promise<void> {
-  const { items = [] } = await gateway.send(new GetUsagePlanKeysCommand({ usagePlanId, limit: 1 }));
-  if (items.length > 0) return;
+  const keys = await unlessGone(gateway.send(new GetUsagePlanKeysCommand({ usagePlanId, limit: 1 })));
+  if (!keys || (keys.items ?? []).length > 0) return;
   // API Gateway deletes no plan that a stage is on.
   const patchOperations = apiStages.map(({ apiId, stage }) => {
     return { op: 'remove' as const, path: '/apiStages', value: `${apiId}:${stage}` };
   });
-  if (patchOperations.length > 0) await gateway.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations }));
-  await gateway.send(new DeleteUsagePlanCommand({ usagePlanId }));
+  if (patchOperations.length > 0)
+    await unlessGone(gateway.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations })));
+  await unlessGone(gateway.send(new DeleteUsagePlanCommand({ usagePlanId })));
 }
 
 const ownerTag = ({ apiId, stage }: ApiStage): string => `${apiId}/${stage}`;

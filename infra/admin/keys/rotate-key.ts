@@ -1,13 +1,13 @@
-import { type ApiKey, paginateGetApiKeys } from '@aws-sdk/client-api-gateway';
-import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
-import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, MAX_SUCCESSORS } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, INTERIM_MS, outlastLeases } from './change-record.ts';
-import { createUnfinished, discard, type NewKey } from './create-key.ts';
-import { findKey, type FoundKey } from './find-key.ts';
+import { changedMeanwhile, isSuspendedForGood, revokedError } from './change-record.ts';
+import { apiKeysNamed, createUnfinished, discard, type NewKey, newKey, newRecord } from './create-key.ts';
+import { findKey, type FoundKey, successorOf, unknownSuccessor } from './find-key.ts';
+import { clearOwnPlans } from './own-plan.ts';
+import { generationsBefore } from './predecessors.ts';
 import { finish, tag } from './tagging.ts';
 
 export interface Rotation extends NewKey {
@@ -19,136 +19,187 @@ export interface Rotation extends NewKey {
 /** A request may count between the reading of the counters and the handing over, which is then tried again. */
 const MAX_HAND_OVERS = 500;
 
-const counterNames = ['currentMinute', 'minuteUsed', 'dayUsed', 'minuteRefused', 'suspendedUntil'] as const;
+/** The key that counts until now, and those that point to it. */
+interface Counting {
+  readonly old: KeyRecord;
+  /** The one that an earlier rotation of the old key has made, handed over to and not completed. Nobody knows it. */
+  readonly unknown: KeyRecord | undefined;
+}
 
 /**
- * Makes a new key in place of an old one, which works until the grace ends. Both count as one: the old key's record
- * points to the new one's, which starts with its counters. A rotation that was cut off leaves the old key working, and
- * the next one takes it up.
+ * Makes a new key in place of an old one, which works until the grace ends. Both count as one: in one transaction the
+ * old key's record points to the new one's, which starts with its counters. A rotation that was cut off leaves the old
+ * key working, and the next one takes it up.
  */
 export async function rotateKey(target: Target, id: string, graceMs: number): Promise<Rotation> {
   const found = await findKey(target, id);
   const { record: old } = found;
-  const leftovers = await unfinishedSuccessors(target, found);
-  checkRotatable(found, leftovers);
-  const counting = await countingRecord(target, old, leftovers);
+  const unknown = await unknownSuccessor(target, old);
+  await checkRotatable(target, found, unknown);
 
   const key = generateApiKey();
-  const successor = await createSuccessor(target, found, counting, hashApiKey(key));
-  const { keyId, keyHash, name, plan, perMinute, perDay, expiresAt } = successor;
-  // First the tag: a sync leaves both alone from here on, until the new key is complete.
-  await tag(target, 'apikeys', id, { [gatewayTags.replacedBy]: keyId });
-  await handOver(target, found, counting, successor);
-  // The customer's own end of the key is that of the counting record; the old key may have got the end of a grace.
-  const graceEnd = Math.min(Date.now() + graceMs, expiresAt ?? Infinity);
-  const graceEnds = new Date(graceEnd).toISOString();
-  await changeRecord(target, old.keyHash, () => ({ replacedBy: keyHash, expiresAt: graceEnd }));
-  await tag(target, 'apikeys', id, { [gatewayTags.expires]: graceEnds });
-  if ((await target.keyTable.get(keyHash))?.replacedBy !== undefined) throw rotatedMeanwhile(id);
-  await finish(target, 'apikeys', keyId);
-  for (const leftover of leftovers) await discard(target, leftover);
-  // The grace may be over by now, and the old key must be refused then.
-  await outlastLeases(target, counting);
-
-  const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
-  return { id: keyId, key, name, plan, perMinute, perDay, expires, replaces: id, graceEnds };
+  const successor = await createSuccessor(target, found, unknown ?? old, hashApiKey(key));
+  const graceEnd = Math.min(
+    Date.now() + graceMs,
+    successor.expiresAt ?? Infinity,
+    // The grace that the rotation before has set is not made longer.
+    unknown ? (old.expiresAt ?? Infinity) : Infinity,
+  );
+  try {
+    await handOver(target, { old, unknown }, successor, graceEnd);
+  } catch (error) {
+    if (error instanceof AdminError) {
+      await discard(target, successor);
+      if (found.usagePlan?.isOwn) await clearOwnPlans(target);
+    }
+    throw error;
+  }
+  await tagRotated(target, old.keyHash);
+  const record = await complete(target, old, successor);
+  await discardLeftovers(target, found, record, unknown);
+  return { ...newKey(key, record), replaces: id, graceEnds: new Date(graceEnd).toISOString() };
 }
 
-function checkRotatable({ id, record, apiKey }: FoundKey, leftovers: readonly ApiKey[]): void {
-  if (!record.enabled || !apiKey.enabled) throw new AdminError(`The key ${id} is suspended. Resume it first.`);
+async function checkRotatable(target: Target, found: FoundKey, unknown: KeyRecord | undefined): Promise<void> {
+  const { id, record, apiKey, usagePlan } = found;
+  const tags = apiKey.tags ?? {};
+  if (tags[gatewayTags.unfinished] !== undefined)
+    throw new AdminError(`The key ${id} is not complete yet: another command is making it, or was cut off.`);
+  if (!record.enabled || !apiKey.enabled || isSuspendedForGood(record))
+    throw new AdminError(`The key ${id} is suspended. Resume it first.`);
+  if (record.replacedBy !== undefined && !unknown) {
+    const successor = await successorOf(target, record);
+    if (!successor || successor.revoked)
+      throw new AdminError(`The key ${id} was rotated to a key that is gone. Create a new one.`);
+    throw new AdminError(`The key ${id} was rotated to ${successor.keyId} already. Rotate that one.`);
+  }
   // One that a rotation was cut off on may have got the end of its grace already.
   const hasExpired = (record.expiresAt ?? Infinity) <= Date.now();
-  if (hasExpired && leftovers.length === 0) throw new AdminError(`The key ${id} has expired. Create a new one.`);
+  if (hasExpired && !unknown) throw new AdminError(`The key ${id} has expired. Create a new one.`);
+  if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
+  const isMoved =
+    tags[gatewayTags.moving] === undefined &&
+    usagePlan.plan === record.plan &&
+    (usagePlan.limits?.perMinute ?? record.perMinute) === record.perMinute &&
+    (usagePlan.limits?.perDay ?? record.perDay) === record.perDay;
+  if (!isMoved)
+    throw new AdminError(`The key ${id} is being moved. Once that is done (or keys sync has run), rotate it again.`);
+  await checkChain(target, record);
+}
+
+type Successor = Awaited<ReturnType<typeof createSuccessor>>;
+
+/** Requests with a key are followed through so many rotations, and no more. */
+async function checkChain(target: Target, record: KeyRecord): Promise<void> {
+  const now = Date.now();
+  const stillWorks = ({ expiresAt = Infinity, revoked }: KeyRecord): boolean => expiresAt > now && !revoked;
+  const generations = await generationsBefore(target, record, stillWorks);
+  if (generations.length < MAX_SUCCESSORS) return;
+  const ids = generations.at(-1)?.map(({ keyId }) => keyId) ?? [];
+  throw new AdminError(
+    `The key ${record.keyId} is the last of ${generations.length + 1} that were rotated one to the other and still work: one more ` +
+      `would end the first. Revoke it (${ids.join(', ')}), or wait until its grace ends.`,
+  );
+}
+
+async function createSuccessor(
+  target: Target,
+  { id, apiKey, usagePlan }: FoundKey,
+  { expiresAt, name, plan, perMinute, perDay, lineage }: KeyRecord,
+  keyHash: string,
+) {
+  const kept = Object.entries(apiKey.tags ?? {}).filter(
+    ([tagName]) => tagName === gatewayTags.perMinute || tagName === gatewayTags.perDay,
+  );
+  const { keyId, createdAt } = await createUnfinished(target, {
+    name: apiKey.name ?? name,
+    keyHash,
+    usagePlanId: usagePlan?.usagePlanId ?? '',
+    expiresAt,
+    tags: { ...Object.fromEntries(kept), [gatewayTags.replaces]: id },
+  });
+  return { keyHash, keyId, lineage, name, plan, perMinute, perDay, createdAt, expiresAt, ...newRecord() };
+}
+
+/** Lets the successor count on from where the key is at one moment, and the old key point to it from that moment. */
+async function handOver(
+  { keyTable }: Target,
+  { old, unknown }: Counting,
+  successor: Successor,
+  expiresAt: number,
+): Promise<void> {
+  const repointed = { key: old, change: { replacedBy: successor.keyHash, expiresAt } };
+  for (let attempt = 1; attempt <= MAX_HAND_OVERS; attempt++) {
+    const key = await unchanged(old, old.keyId, keyTable);
+    const isDone = unknown
+      ? await keyTable.handOver(
+          { key: await unchanged(unknown, old.keyId, keyTable), change: { replacedBy: successor.keyHash } },
+          successor,
+          repointed,
+        )
+      : await keyTable.handOver({ ...repointed, key }, successor);
+    if (isDone) return;
+  }
+  throw new AdminError('The key is too busy to hand its counters over. Run the command again when it is quieter.');
+}
+
+/** The key with its counters of this moment. @throws AdminError where anything but those has changed */
+async function unchanged(known: KeyRecord, id: string, keyTable: Target['keyTable']): Promise<KeyRecord> {
+  const now = await keyTable.get(known.keyHash);
+  if (now?.revision === known.revision) return now;
+  if (now?.revoked) throw revokedError(id);
+  if (now && now.replacedBy !== known.replacedBy) throw rotatedMeanwhile(id);
+  if (now && isSuspendedForGood(now))
+    throw new AdminError(`The key ${id} was suspended meanwhile. It was not rotated.`);
+  throw changedMeanwhile(id);
 }
 
 function rotatedMeanwhile(id: string): AdminError {
   return new AdminError(`Somebody else rotated the key ${id} at the same time. See npm run admin -- keys list`);
 }
 
-/** Keys that earlier rotations of this one have made and not completed. Nobody knows them. */
-async function unfinishedSuccessors({ gateway: client }: Target, { id, apiKey }: FoundKey): Promise<ApiKey[]> {
-  const found: ApiKey[] = [];
-  const query = { nameQuery: apiKey.name, includeValues: true };
-  for await (const { items = [] } of paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query)) {
-    found.push(
-      ...items.filter(
-        ({ tags = {} }) => tags[gatewayTags.replaces] === id && tags[gatewayTags.unfinished] !== undefined,
-      ),
-    );
+/** Has the old key's tags say what the table says, whoever rotates the key again meanwhile. */
+async function tagRotated(target: Target, keyHash: string): Promise<void> {
+  for (let done: string | undefined; ;) {
+    const old = await target.keyTable.get(keyHash);
+    const successor = old && (await successorOf(target, old));
+    if (!old || !successor || successor.keyId === done) return;
+    const { keyId, expiresAt } = old;
+    await tag(target, 'apikeys', keyId, {
+      [gatewayTags.replacedBy]: successor.keyId,
+      ...(expiresAt !== undefined && { [gatewayTags.expires]: new Date(expiresAt).toISOString() }),
+    });
+    done = successor.keyId;
   }
-  return found;
 }
 
-/** The record that has the counters: that of the key itself, or of the last unfinished one that it was handed over to. */
-async function countingRecord(target: Target, old: KeyRecord, leftovers: readonly ApiKey[]): Promise<KeyRecord> {
-  let record = old;
-  while (record.replacedBy !== undefined) {
-    const next = await target.keyTable.get(record.replacedBy);
-    if (!next) throw new AdminError(`The key ${old.keyId} was rotated to a key that is gone. Create a new one.`);
-    if (!leftovers.some(({ value }) => value === next.keyHash)) {
-      throw new AdminError(`The key ${old.keyId} was rotated to ${next.keyId} already. Rotate that one.`);
-    }
-    record = next;
-  }
-  return record;
-}
-
-async function createSuccessor(
+/** @returns the record of the new key, which may be shown. @throws AdminError where another admin has closed it by then */
+async function complete(
   target: Target,
-  { id, apiKey, usagePlan }: FoundKey,
-  { expiresAt, name, plan, perMinute, perDay, suspendedByAdmin, lineage }: KeyRecord,
-  keyHash: string,
-): Promise<Omit<KeyRecord, 'revision'>> {
-  if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
-  const kept = Object.entries(apiKey.tags ?? {}).filter(
-    ([tagName]) => tagName === gatewayTags.perMinute || tagName === gatewayTags.perDay,
+  { keyId: oldId }: KeyRecord,
+  { keyHash, keyId }: Successor,
+): Promise<KeyRecord> {
+  await finish(target, 'apikeys', keyId);
+  const record = await target.keyTable.get(keyHash);
+  if (!record || record.revoked) throw record?.replacedBy === undefined ? revokedError(oldId) : rotatedMeanwhile(oldId);
+  if (!isSuspendedForGood(record)) return record;
+  // The next rotation takes it up.
+  await tag(target, 'apikeys', keyId, { [gatewayTags.unfinished]: new Date().toISOString() });
+  throw new AdminError(
+    `The key ${oldId} was suspended meanwhile. Its new key is not shown: resume it and rotate it again.`,
   );
-  const { id: keyId, createdAt } = await createUnfinished(target, {
-    name: apiKey.name ?? name,
-    keyHash,
-    usagePlanId: usagePlan.usagePlanId,
-    expiresAt,
-    tags: { ...Object.fromEntries(kept), [gatewayTags.replaces]: id },
-  });
-  return {
-    keyHash,
-    keyId,
-    lineage,
-    name,
-    plan,
-    perMinute,
-    perDay,
-    enabled: true,
-    createdAt,
-    expiresAt,
-    usageIdentifier: 'hash',
-    ...unusedCounters,
-    suspendedByAdmin,
-    interimUntil: Date.now() + INTERIM_MS,
-    revoked: false,
-  };
 }
 
-/** Lets the successor count on from where the record is at one moment, and the record point to it from that moment. */
-async function handOver(
+/** Ends what earlier rotations of the key have made and not completed. */
+async function discardLeftovers(
   target: Target,
-  { id, record: old }: FoundKey,
-  counting: KeyRecord,
-  successor: Omit<KeyRecord, 'revision'>,
+  { id, apiKey }: FoundKey,
+  successor: KeyRecord,
+  unknown: KeyRecord | undefined,
 ): Promise<void> {
-  const { keyTable } = target;
-  for (let attempt = 1; attempt <= MAX_HAND_OVERS; attempt++) {
-    const record = await keyTable.get(counting.keyHash);
-    if (!record) throw new AdminError('The key was revoked meanwhile. Nothing else was changed.');
-    if (record.replacedBy !== undefined) {
-      const winner = await keyTable.get(record.replacedBy);
-      if (winner) await tag(target, 'apikeys', id, { [gatewayTags.replacedBy]: winner.keyId });
-      await discard(target, { id: successor.keyId, value: successor.keyHash });
-      throw rotatedMeanwhile(old.keyId);
-    }
-    const counters = Object.fromEntries(counterNames.map((name) => [name, record[name]]));
-    await keyTable.put({ ...successor, ...counters });
-    if (await keyTable.revise(record, { replacedBy: successor.keyHash }, counterNames)) return;
+  if (unknown) await discard(target, unknown);
+  for (const { id: keyId = '', value: keyHash = '', tags = {} } of await apiKeysNamed(target, successor.name)) {
+    const isLeftover = tags[gatewayTags.replaces] === id && tags[gatewayTags.unfinished] !== undefined;
+    if (isLeftover && keyId !== successor.keyId) await discard(target, { keyId, keyHash, name: apiKey.name ?? '' });
   }
-  throw new AdminError('The key is too busy to hand its counters over. Run the command again when it is quieter.');
 }

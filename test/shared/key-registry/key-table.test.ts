@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/li
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import { identityNames, KeyTable } from '../../../shared/key-registry/key-table.ts';
-import { type KeyRecord, parseKeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { aKey } from '../../support/key-records.ts';
@@ -28,15 +28,6 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     const key = { ...aKey(differences), revision: 1 };
     await table.add(key);
     return key;
-  }
-
-  /** A key as it was put there before there were revisions. */
-  async function old(): Promise<KeyRecord> {
-    const { revision: _, interimUntil: __, createdAt: ___, suspendedByAdmin: ____, ...Item } = aKey();
-    await client.send(new PutCommand({ TableName: name, Item }));
-    return parseKeyRecord(
-      (await client.send(new GetCommand({ TableName: name, Key: { keyHash: Item.keyHash } }))).Item,
-    );
   }
 
   const read = ({ keyHash }: KeyRecord) => table.get(keyHash);
@@ -75,25 +66,18 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     });
   });
 
-  describe('put', () => {
-    test('puts a key whether it is there or not, at revision 1', async () => {
-      const key = aKey({ expiresAt: 5 });
-      await table.put(key);
-      expect(await read(key)).toEqual({ ...key, revision: 1 });
-      await table.revise({ ...key, revision: 1 }, { name: 'another' });
-      await table.put({ ...key, expiresAt: undefined });
-
-      expect(await read(key)).toStrictEqual({ ...aKey({ keyHash: key.keyHash }), revision: 1 });
-    });
-  });
-
   describe('get', () => {
     test('finds nothing where there is nothing', async () => {
       expect(await read(aKey())).toBeUndefined();
     });
 
-    test('takes a record from before there were revisions for revision 0', async () => {
-      expect(await read(await old())).toMatchObject({ revision: 0, interimUntil: 0, suspendedByAdmin: false });
+    test('says which record is not in order, and what is wrong with it', async () => {
+      const key = aKey({ keyId: 'spoiled' });
+      await client.send(new PutCommand({ TableName: name, Item: { ...key, enabled: 'yes' } }));
+
+      await expect(read(key)).rejects.toThrow(
+        new RegExp(`^The key spoiled has a record in the table ${name} that is not in order: enabled: .*"yes"$`),
+      );
     });
   });
 
@@ -101,17 +85,19 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     test('sets what it is given, leaves the rest, and moves on to the next revision', async () => {
       const key = await added({ expiresAt: 5, dayUsed: 7, suspendedUntil: 9 });
 
-      expect(await table.revise(key, { name: 'another', plan: 'pro', perMinute: 300 })).toBe(true);
-      expect(await read(key)).toEqual({ ...key, name: 'another', plan: 'pro', perMinute: 300, revision: 2 });
+      const changed = { ...key, name: 'another', plan: 'pro', perMinute: 300, revision: 2 };
+
+      expect(await table.revise(key, { name: 'another', plan: 'pro', perMinute: 300 })).toEqual(changed);
+      expect(await read(key)).toEqual(changed);
     });
 
     test('takes away what is given as undefined, there or not', async () => {
       const { expiresAt, ...endless } = await added({ expiresAt: 5 });
       const change = { expiresAt: undefined, replacedBy: undefined };
 
-      expect(await table.revise({ ...endless, expiresAt }, change)).toBe(true);
+      expect(await table.revise({ ...endless, expiresAt }, change)).toBeDefined();
       expect(await read(endless)).toStrictEqual({ ...endless, revision: 2 });
-      expect(await table.revise({ ...endless, revision: 2 }, { ...change, name: 'another' })).toBe(true);
+      expect(await table.revise({ ...endless, revision: 2 }, { ...change, name: 'another' })).toBeDefined();
       expect(await read(endless)).toStrictEqual({ ...endless, name: 'another', revision: 3 });
     });
 
@@ -120,14 +106,14 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       const whole = aKey({ keyHash: key.keyHash, expiresAt: 5, replacedBy: 'f'.repeat(64), usageIdentifier: 'token' });
       const change = Object.fromEntries(identityNames.map((each) => [each, whole[each]]));
 
-      expect(await table.revise(key, change)).toBe(true);
+      expect(await table.revise(key, change)).toBeDefined();
       expect(await read(key)).toEqual({ ...whole, revision: 2 });
     });
 
     test('with no change moves on to the next revision all the same', async () => {
       const key = await added();
 
-      expect(await table.revise(key, {})).toBe(true);
+      expect(await table.revise(key, {})).toBeDefined();
       expect(await read(key)).toEqual({ ...key, revision: 2 });
     });
 
@@ -141,23 +127,15 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       await table.revise({ ...first, revision: 2 }, {});
       const key = { ...first, revision: 3 };
 
-      expect(await table.revise({ ...key, revision }, { name: 'another' })).toBe(false);
+      expect(await table.revise({ ...key, revision }, { name: 'another' })).toBeUndefined();
       expect(await read(key)).toEqual(key);
     });
 
     test('brings back no key that is gone', async () => {
       for (const key of [aKey(), aKey({ revision: 1 })]) {
-        expect(await table.revise(key, { name: 'another' })).toBe(false);
+        expect(await table.revise(key, { name: 'another' })).toBeUndefined();
         expect(await read(key)).toBeUndefined();
       }
-    });
-
-    test('gives a record without a revision its first, once', async () => {
-      const key = await old();
-
-      expect(await table.revise(key, { name: 'another' })).toBe(true);
-      expect(await table.revise(key, { name: 'a third' })).toBe(false);
-      expect(await read(key)).toEqual({ ...key, name: 'another', revision: 1 });
     });
 
     test('of many at once, lets one through', async () => {
@@ -166,7 +144,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       const results = await Promise.all(names.map((each) => table.revise(key, { name: each })));
 
       expect(results.filter(Boolean)).toHaveLength(1);
-      expect(await read(key)).toEqual({ ...key, name: names[results.indexOf(true)], revision: 2 });
+      expect(await read(key)).toEqual(results.find(Boolean));
     });
 
     test('is in no request’s way, and no request in its', async () => {
@@ -174,75 +152,63 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       const limiter = new Limiter(client, name);
       await limiter.admit(key.keyHash, Date.now());
 
-      expect(await table.revise(key, { name: 'another' })).toBe(true);
+      expect(await table.revise(key, { name: 'another' })).toBeDefined();
       await limiter.admit(key.keyHash, Date.now());
       expect(await read(key)).toMatchObject({ name: 'another', dayUsed: 2, revision: 2 });
     });
 
-    test('holds out for attributes that must not have changed', async () => {
-      const key = await added({ minuteUsed: 5, dayUsed: 7 });
-      const change = { enabled: false };
+    test('writes nothing that is no record', async () => {
+      const key = await added();
 
-      expect(await table.revise({ ...key, dayUsed: 6 }, change, ['minuteUsed', 'dayUsed'])).toBe(false);
-      expect(await table.revise({ ...key, minuteUsed: 6 }, change, ['minuteUsed', 'dayUsed'])).toBe(false);
+      await expect(table.revise(key, { perMinute: 0 })).rejects.toThrow(/perMinute/);
+      await expect(table.add({ ...aKey(), perDay: 0.5 })).rejects.toThrow(/perDay/);
       expect(await read(key)).toEqual(key);
-      expect(await table.revise({ ...key, dayUsed: 6 }, change, ['minuteUsed'])).toBe(true);
-      expect(await read(key)).toEqual({ ...key, enabled: false, revision: 2 });
-    });
-
-    test('may hold out for the very attributes that it sets, and for the revision', async () => {
-      const key = await added({ dayUsed: 7 });
-
-      expect(await table.revise(key, { name: 'another' }, ['name', 'revision', 'dayUsed'])).toBe(true);
-      expect(await table.revise({ ...key, revision: 2 }, { name: 'a third' }, ['name'])).toBe(false);
-      expect(await read(key)).toEqual({ ...key, name: 'another', revision: 2 });
     });
   });
 
-  describe('remove', () => {
-    test('removes a key that is as it was read', async () => {
-      const key = await added();
+  describe('handOver', () => {
+    const counters = { currentMinute: 29_000_000, minuteUsed: 5, dayUsed: 7, minuteRefused: 1, suspendedUntil: 9 };
 
-      expect(await table.remove(key)).toBe(true);
-      expect(await read(key)).toBeUndefined();
+    test('lets the new key count on, and the old one point to it, in one moment', async () => {
+      const old = await added({ ...counters, suspendedByAdmin: true });
+      const to = aKey();
+      const change = { replacedBy: to.keyHash, expiresAt: 5 };
+
+      expect(await table.handOver({ key: old, change }, to)).toBe(true);
+      expect(await read(old)).toEqual({ ...old, ...change, revision: 2 });
+      expect(await table.get(to.keyHash)).toEqual({ ...to, ...counters, suspendedByAdmin: true, revision: 1 });
     });
 
-    test('says that one is gone which was gone before', async () => {
-      expect(await table.remove(aKey({ revision: 3 }))).toBe(true);
+    test('changes another key with them', async () => {
+      const [old, first] = [await added(counters), await added()];
+      const to = aKey();
+      const change = { replacedBy: to.keyHash };
+
+      expect(await table.handOver({ key: old, change }, to, { key: first, change })).toBe(true);
+      expect(await read(first)).toEqual({ ...first, ...change, revision: 2 });
     });
 
-    test('leaves one that was revised', async () => {
-      const key = await added();
-      await table.revise(key, { name: 'another' });
+    test.each<[string, (old: KeyRecord, other: KeyRecord) => Promise<unknown>]>([
+      ['was used', (old) => new Limiter(client, name).admit(old.keyHash, Date.now())],
+      ['was changed', (old) => table.revise(old, { name: 'another' })],
+      ['counts, but the other one was changed', (_, other) => table.revise(other, { name: 'another' })],
+    ])('does nothing where the old key %s meanwhile', async (_, meanwhile) => {
+      const [old, other] = [await added(), await added()];
+      const to = aKey();
+      const change = { replacedBy: to.keyHash };
+      await meanwhile(old, other);
 
-      expect(await table.remove(key)).toBe(false);
-      expect(await read(key)).toEqual({ ...key, name: 'another', revision: 2 });
+      expect(await table.handOver({ key: old, change }, to, { key: other, change })).toBe(false);
+      expect(await table.get(to.keyHash)).toBeUndefined();
+      expect((await read(old))?.replacedBy).toBeUndefined();
+      expect((await read(other))?.replacedBy).toBeUndefined();
     });
-
-    test('removes a record without a revision, until it has one', async () => {
-      const [untouched, revised] = [await old(), await old()];
-      await table.revise(revised, { name: 'another' });
-
-      expect(await table.remove(untouched)).toBe(true);
-      expect(await table.remove(revised)).toBe(false);
-      expect(await read(untouched)).toBeUndefined();
-      expect(await read(revised)).toMatchObject({ name: 'another' });
-    });
-  });
-
-  test('delete removes a key whatever it is by now, there or not', async () => {
-    const key = await added();
-    await table.revise(key, { name: 'another' });
-    await table.delete(key.keyHash);
-    await table.delete(key.keyHash);
-
-    expect(await read(key)).toBeUndefined();
   });
 
   /** The keys of a table of its own, page by page. */
   async function pagesOf(keys: readonly KeyRecord[]): Promise<KeyRecord[][]> {
     const other = new KeyTable(client, await createKeysTable(client));
-    for (const key of keys) await other.put(key);
+    for (const key of keys) await other.add(key);
     const pages: KeyRecord[][] = [];
     for await (const page of other.pages()) pages.push(page);
     return pages;
@@ -263,12 +229,17 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       expect(new Set(ids)).toEqual(new Set(keys.map(({ keyId }) => keyId)));
     });
 
-    test('have whole records, old ones too', async () => {
-      const key = await old();
+    test('leave out a record that is not in order, and tell of it', async () => {
+      const other = await createKeysTable(client);
+      const [good, bad] = [aKey(), aKey()];
+      for (const Item of [good, { ...bad, keyId: 7 }]) await client.send(new PutCommand({ TableName: other, Item }));
+      const told: string[] = [];
       const records: KeyRecord[] = [];
-      for await (const page of table.pages()) records.push(...page);
+      for await (const page of new KeyTable(client, other).pages(({ message }) => told.push(message)))
+        records.push(...page);
 
-      expect(records).toContainEqual({ ...key, ...unusedCounters, revision: 0, interimUntil: 0, createdAt: 0 });
+      expect(records).toEqual([good]);
+      expect(told).toEqual([expect.stringContaining(`The key with the hash ${bad.keyHash} has a record in the table`)]);
     });
   });
 
@@ -276,7 +247,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     const nowhere = new KeyTable(client, 'no-such-table');
     const key = aKey();
 
-    for (const call of [() => nowhere.add(key), () => nowhere.revise(key, {}), () => nowhere.remove(key)]) {
+    for (const call of [() => nowhere.add(key), () => nowhere.revise(key, {})]) {
       await expect(call()).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
     }
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { keyView } from '../../../../infra/admin/keys/key-view.ts';
 import type { KeyRecord } from '../../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../../shared/keys/suspension.ts';
 import { minuteOf } from '../../../../shared/keys/window.ts';
 import { aKey } from '../../../support/key-records.ts';
 
@@ -37,6 +38,7 @@ describe('a key is', () => {
     ['active', 'until it expires', { expiresAt: soon }],
     ['active', 'once its suspension is over', { suspendedUntil: NOW }],
     ['suspended', 'until its suspension is over', { suspendedUntil: soon }],
+    ['suspended', 'until it is resumed', { suspendedUntil: UNTIL_RESUMED, enabled: false }],
     ['disabled', 'while it is disabled', { enabled: false }],
     ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: soon, expiresAt: NOW, ...rotated }],
     ['expired', 'from the very moment on', { expiresAt: NOW }],

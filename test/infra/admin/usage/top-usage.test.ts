@@ -1,3 +1,4 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Target } from '../../../../infra/admin/target.ts';
 import { topUsage } from '../../../../infra/admin/usage/top-usage.ts';
@@ -30,13 +31,15 @@ beforeEach(() => {
 
 afterEach(async () => {
   clock.release();
-  for (const { keyHash } of keys) await target.keyTable.delete(keyHash);
+  for (const { keyHash } of keys) {
+    await host.documents.send(new DeleteCommand({ TableName: host.keysTable, Key: { keyHash } }));
+  }
 });
 
 async function put(keyId: string, differences: Partial<KeyRecord>): Promise<KeyRecord> {
   const key = aKey({ keyId, perMinute: 100, perDay: 1_000, currentMinute: minuteOf(clock.now), ...differences });
   keys.push(key);
-  await target.keyTable.put(key);
+  await target.keyTable.add(key);
   return key;
 }
 

@@ -1,0 +1,150 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Target } from '../../infra/admin/target.ts';
+import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
+import type { ApiKey } from '../../infra/local/gateway-records/api-key.ts';
+import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
+import { account, localCredentials } from '../../infra/local/template/account.ts';
+import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
+import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
+import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
+import { Limiter } from '../../shared/keys/limiter.ts';
+import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { signature } from './control-plane-calls.ts';
+import { apiStage, aUsagePlan } from './gateway-records.ts';
+import { patientClient } from './patient-client.ts';
+import { createKeysTable } from './tables.ts';
+
+/** What a command is stopped by: it sees each of its calls before it is made. */
+export type BeforeCall = () => Promise<void>;
+
+/**
+ * API Gateway's control plane and a keys table as the admin command sees them, in this process: hundreds of commands run in
+ * seconds, and each can be stopped before any of its calls.
+ */
+export class InProcessTarget {
+  readonly records = GatewayRecords.inMemory();
+  readonly target: Target;
+  readonly #interruption = new AsyncLocalStorage<BeforeCall>();
+
+  private constructor(documents: DynamoDBDocumentClient, keysTable: string) {
+    const controlPlane = new ControlPlane({ records: this.records, apiStage }, () => undefined);
+    const gateway = gatewayOf(controlPlane);
+    for (const { middlewareStack } of [gateway, documents]) {
+      middlewareStack.add(
+        (next) => async (args) => {
+          await this.#interruption.getStore()?.();
+          return next(args);
+        },
+        { step: 'initialize' },
+      );
+    }
+    const keyTable = new KeyTable(documents, keysTable);
+    const none = { stockTable: '', petsTable: '', ordersTable: '', baseUrl: '', place: '' };
+    this.target = { gateway, documents, apiStage, keyTable, ...none };
+    this.#keysTable = keysTable;
+  }
+
+  readonly #keysTable: string;
+
+  /** Its table is in the engine that the SDK is pointed at. */
+  static async create(): Promise<InProcessTarget> {
+    const documents = patientClient();
+    return new InProcessTarget(documents, await createKeysTable(documents));
+  }
+
+  /** Runs work that is interrupted before each of its calls; the interruption itself is not. */
+  run<Result>(work: () => Promise<Result>, beforeCall: BeforeCall): Promise<Result> {
+    return this.#interruption.run(() => this.#interruption.exit(beforeCall), work);
+  }
+
+  /** Forgets all keys; the usage plans are those of a stack that was just deployed. */
+  async reset(): Promise<void> {
+    for (const { id } of this.records.apiKeys) this.records.deleteApiKey(id);
+    for (const { id } of this.records.usagePlans) this.records.deleteUsagePlan(id);
+    for (const id of planIds) {
+      const { title, limits } = plans[id];
+      const guard = limits === 'agreed' ? undefined : outerGuard(limits);
+      this.records.putUsagePlan(
+        aUsagePlan({
+          id,
+          name: `staging ${title}`,
+          tags: { [gatewayTags.plan]: id },
+          ...(guard && {
+            throttle: { rateLimit: guard.rateLimit, burstLimit: guard.burstLimit },
+            quota: { limit: guard.quotaPerDay },
+          }),
+        }),
+      );
+    }
+    this.records.putUsagePlan(aUsagePlan({ id: 'overflow', tags: { [gatewayTags.plan]: INTERNAL_PLAN } }));
+    const requests = (await this.keys()).map(({ keyHash }) => ({ DeleteRequest: { Key: { keyHash } } }));
+    if (requests.length > 0) {
+      await this.target.documents.send(new BatchWriteCommand({ RequestItems: { [this.#keysTable]: requests } }));
+    }
+  }
+
+  /** Puts a key on a usage plan as `keys create` does, all at once. */
+  async issue(record: NewRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
+    const { keyHash: value, keyId: id, name, createdAt } = record;
+    const enabled = record.suspendedUntil < UNTIL_RESUMED;
+    this.records.putApiKey({ id, value, name, enabled, createdAt, updatedAt: createdAt, tags });
+    this.records.putOnPlan(usagePlanId, id);
+    await this.target.keyTable.add(record);
+  }
+
+  close(): void {
+    this.target.gateway.destroy();
+    this.target.documents.destroy();
+  }
+
+  async keys(): Promise<KeyRecord[]> {
+    const records: KeyRecord[] = [];
+    for await (const page of this.target.keyTable.pages()) records.push(...page);
+    return records;
+  }
+
+  /** What a request with a key comes to, in an execution environment that remembers nothing. */
+  readonly verdict = async (keyHash: string): Promise<string> => {
+    return (await new Limiter(this.target.documents, this.#keysTable).admit(keyHash, Date.now())).kind;
+  };
+}
+
+/** A client whose calls never leave the process. */
+function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
+  return new APIGatewayClient({
+    region: account.region,
+    endpoint: 'http://localhost',
+    credentials: localCredentials,
+    maxAttempts: 1,
+    requestHandler: {
+      async handle({ method, path, query, body }: GatewayCall) {
+        const answer = await controlPlane.answer({
+          method,
+          path,
+          query: new URLSearchParams(
+            Object.entries(query).flatMap(([name, values]) =>
+              [values].flat().map((value): [string, string] => [name, value]),
+            ),
+          ).toString(),
+          authorization: signature,
+          isFromBrowser: false,
+          body: Buffer.from(body instanceof Uint8Array ? body : ''),
+          bodyTooLarge: false,
+        });
+        const headers = Object.fromEntries(answer.headers.map(([name, value]) => [name.toLowerCase(), value]));
+        return { response: { statusCode: answer.status, headers, body: answer.body } };
+      },
+    },
+  });
+}
+
+interface GatewayCall {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: unknown;
+}
