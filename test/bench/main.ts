@@ -6,7 +6,7 @@ import { benchClient } from './client.ts';
 import { benchColdStarts } from './cold-starts.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
-import { benchLeases } from './leases.ts';
+import { benchLimiter } from './limiter.ts';
 import { benchListing } from './listing.ts';
 import { benchLocalHost } from './local-host.ts';
 import { benchOnePet } from './one-pet.ts';
@@ -19,7 +19,7 @@ const parts: Record<string, () => Figure[] | Promise<Figure[]>> = {
   client: benchClient,
   'cold-starts': benchColdStarts,
   costs: benchCosts,
-  leases: benchLeases,
+  limiter: benchLimiter,
   listing: benchListing,
   host: benchLocalHost,
   onePet: benchOnePet,

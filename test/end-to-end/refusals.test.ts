@@ -94,15 +94,6 @@ describe('429', () => {
       expect(answers.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429]);
       expect((await list(await issueKey(host))).text).toBe(before);
     });
-
-    test('from the gateway’s own throttle, where a record has more than the usage plan of its key', async () => {
-      const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
-      const answers = await Promise.all(Array.from({ length: 122 }, () => list(key)));
-      const refused = answers.filter(({ status }) => status === 429);
-
-      expect(refused.map(({ error }) => error?.code)).toEqual(['RATE_LIMIT_EXCEEDED', 'RATE_LIMIT_EXCEEDED']);
-      expect(refused.map(retryAfter)).toEqual([1, 1]);
-    });
   });
 
   describe('DAILY_QUOTA_EXCEEDED', () => {
@@ -132,14 +123,40 @@ describe('429', () => {
       expect(retryAfter(lastMoment)).toBe(1);
       expect(await list(key)).toMatchObject({ status: 200, rateLimit: { limit: 3, remaining: 2 } });
     });
+  });
+
+  describe('TOO_MANY_REQUESTS', () => {
+    test('from the gateway’s own throttle, where a record has more than the usage plan of its key', async () => {
+      const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
+      const answers = await Promise.all(Array.from({ length: 122 }, () => list(key)));
+      const refused = answers.filter(({ status }) => status === 429);
+
+      expect(refused.map(({ error }) => error?.code)).toEqual(['TOO_MANY_REQUESTS', 'TOO_MANY_REQUESTS']);
+      expect(refused.map(retryAfter)).toEqual([1, 1]);
+    });
 
     test('from the gateway’s own quota, where a record has more than the usage plan of its key', async () => {
       const key = await issueKey(host, { plan: 'free', perDay: 5_000 });
-      await useUsagePlan(key, 999);
+      await useUsagePlan(key, 1_059);
       const last = await list(key);
 
       expect(last.status).toBe(200);
-      expect(await list(key)).toMatchObject({ status: 429, error: { code: 'DAILY_QUOTA_EXCEEDED' } });
+      expect(await list(key)).toMatchObject({ status: 429, error: { code: 'TOO_MANY_REQUESTS' } });
+    });
+
+    test.each([
+      ['the minute', { perMinute: 300, minuteUsed: 300 }],
+      ['the day', { perMinute: 5_000, dayUsed: 1_000 }],
+      ['a suspension', { perMinute: 5_000, suspendedUntil: 8_640_000_000_000 }],
+    ])('for refusals beyond a hundred a second, whatever the reason: %s', async (_, state) => {
+      const key = await issueKey(host, { ...state, currentMinute: Math.floor(clock.now / 60_000) });
+      const answers = await Promise.all(Array.from({ length: 280 }, () => list(key)));
+      const codes = new Set(answers.map(({ error }) => error?.code));
+
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+      expect(codes).toContain('TOO_MANY_REQUESTS');
+      expect(codes.size).toBe(2);
+      expect(Math.min(...answers.map(retryAfter))).toBeGreaterThanOrEqual(1);
     });
   });
 
@@ -185,9 +202,10 @@ describe('429', () => {
       expect(await list(key)).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
     });
 
-    test('an admin frees it at once', async () => {
+    test('an admin frees it within a second', async () => {
       const { key } = await suspendedKey();
       await key.change({ suspendedUntil: 0, minuteUsed: 0, minuteRefused: 0 });
+      clock.moveTo(clock.now + 1_000);
 
       expect(await list(key)).toMatchObject({ status: 200 });
     });

@@ -177,7 +177,7 @@ describeOnEachEngine('Tables that were restored', () => {
 
     await new AdminCommand(host.origin).output('keys', 'sync');
 
-    expect(await recordOf(revoked)).toBeUndefined();
+    expect(await recordOf(revoked)).toMatchObject({ enabled: false, revoked: true });
     expect(await ApiClient.withKey(host.baseUrl, revoked.token).list()).toMatchObject(refused);
   });
 

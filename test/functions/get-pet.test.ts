@@ -8,6 +8,7 @@ import { acceptForeignErrors } from '../support/foreign-errors.ts';
 import { int64, MAX_INT64 } from '../support/int64.ts';
 import { admittedContext, admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
 import { anEntry, StockTable } from '../support/stock-table.ts';
+import { recordRequestLines } from '../support/request-lines.ts';
 import { createPetsTable } from '../support/tables.ts';
 
 acceptForeignErrors();
@@ -48,6 +49,8 @@ const putPet = (pet: PetRecord) => writeItems(database.client, petsTable, [pet],
 
 const get = (petId: string, authorizer: Record<string, unknown> = admittedContext) =>
   handler(aProxyEvent({ resource: '/pets/{petId}', pathParameters: { petId }, authorizer }), lambdaContext);
+
+recordRequestLines();
 
 describe('GET /pets/{petId}', () => {
   test('answers with the pet, and with the status of its stock entry', async () => {

@@ -37,6 +37,8 @@ interface Settings {
   /** Writes of one item a second; beyond them it is throttled. */
   readonly writesPerSecond?: number;
   readonly tamper?: Tamper;
+  /** Told of each command that is carried out, and not throttled. */
+  readonly onExecuted?: () => void;
 }
 
 /** Longest wait of a client, in milliseconds. */
@@ -160,6 +162,7 @@ export class VirtualDynamoDB {
   }
 
   #execute({ name, input, writer }: Command): Outcome {
+    this.settings.onExecuted?.();
     try {
       return { output: this.tables.execute(name, input, { at: this.settings.time.now, writer }) };
     } catch (error) {

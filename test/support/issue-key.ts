@@ -56,7 +56,8 @@ export async function issueKey(
   token: string = generateApiKey(),
 ): Promise<IssuedKey> {
   const keyHash = hashApiKey(token);
-  const record = aKey({ keyHash, keyId: randomUUID(), plan: 'enterprise', ...PLENTY, ...differences });
+  const keyId = randomUUID();
+  const record = aKey({ keyHash, keyId, lineage: keyId, plan: 'enterprise', ...PLENTY, ...differences });
   host.issuedKeys.add(token);
   putOnUsagePlan(host, record, token);
   const key = new IssuedKey(host, token);

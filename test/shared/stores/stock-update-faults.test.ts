@@ -54,17 +54,11 @@ describe('An update of the stock', () => {
     const left = [...faults];
     engine.faults = ({ action }) => (isWrite(action) ? left.shift() : undefined);
   }
-  const isWrite = (action: string): boolean => action === 'UpdateItem' || action === 'TransactWriteItems';
   const writes = (): number => engine.calls.filter(isWrite).length;
 
   const update = { petId, quantity: 12 };
   const keyed = (asked: StockUpdate = update, requestId: string = randomUUID()) =>
     idempotent.once({ requestId, fingerprint: 'f' }, asked);
-  const unavailable = (message: string) => ({
-    code: 'SERVICE_UNAVAILABLE',
-    headers: { 'Retry-After': '1' },
-    message: expect.stringContaining(message),
-  });
   const ways: readonly [string, () => Promise<StockVersion>][] = [
     ['without an Idempotency-Key', () => store.update(update)],
     ['with one', () => keyed()],
@@ -177,4 +171,12 @@ describe('An update of the stock', () => {
       await expect(keyed()).rejects.toMatchObject(unavailable('Nobody can tell'));
     });
   });
+});
+
+const isWrite = (action: string): boolean => action === 'UpdateItem' || action === 'TransactWriteItems';
+
+const unavailable = (message: string) => ({
+  code: 'SERVICE_UNAVAILABLE',
+  headers: { 'Retry-After': '1' },
+  message: expect.stringContaining(message),
 });

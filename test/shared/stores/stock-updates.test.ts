@@ -168,15 +168,12 @@ describeOnEachEngine('Updates of the stock', () => {
         Array.from({ length: 5 }, () => outcomeOf(idempotent.once(request, anUpdate()))),
       );
       const answers = outcomes.filter((outcome) => !(outcome instanceof ServiceError));
+      const failures = outcomes.filter((outcome) => outcome instanceof ServiceError);
       const stored = await store.find(int64('42'));
 
       expect(answers.length).toBeGreaterThan(0);
       expect(answers).toEqual(answers.map(() => stored));
-      expect(outcomes).toEqual(
-        outcomes.map((outcome) =>
-          outcome instanceof ServiceError ? expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }) : stored,
-        ),
-      );
+      expect(failures.map(({ code }) => code)).toEqual(failures.map(() => 'SERVICE_UNAVAILABLE'));
     });
   });
 

@@ -172,7 +172,7 @@ describe('an error of the gateway', () => {
     expect(await answer(api)).toMatchObject({
       status: 429,
       headers: { ...limitsOfCustomer, 'Retry-After': '7' },
-      body: { code: 'RATE_LIMIT_EXCEEDED', status: 429 },
+      body: { code: 'TOO_MANY_REQUESTS', status: 429 },
     });
   });
 

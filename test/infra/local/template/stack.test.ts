@@ -21,7 +21,7 @@ describe('the template of the service', () => {
     ['AWS::ApiGateway::UsagePlan', 6],
     ['AWS::ApiGateway::ApiKey', 2],
     ['AWS::ApiGateway::UsagePlanKey', 2],
-    ['AWS::DynamoDB::Table', 6],
+    ['AWS::DynamoDB::Table', 5],
     ['AWS::Lambda::Function', 7],
   ] as const)('has all its resources: %s', (type, count) => {
     expect(stack.resources(type)).toHaveLength(count);
