@@ -1,8 +1,9 @@
 import type { KeyRecord } from './key-record.ts';
 import { isSameDay } from './window.ts';
 
-/** A pace is measured over this many milliseconds, or this many writes where they come faster. */
+/** A pace is measured over this many milliseconds; over fewer, but not the least, where there are so many writes. */
 const MEASURED_MS = 100;
+const LEAST_MEASURED_MS = 10;
 const MEASURED_WRITES = 5;
 /** Without a write for this long, in milliseconds, a pace is out of date. */
 const STALE_MS = 2_000;
@@ -49,8 +50,8 @@ export class Pace {
     this.#writes += 1;
     this.#own += taken;
     const elapsed = this.#last - this.#since;
-    if (elapsed < MEASURED_MS && this.#writes < MEASURED_WRITES) return;
-    const perSecond = 1_000 / Math.max(1, elapsed);
+    if (elapsed < (this.#writes < MEASURED_WRITES ? MEASURED_MS : LEAST_MEASURED_MS)) return;
+    const perSecond = 1_000 / elapsed;
     const ofAll = Math.max(this.#own, key.dayUsed - this.#first.dayUsed) * perSecond;
     this.#rates = { ofAll, own: this.#own * perSecond };
     this.#begin(key, now);
