@@ -145,7 +145,7 @@ describe('When DynamoDB', () => {
 
   test('throttles for a while, 503, and then all is as before', async () => {
     engine.faults = () => dynamoDBError(400, 'ThrottlingException');
-    const during = await Promise.all(Array.from({ length: 20 }, () => api.list()));
+    const during = await Promise.all(Array.from({ length: 4 }, () => api.list()));
     engine.faults = () => undefined;
     const afterwards = await Promise.all(Array.from({ length: 20 }, () => api.list()));
 
@@ -166,7 +166,8 @@ describe('When DynamoDB', () => {
 
       expect({ status, text }).toEqual({ status: 200, text: '{"petId":900,"quantity":6,"status":"available"}' });
       expect(headers.get('ETag')).toMatch(/^"[\w-]{12}"$/);
-      expect(engine.calls.slice(-2)).toEqual(['UpdateItem', 'GetItem']);
+      // A function that is just being initialised may ask for its list meanwhile.
+      expect(engine.calls.filter((action) => action !== 'Query').slice(-2)).toEqual(['UpdateItem', 'GetItem']);
     });
 
     test('503 where somebody else updated the pet in between, and theirs stays', async () => {
