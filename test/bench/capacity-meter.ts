@@ -9,7 +9,7 @@ export interface Consumed {
   readonly units: number;
 }
 
-const callSchema = v.looseObject({ TableName: v.optional(v.string(), '') });
+const callSchema = v.looseObject({ TableName: v.optional(v.string()) });
 
 const capacitySchema = v.object({ TableName: v.string(), CapacityUnits: v.number() });
 
@@ -50,7 +50,7 @@ export class CapacityMeter {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     const call = v.parse(callSchema, JSON.parse((await buffer(request)).toString()));
-    const { TableName } = call;
+    const { TableName = '' } = call;
     const isMetered = ['GetItem', 'PutItem', 'UpdateItem', 'TransactWriteItems', 'Query'].includes(operation);
     const answer = await fetch(this.#engine, {
       method: 'POST',
