@@ -94,6 +94,7 @@ if (obstacle !== undefined) process.stderr.write(`The tests on a terminal are sk
       ['a no', 'n\r'],
       ['no more than the Enter key', '\r'],
       ['Ctrl-C', '\u0003'],
+      ['Ctrl-D', '\u0004'],
     ])('and changes nothing after %s', async (_, keys) => {
       const key = await issued();
       const terminal = new Terminal(`admin keys revoke ${key.id} --url ${host.origin}`);

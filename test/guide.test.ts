@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { guidedErrors, prose } from '../infra/docs/error-pages.ts';
+import { errorExamples, exampleTexts } from '../infra/openapi/examples.ts';
+import { headers } from '../infra/openapi/headers.ts';
+import { parameters } from '../infra/openapi/parameters.ts';
+import { MAX_QUANTITY, petStatuses } from '../shared/contract/inventory.ts';
+import { MAX_LIMIT } from '../shared/contract/list-query.ts';
+import { API_VERSION, operations } from '../shared/contract/operations.ts';
+import { limitHeaders } from '../shared/http/authorizer-context.ts';
+import { STABILITY_HEADER } from '../shared/http/stability.ts';
+import { planIds, plans } from '../shared/keys/plans.ts';
+import { SUSPENSION_MS } from '../shared/keys/suspension.ts';
+import { MOST_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
+
+const guide = readFileSync(new URL('../docs/guide.md', import.meta.url), 'utf8');
+
+/** The guide as one line of words: where its lines break says nothing. */
+const words = guide.replaceAll(/\s+/g, ' ');
+
+/** The cells of its table rows, without the padding. */
+const rows = guide
+  .split('\n')
+  .filter((line) => line.startsWith('|'))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+
+const number = (value: number): string => value.toLocaleString('en');
+
+const ofOperations = Object.values(operations);
+const deprecated = ofOperations.filter((operation) => operation.deprecated);
+const marked = ofOperations.filter(({ stability }) => stability !== 'stable');
+const retry = { never: 'no', after: 'after `Retry-After`', backoff: 'with backoff' } as const;
+const [, longestIdempotencyKey] = /\{1,(\d+)\}/.exec(parameters.IdempotencyKey.schema.pattern) ?? [];
+
+describe('docs/guide.md', () => {
+  test('has the plans of the catalogue, and no other', () => {
+    const expected = planIds.map((plan) => {
+      const { title, limits } = plans[plan];
+      return limits === 'agreed'
+        ? [title, 'as agreed', 'as agreed']
+        : [title, number(limits.perMinute), number(limits.perDay)];
+    });
+
+    const first = rows.findIndex(([name]) => name === 'plan') + 2;
+    expect(rows.slice(first, first + expected.length + 1)).toEqual([...expected, ['header', 'says', 'such as']]);
+  });
+
+  test('has the errors of the catalogue, and no other', () => {
+    expect(rows.filter(([status = '']) => /^\d+$/.test(status))).toEqual(
+      guidedErrors.map(({ code, status, message, retry: rule }) => [
+        String(status),
+        `[\`${code}\`](errors/${code}.md)`,
+        prose(message),
+        retry[rule],
+      ]),
+    );
+  });
+
+  test('has the limit headers, as the OpenAPI document describes them', () => {
+    const names = Object.keys(limitHeaders).filter((name) => name in headers);
+    expect(names.length).toBeGreaterThan(0);
+    expect(rows.filter(([name = '']) => name.includes('RateLimit'))).toEqual(
+      Object.entries(headers)
+        .filter(([name]) => names.includes(name))
+        .map(([name, { description, example }]) => [`\`${name}\``, description, `\`${String(example)}\``]),
+    );
+  });
+
+  test('has the examples of the OpenAPI document', () => {
+    const blocks = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown => JSON.parse(json));
+
+    expect(blocks).toEqual([
+      JSON.parse(exampleTexts.listInventory),
+      JSON.parse(exampleTexts.updateInventory),
+      errorExamples['PET_NOT_FOUND']?.value,
+    ]);
+    expect(guide.match(/(?<=-d ')[^']*/g)).toEqual([exampleTexts.inventoryUpdate, exampleTexts.inventoryUpdate]);
+    expect(guide).toContain(`Link: ${headers.NextPage.example}\n`);
+    expect(guide).toContain(`If-Match: ${headers.ETag.example}'`);
+    expect(guide).toContain(`Idempotency-Key: ${parameters.IdempotencyKey.example}'`);
+  });
+
+  test.each([
+    `from 0 to ${MAX_QUANTITY}`,
+    `(${petStatuses.map((status) => `\`${status}\``).join(', ')})`.replace(/, (?=[^,]+$)/, ' or '),
+    `suspended for ${SUSPENSION_MS / 60_000} minutes`,
+    `\`limit\` (1 to ${number(MAX_LIMIT)})`,
+    `reads at most ${number(MOST_READ_FOR_PAGE)} of`,
+    `up to ${longestIdempotencyKey} characters`,
+    `version ${API_VERSION};`,
+    `header \`${STABILITY_HEADER}\``,
+    ...deprecated.map(({ method, path }) => `\`${method} ${path}\` is deprecated.`),
+    ...marked.map(({ method, path, stability }) => `- \`${method} ${path}\`: ${stability}`),
+  ])('says as the code does: %s', (fact) => {
+    expect(words).toContain(fact);
+  });
+});
