@@ -144,12 +144,12 @@ describe('429', () => {
       expect(await list(key)).toMatchObject({ status: 429, error: { code: 'TOO_MANY_REQUESTS' } });
     });
 
-    test.each([
-      ['the minute', { perMinute: 300, minuteUsed: 300 }],
-      ['the day', { perMinute: 5_000, dayUsed: 1_000 }],
-      ['a suspension', { perMinute: 5_000, suspendedUntil: Date.now() + 3_600_000 }],
-    ])('for refusals beyond a hundred a second, whatever the reason: %s', async (_, state) => {
-      const key = await issueKey(host, { ...state, currentMinute: Math.floor(clock.now / 60_000) });
+    test.each<[string, (now: number) => Partial<KeyRecord>]>([
+      ['the minute', () => ({ perMinute: 300, minuteUsed: 300 })],
+      ['the day', () => ({ perMinute: 5_000, dayUsed: 1_000 })],
+      ['a suspension', (now) => ({ perMinute: 5_000, suspendedUntil: now + 3_600_000 })],
+    ])('for refusals beyond a hundred a second, whatever the reason: %s', async (_, stateAt) => {
+      const key = await issueKey(host, { ...stateAt(clock.now), currentMinute: Math.floor(clock.now / 60_000) });
       const answers = await Promise.all(Array.from({ length: 280 }, () => list(key)));
       const codes = new Set(answers.map(({ error }) => error?.code));
 
