@@ -2,6 +2,7 @@ import { planIds, plans } from '../../shared/keys/plans.ts';
 import { limitsOfDemoKey } from './demo-keys.ts';
 import { type Host, startHost } from './host.ts';
 import { HostError } from './host-error.ts';
+import { isLoopback } from './private-access.ts';
 import { parseStartOptions, type StartOptions } from './options.ts';
 
 /** `npm start`: runs the service until it is told to stop. */
@@ -22,6 +23,7 @@ async function run(options: StartOptions): Promise<void> {
   for (const signal of stopSignals) process.once(signal, stopEarly);
   const host = await startHost({
     host: options.host,
+    openDatabase: options.openDatabase,
     port: options.port,
     dataFolder,
     dynamodb: options.dynamodb,
@@ -30,9 +32,7 @@ async function run(options: StartOptions): Promise<void> {
   });
   for (const signal of stopSignals) process.off(signal, stopEarly);
   process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));
-  if (!isLoopback(options.host)) {
-    process.stderr.write('The demo keys are the same on every machine: whoever reaches this address can use them.\n');
-  }
+  if (!isLoopback(options.host)) process.stderr.write(warningOfOthers(options.openDatabase));
   await untilSignal();
   await host.close();
   process.exit(0);
@@ -84,8 +84,12 @@ ${keyLines.join('\n')}
 `;
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+/** What somebody should know who lets other machines in. */
+function warningOfOthers(isDatabaseOpen: boolean): string {
+  const rest = isDatabaseOpen
+    ? 'Keys, database and control plane are open to them too.'
+    : 'They reach the API alone: keys, database and control plane would be open with --open-database.';
+  return `The demo keys are the same on every machine: whoever reaches this address can use them. ${rest}\n`;
 }
 
 function describe(error: unknown): string {

@@ -26,8 +26,6 @@ export interface ControlPlaneRequest {
   /** Without the question mark. */
   readonly query: string;
   readonly authorization: string | undefined;
-  /** Whether a web page sent it. */
-  readonly isFromBrowser: boolean;
   readonly body: Buffer;
   readonly bodyTooLarge: boolean;
 }
@@ -47,7 +45,7 @@ export class ControlPlane {
 
   async answer(request: ControlPlaneRequest): Promise<GatewayAnswer> {
     try {
-      refuseStrangers(request);
+      requireSignature(request);
       return await this.#perform(request);
     } catch (error) {
       if (!(error instanceof ControlPlaneError)) throw error;
@@ -86,14 +84,8 @@ export class ControlPlane {
   }
 }
 
-/**
- * Keeps web pages away from a host that listens on loopback, which any of them can address. A page can send no
- * `Authorization` to another origin unless a preflight allows it, and no preflight is ever answered with CORS headers.
- * One that has its own name resolve to this machine is of the same origin, but its browser says that it is a page.
- * The signature is not checked: any credentials will do.
- */
-function refuseStrangers({ authorization, isFromBrowser }: ControlPlaneRequest): void {
-  if (isFromBrowser) throw new ControlPlaneError('AccessDeniedException', 'This host takes no calls from web pages');
+/** The signature is not checked: any credentials will do. */
+function requireSignature({ authorization }: ControlPlaneRequest): void {
   if (!authorization?.startsWith('AWS4-')) {
     throw new ControlPlaneError('MissingAuthenticationTokenException', 'Missing Authentication Token');
   }
