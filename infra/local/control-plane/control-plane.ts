@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GatewayAnswer } from '../gateway/messages.ts';
-import { type Match, Router } from '../gateway/router.ts';
+import { decoded, type Match, Router } from '../gateway/router.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { badRequest, ControlPlaneError, controlPlaneErrorStatuses } from './control-plane-error.ts';
 import type { Call, Gateway, Operation } from './operation.ts';
@@ -57,7 +57,7 @@ export class ControlPlane {
   async #perform(request: ControlPlaneRequest): Promise<GatewayAnswer> {
     const { target: operation, pathParameters } = this.#match(request);
     const call: Call = {
-      parameters: pathParameters,
+      parameters: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, decoded(value)])),
       query: new Query(request.query, operation.query ?? []),
       body: operation.method === 'GET' ? {} : parseJson(request.body),
     };
