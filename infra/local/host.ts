@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
-import { readAssembly, type SynthesizedStack } from './assembly.ts';
+import { assemble } from './assemble.ts';
+import { readAssembly } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
@@ -95,7 +96,8 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   closings.push(() => engine.close());
   const records = openRecords(options.dataFolder);
   closings.push(() => records.close());
-  const synthesized = await assemble(options, assemblyFolder);
+  if (options.assembly === undefined) await assemble(assemblyFolder);
+  const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
   const stack = new LocalStack(synthesized.name, synthesized.template, exportsOfStage(options.pageOrigin ?? origin));
   applyTemplate(records, stack);
@@ -129,13 +131,6 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
     usageMeter,
     engineEndpoint: engine.endpoint,
   };
-}
-
-/** The CDK is loaded only where it is needed: it takes longer than all the rest of the host. */
-async function assemble({ assembly }: HostOptions, folder: string): Promise<SynthesizedStack> {
-  if (assembly !== undefined) return readAssembly(assembly);
-  const { synthesize } = await import('./synthesize.ts');
-  return synthesize(folder);
 }
 
 function startEngine({ dynamodb, dataFolder }: HostOptions): Promise<Engine> {
