@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
@@ -11,7 +18,13 @@ import type { GatewayAnswer, StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { OUTPUTS_PATH } from './outputs-path.ts';
 import { findPageFile, sendPageFile } from './page.ts';
+import { type PrivateAccess, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
+
+/** How long a request may take to arrive. */
+type Timings = Pick<ServerOptions, 'requestTimeout' | 'connectionsCheckingInterval'>;
+
+const timingsByDefault: Timings = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
 
 /** What the host's address leads to. */
 export interface Service {
@@ -27,11 +40,16 @@ export interface Service {
  * and the reference page.
  *
  * @param service requests that come before it is ready wait for it
+ * @param access to all but the API and its page
  */
-export function createFrontServer(service: Promise<Service>): Server {
+export function createFrontServer(
+  service: Promise<Service>,
+  access: PrivateAccess,
+  timings: Timings = timingsByDefault,
+): Server {
   // Node would refuse a request without Host by itself, and without a body.
-  const server = createServer({ requireHostHeader: false }, (message, response) => {
-    route(service, message, response).catch((error: unknown) => {
+  const server = createServer({ requireHostHeader: false, ...timings }, (message, response) => {
+    route(service, access, message, response).catch((error: unknown) => {
       const hasHungUp = message.destroyed && !message.complete;
       if (hasHungUp) return;
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
@@ -39,28 +57,49 @@ export function createFrontServer(service: Promise<Service>): Server {
       else sendError(response, 'INTERNAL_ERROR');
     });
   });
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', refuseUnread);
+  // This is no proxy. Node would hang up without a word.
+  server.on('connect', (_, socket) => refuseAtSocket(socket, 'METHOD_NOT_ALLOWED', { Allow: 'GET, HEAD' }));
   // An expectation that is not known may be ignored (RFC 9110 §10.1.1); Node would answer 417 by itself.
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
   return server;
 }
 
-async function route(service: Promise<Service>, message: IncomingMessage, response: ServerResponse): Promise<void> {
+async function route(
+  service: Promise<Service>,
+  access: PrivateAccess,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { restApi, controlPlane, engineEndpoint, outputs } = await service;
   const [path = ''] = requestTarget(message).split('?', 1);
-  if (message.headers.host === undefined && message.httpVersion === '1.1') {
+  const hosts = message.headersDistinct['host']?.length ?? 0;
+  const isDatabase = path === '/' && isDynamoDBCall(message);
+  const isControlPlane = isControlPlanePath(path);
+  const areOutputs = path === OUTPUTS_PATH && message.method === 'GET';
+  if (hosts > 1) {
+    sendError(response, 'BAD_REQUEST', 'The request has more than one Host header.');
+  } else if (hosts === 0 && message.httpVersion === '1.1') {
     sendError(response, 'BAD_REQUEST', 'The request has no Host header.');
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
-  } else if (path === '/' && isDynamoDBCall(message)) {
-    await forwardToEngine(engineEndpoint, message, response);
-  } else if (isControlPlanePath(path)) {
-    await send(response, await callControlPlane(controlPlane, message));
-  } else if (path === OUTPUTS_PATH && message.method === 'GET') {
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
+  } else if (isDatabase || isControlPlane || areOutputs) {
+    const refusal = refusalOf(message, access);
+    if (refusal !== undefined) sendAccessDenied(response, refusal);
+    else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
+    else if (isControlPlane) await send(response, await callControlPlane(controlPlane, message));
+    else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
   } else {
     await answerFromPage(path, restApi.stage, message, response);
   }
+}
+
+/** As AWS's own APIs say it: so that SDKs and the AWS CLI show the reason. */
+function sendAccessDenied(response: ServerResponse, message: string): void {
+  const type = 'AccessDeniedException';
+  response
+    .writeHead(403, { 'Content-Type': 'application/json', 'x-amzn-ErrorType': type })
+    .end(JSON.stringify({ __type: type, message }));
 }
 
 /** A host name or address, with or without a port (RFC 3986 §3.2). */
@@ -89,13 +128,11 @@ async function answerFromPage(
 
 async function callControlPlane(controlPlane: ControlPlane, message: IncomingMessage): Promise<GatewayAnswer> {
   const [path = '', ...query] = requestTarget(message).split('?');
-  const { authorization, origin, 'sec-fetch-site': fetchSite } = message.headers;
   return controlPlane.answer({
     method: message.method ?? 'GET',
     path,
     query: query.join('?'),
-    authorization,
-    isFromBrowser: origin !== undefined || fetchSite !== undefined,
+    authorization: message.headers.authorization,
     ...(await readBody(message, MAX_BODY_BYTES)),
   });
 }
@@ -124,12 +161,34 @@ function errorHeaders(): Record<string, string> {
   return { 'Content-Type': 'application/json', ...limits };
 }
 
-/** A request that is not HTTP, or whose headers are too long: Node would answer it without a body. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+/**
+ * Answers what never becomes a request: what is not HTTP, has too long headers, or does not arrive in time. Node would
+ * answer without a body.
+ */
+function refuseUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const { status, body } = new ServiceError('BAD_REQUEST');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    const message = 'The request did not arrive in time.';
+    refuseAtSocket(socket, 'BAD_REQUEST', {}, { status: 408, message });
+  } else refuseAtSocket(socket, 'BAD_REQUEST');
+}
+
+/** How long a client that was refused may take to read its answer before the connection is cut. */
+const LINGER_MS = 1_000;
+
+function refuseAtSocket(
+  socket: Duplex,
+  code: ErrorCode,
+  more: Readonly<Record<string, string>> = {},
+  differences: { readonly status?: number; readonly message?: string } = {},
+): void {
+  const body = { ...new ServiceError(code).body, ...differences };
   const text = JSON.stringify(body);
-  const headers = { ...errorHeaders(), 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
+  const headers = { ...errorHeaders(), ...more, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${head.join('')}\r\n${text}`);
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\n${head.join('')}\r\n${text}`);
+  // A client that sends on, or keeps its side open, would hold the connection for good.
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
-import { readAssembly, type SynthesizedStack } from './assembly.ts';
+import { assemble } from './assemble.ts';
+import { readAssembly } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
@@ -22,6 +23,8 @@ import { LocalStack } from './template/stack.ts';
 export interface HostOptions {
   /** Address to listen on. */
   readonly host: string;
+  /** Whether other machines may call database and control plane too, where they reach that address. */
+  readonly openDatabase?: boolean;
   /** 0: any free port. */
   readonly port: number;
   /** Folder that keeps data and logs; in memory without one. */
@@ -76,7 +79,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Host, 'close'>> {
   // Listening comes first: a port that is taken is found at once, and the functions are told the host's own address.
   const service = Promise.withResolvers<Service>();
-  const server = createFrontServer(service.promise);
+  const server = createFrontServer(service.promise, { host: options.host, isOpen: options.openDatabase ?? false });
   const address = await listen(server, options.host, options.port);
   closings.push(() => closeServer(server));
 
@@ -93,7 +96,8 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   closings.push(() => engine.close());
   const records = openRecords(options.dataFolder);
   closings.push(() => records.close());
-  const synthesized = await assemble(options, assemblyFolder);
+  if (options.assembly === undefined) await assemble(assemblyFolder);
+  const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
   const stack = new LocalStack(synthesized.name, synthesized.template, exportsOfStage(options.pageOrigin ?? origin));
   applyTemplate(records, stack);
@@ -127,13 +131,6 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
     usageMeter,
     engineEndpoint: engine.endpoint,
   };
-}
-
-/** The CDK is loaded only where it is needed: it takes longer than all the rest of the host. */
-async function assemble({ assembly }: HostOptions, folder: string): Promise<SynthesizedStack> {
-  if (assembly !== undefined) return readAssembly(assembly);
-  const { synthesize } = await import('./synthesize.ts');
-  return synthesize(folder);
 }
 
 function startEngine({ dynamodb, dataFolder }: HostOptions): Promise<Engine> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { GatewayRequest, HeaderFields } from './gateway/messages.ts';
+import { bareAddress } from './listening.ts';
 
 /** The longest body that API Gateway takes. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -19,7 +20,7 @@ export async function readRequest(message: IncomingMessage, stage: string): Prom
     headers: headerFields(message.rawHeaders),
     body,
     bodyTooLarge,
-    sourceIp: message.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '',
+    sourceIp: bareAddress(message.socket.remoteAddress ?? ''),
     protocol: `HTTP/${message.httpVersion}`,
   };
 }

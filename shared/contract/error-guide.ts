@@ -66,8 +66,8 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     retry: 'never',
   },
   ROUTE_NOT_FOUND: {
-    cause: 'No operation has this path; a slash at its end or a missing /v1 is enough.',
-    remedy: 'Compare the path with the operations in the README; it starts with /v1 and has no slash at its end.',
+    cause: 'No operation has this path; a missing /v1 is enough.',
+    remedy: 'Compare the path with the operations of the API reference; it starts with /v1.',
     retry: 'never',
   },
   METHOD_NOT_ALLOWED: {

@@ -18,7 +18,7 @@ export interface TlsEngine {
  *
  * @param folder where its key and its certificate go
  */
-export async function withTls({ port }: URL, folder: string): Promise<TlsEngine> {
+export async function withTls({ port, pathname }: URL, folder: string): Promise<TlsEngine> {
   const keyFile = join(folder, 'key.pem');
   const certificateFile = join(folder, 'certificate.pem');
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
@@ -35,6 +35,6 @@ export async function withTls({ port }: URL, folder: string): Promise<TlsEngine>
     client.on('error', () => engine.destroy());
     engine.on('error', () => client.destroy());
   });
-  const endpoint = new URL(`https://localhost:${await listen(server)}`);
+  const endpoint = new URL(pathname, `https://localhost:${await listen(server)}`);
   return { endpoint, certificateFile, close: () => close(server) };
 }

@@ -130,6 +130,7 @@ describe('PATCH /inventory/{petId}', () => {
       ['hexadecimal', '0x65'],
       ['a space', '%20101'],
       ['a slash', '10%2F1'],
+      ['encoded digits', '%31%30%31'],
       ['digits of another script', '%D9%A1'],
       ['one above the largest int64', '9223372036854775808'],
       ['one below the smallest int64', '-9223372036854775809'],

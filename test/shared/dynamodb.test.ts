@@ -11,7 +11,7 @@ import {
   isUnavailable,
   reachingDynamoDB,
 } from '../../shared/dynamodb.ts';
-import { pointSdkAt } from '../support/engines.ts';
+import { localEndpoint, pointSdkAt } from '../support/engines.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
 import { close, freePort, listen } from '../support/listening.ts';
 
@@ -42,11 +42,11 @@ describe('The DynamoDB client', () => {
 
   async function answerWith(listener: RequestListener): Promise<void> {
     server = createServer(listener);
-    pointSdkAt(await listen(server));
+    pointSdkAt(localEndpoint(await listen(server)));
   }
 
   test('is not to blame where nothing listens', async () => {
-    pointSdkAt(await freePort());
+    pointSdkAt(localEndpoint(await freePort()));
     const failure = await failureOf(
       documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).send(new GetCommand(GET)),
     );

@@ -22,7 +22,7 @@ export class ApiServer {
       engineEndpoint: new URL('http://127.0.0.1:1'),
       outputs: stack.outputs,
     };
-    const server = createFrontServer(Promise.resolve(service));
+    const server = createFrontServer(Promise.resolve(service), { host: '127.0.0.1', isOpen: false });
     const port = await listen(server);
     return new ApiServer(server, `http://127.0.0.1:${port}/${restApi.stage}`);
   }

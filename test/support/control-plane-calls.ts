@@ -46,7 +46,6 @@ export class ControlPlaneCalls {
       path: pathname,
       query,
       authorization: signature,
-      isFromBrowser: false,
       body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
       bodyTooLarge: false,
       ...differences,

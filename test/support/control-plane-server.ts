@@ -60,7 +60,6 @@ export class ControlPlaneServer {
       path,
       query,
       authorization: message.headers.authorization,
-      isFromBrowser: false,
       ...(await readBody(message, MAX_BODY_BYTES)),
     });
     response.statusCode = status;

@@ -12,7 +12,7 @@ export class EmbeddedDatabase {
   constructor() {
     beforeAll(async () => {
       this.#engine = await startEmbeddedEngine(undefined);
-      pointSdkAt(Number(this.#engine.endpoint.port));
+      pointSdkAt(this.#engine.endpoint);
       this.#client = patientClient();
     });
     afterAll(async () => {

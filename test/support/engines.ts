@@ -43,7 +43,7 @@ export function describeOnEachEngine(title: string, body: () => void): void {
       let running: RunningEngine | undefined;
       beforeAll(async () => {
         running = await start();
-        pointSdkAt(running.port);
+        pointSdkAt(localEndpoint(running.port));
       });
       afterAll(() => running?.stop());
       body();
@@ -51,10 +51,12 @@ export function describeOnEachEngine(title: string, body: () => void): void {
   }
 }
 
-/** Makes every DynamoDB client created from now on talk to this port. */
-export function pointSdkAt(port: number): void {
+export const localEndpoint = (port: number): URL => new URL(`http://127.0.0.1:${port}`);
+
+/** Makes every DynamoDB client created from now on talk to this engine. */
+export function pointSdkAt(endpoint: URL): void {
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint.href,
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

@@ -131,7 +131,6 @@ function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
             ),
           ).toString(),
           authorization: signature,
-          isFromBrowser: false,
           body: Buffer.from(body instanceof Uint8Array ? body : ''),
           bodyTooLarge: false,
         });

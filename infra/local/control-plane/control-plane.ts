@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GatewayAnswer } from '../gateway/messages.ts';
-import { type Match, Router } from '../gateway/router.ts';
+import { decoded, type Match, Router } from '../gateway/router.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { badRequest, ControlPlaneError, controlPlaneErrorStatuses } from './control-plane-error.ts';
 import type { Call, Gateway, Operation } from './operation.ts';
@@ -26,8 +26,6 @@ export interface ControlPlaneRequest {
   /** Without the question mark. */
   readonly query: string;
   readonly authorization: string | undefined;
-  /** Whether a web page sent it. */
-  readonly isFromBrowser: boolean;
   readonly body: Buffer;
   readonly bodyTooLarge: boolean;
 }
@@ -47,7 +45,7 @@ export class ControlPlane {
 
   async answer(request: ControlPlaneRequest): Promise<GatewayAnswer> {
     try {
-      refuseStrangers(request);
+      requireSignature(request);
       return await this.#perform(request);
     } catch (error) {
       if (!(error instanceof ControlPlaneError)) throw error;
@@ -59,7 +57,7 @@ export class ControlPlane {
   async #perform(request: ControlPlaneRequest): Promise<GatewayAnswer> {
     const { target: operation, pathParameters } = this.#match(request);
     const call: Call = {
-      parameters: pathParameters,
+      parameters: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, decoded(value)])),
       query: new Query(request.query, operation.query ?? []),
       body: operation.method === 'GET' ? {} : parseJson(request.body),
     };
@@ -86,14 +84,8 @@ export class ControlPlane {
   }
 }
 
-/**
- * Keeps web pages away from a host that listens on loopback, which any of them can address. A page can send no
- * `Authorization` to another origin unless a preflight allows it, and no preflight is ever answered with CORS headers.
- * One that has its own name resolve to this machine is of the same origin, but its browser says that it is a page.
- * The signature is not checked: any credentials will do.
- */
-function refuseStrangers({ authorization, isFromBrowser }: ControlPlaneRequest): void {
-  if (isFromBrowser) throw new ControlPlaneError('AccessDeniedException', 'This host takes no calls from web pages');
+/** The signature is not checked: any credentials will do. */
+function requireSignature({ authorization }: ControlPlaneRequest): void {
   if (!authorization?.startsWith('AWS4-')) {
     throw new ControlPlaneError('MissingAuthenticationTokenException', 'Missing Authentication Token');
   }

@@ -7,7 +7,8 @@ import { createEngineServer } from './engine-server.ts';
 
 export interface DynaliteSettings {
   /** Folder of the store; in memory without one. */
-  readonly path?: string;
+  readonly folder: string | undefined;
+  readonly callPath: string;
 }
 
 export type DynaliteMessage =
@@ -20,8 +21,8 @@ function report(message: DynaliteMessage): void {
 }
 
 /** The engine opens its store late and hides why it cannot, so that is found out before. */
-async function checkStore(path: string): Promise<string | undefined> {
-  const store = new Level<string, unknown>(path, { valueEncoding: 'json' });
+async function checkStore(folder: string): Promise<string | undefined> {
+  const store = new Level<string, unknown>(folder, { valueEncoding: 'json' });
   try {
     await store.open();
     await dropUnfinishedTables(store);
@@ -45,7 +46,7 @@ async function dropUnfinishedTables(store: Level<string, unknown>): Promise<void
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 function serve(): void {
-  const server = createEngineServer(settings.path);
+  const server = createEngineServer(settings);
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();
@@ -57,6 +58,6 @@ function serve(): void {
   });
 }
 
-const reason = settings.path === undefined ? undefined : await checkStore(settings.path);
+const reason = settings.folder === undefined ? undefined : await checkStore(settings.folder);
 if (reason === undefined) serve();
 else report({ kind: 'failed', reason });

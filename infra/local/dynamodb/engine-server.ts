@@ -10,10 +10,17 @@ import { TransactWriteItems } from './transact-write-items.ts';
 
 bringOldItems();
 
+export interface EngineServerOptions {
+  /** Folder of the store; in memory without one. */
+  readonly folder?: string | undefined;
+  /** Path of every call: nobody is answered who does not know it. By default that of DynamoDB. */
+  readonly callPath?: string;
+}
+
 /** dynalite with what it lacks of DynamoDB: the old item in a condition that failed, and TransactWriteItems. */
-export function createEngineServer(path?: string): Server {
+export function createEngineServer({ folder, callPath = '/' }: EngineServerOptions = {}): Server {
   const { server, store } = create({
-    ...(path !== undefined && { path }),
+    ...(folder !== undefined && { path: folder }),
     createTableMs: 0,
     deleteTableMs: 0,
     updateTableMs: 0,
@@ -22,7 +29,10 @@ export function createEngineServer(path?: string): Server {
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
-    if (request.headers['x-amz-target'] === 'DynamoDB_20120810.TransactWriteItems') {
+    // dynalite would let a page of any origin read its answers.
+    delete request.headers.origin;
+    if (request.url !== callPath) response.writeHead(404).end();
+    else if (request.headers['x-amz-target'] === 'DynamoDB_20120810.TransactWriteItems') {
       void answer(request, response, transactions);
     } else for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
   });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { makeFolder, unusable } from '../data-folder.ts';
@@ -16,20 +17,23 @@ export function externalEngine(endpoint: URL): Engine {
 }
 
 /**
- * Starts the embedded engine (dynalite) on a port of its own, reachable from this machine only.
+ * Starts the embedded engine (dynalite) on a port of its own, reachable from this machine only. Its address has a secret
+ * in it, so that only whom the host tells can call it.
  *
  * @param folder where it keeps its data; in memory without one
  * @throws HostError where the folder cannot be used
  */
 export async function startEmbeddedEngine(folder: string | undefined): Promise<Engine> {
-  const settings: DynaliteSettings = folder === undefined ? {} : { path: makeFolder(folder, 'dynamodb') };
+  const callPath = `/${randomBytes(32).toString('hex')}/`;
+  const storeFolder = folder === undefined ? undefined : makeFolder(folder, 'dynamodb');
+  const settings: DynaliteSettings = { folder: storeFolder, callPath };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), { workerData: settings });
   const [message]: DynaliteMessage[] = await once(worker, 'message');
   if (message?.kind !== 'listening') {
     await worker.terminate();
     throw unusable(folder ?? 'in memory', message?.reason ?? 'the engine gave no reason');
   }
-  return { endpoint: new URL(`http://127.0.0.1:${message.port}`), close: () => closeWorker(worker) };
+  return { endpoint: new URL(callPath, `http://127.0.0.1:${message.port}`), close: () => closeWorker(worker) };
 }
 
 async function closeWorker(worker: Worker): Promise<void> {

@@ -12,7 +12,7 @@ interface Node<Target> {
 export interface Match<Target> {
   readonly target: Target;
   readonly resourcePath: string;
-  /** Decoded. */
+  /** As they were sent: API Gateway decodes none (serverless/serverless#5037). */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export class Router<Target> {
 
   /** Undefined where no resource takes the path, or the resource that does has no such method. */
   match(method: string, path: string): Match<Target> | undefined {
-    const found = find(this.#root, partsOf(path).map(decode), {});
+    const found = find(this.#root, partsOf(path), {});
     const target = found?.node.methods.get(method) ?? found?.node.methods.get('ANY');
     if (!found || target === undefined) return undefined;
     return { target, resourcePath: found.node.resourcePath, pathParameters: found.pathParameters };
@@ -68,7 +68,7 @@ function find<Target>(
   const [part, ...rest] = parts;
   if (part === undefined) return node.methods.size > 0 ? { node, pathParameters } : undefined;
 
-  const literal = node.children.get(part);
+  const literal = node.children.get(decoded(part));
   const { parameter, greedy } = node;
   return (
     (literal && find(literal, rest, pathParameters)) ??
@@ -84,7 +84,8 @@ function partsOf(path: string): string[] {
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-function decode(part: string): string {
+/** A part of a path, decoded; as it is where it is malformed. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -1,4 +1,4 @@
-import { exportNames } from '../../stack/exports.ts';
+import { exportNames } from '../../stack/export-names.ts';
 import { stages } from '../../stages.ts';
 
 /** The AWS account and region that the local host stands in for. */

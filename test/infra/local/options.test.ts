@@ -2,7 +2,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { parseStartOptions } from '../../../infra/local/options.ts';
 
-const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, json: false };
+const defaults = { port: 3000, host: '127.0.0.1', openDatabase: false, data: '.local', sampleData: true, json: false };
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -19,6 +19,7 @@ describe('npm start', () => {
     [['--port', '1', '--port', '2'], { port: 2 }],
     [['--host', '0.0.0.0'], { host: '0.0.0.0' }],
     [['--host', '::1'], { host: '::1' }],
+    [['--host', '0.0.0.0', '--open-database'], { host: '0.0.0.0', openDatabase: true }],
     [['--data', 'memory'], { data: 'memory' }],
     [['--data', '/tmp/a b'], { data: '/tmp/a b' }],
     [['--dynamodb', 'http://localhost:8000'], { dynamodb: new URL('http://localhost:8000') }],
@@ -84,7 +85,15 @@ describe('npm start', () => {
     const help = output.mock.calls.map(([text]) => String(text)).join('');
 
     expect(options).toBeUndefined();
-    for (const option of ['--port', '--host', '--data', '--dynamodb', '--no-sample-data', '--json']) {
+    for (const option of [
+      '--port',
+      '--host',
+      '--open-database',
+      '--data',
+      '--dynamodb',
+      '--no-sample-data',
+      '--json',
+    ]) {
       expect(help).toContain(option);
     }
   });

@@ -8,11 +8,11 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The service as the local host synthesises it, and all of staging as it is deployed, with the reference page. */
 const synthesizeBoth = `
-  const [, root, local, deployed] = process.argv;
-  const { synthesize } = await import(root + '/infra/local/synthesize.ts');
+  const [, root, , deployed] = process.argv;
   const { createApp } = await import(root + '/infra/create-app.ts');
   const { stages } = await import(root + '/infra/stages.ts');
-  synthesize(local);
+  // It takes the folder from the same argument.
+  await import(root + '/infra/local/synthesize.ts');
   createApp([stages.staging], { outdir: deployed }).synth();
 `;
 

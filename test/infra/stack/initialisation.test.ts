@@ -57,7 +57,7 @@ const deployed: LambdaFunction[] = [];
 
 beforeAll(async () => {
   engine = await FaultyEngine.start();
-  pointSdkAt(Number(engine.endpoint.port));
+  pointSdkAt(engine.endpoint);
   const client = patientClient();
   const stock = await StockTable.create(client);
   await stock.put(anEntry('42', 1));

@@ -67,7 +67,6 @@ describe('the methods of a path, for Allow', () => {
     ['/store/orders', ['GET']],
     ['/pets', []],
     ['/store', []],
-    ['/inventory/', []],
     ['/', []],
     ['/{proxy+}', []],
   ])('%s answers %j', (resource, methods) => {

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { documentClient, isUnavailable } from '../../../shared/dynamodb.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { describeOnEachEngine, localEndpoint, pointSdkAt } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { aKey } from '../../support/key-records.ts';
 import { KeysTable } from '../../support/keys-table.ts';
@@ -18,7 +18,7 @@ const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);
 
 test('The limiter serves nothing where DynamoDB is out of reach', async () => {
-  pointSdkAt(await freePort());
+  pointSdkAt(localEndpoint(await freePort()));
   const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 1_000 }), 'keys');
   const failure: unknown = await limiter.admit('00'.repeat(32), NOW).catch((error: unknown) => error);
 

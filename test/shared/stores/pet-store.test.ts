@@ -5,7 +5,7 @@ import { writeItems } from '../../../infra/write-items.ts';
 import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import { PetStore } from '../../../shared/stores/pet-store.ts';
-import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { describeOnEachEngine, localEndpoint, pointSdkAt } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { freePort } from '../../support/listening.ts';
@@ -23,7 +23,7 @@ const aPet = (id: string, differences: Partial<PetRecord> = {}): PetRecord => ({
 
 describe('The pet store, where DynamoDB is out of reach', () => {
   test('finds nothing and says so', async () => {
-    pointSdkAt(await freePort());
+    pointSdkAt(localEndpoint(await freePort()));
     const store = new PetStore(documentClient({ maxAttempts: 2, requestTimeout: 1_000 }), 'pets');
 
     await expect(store.find(int64('1'))).rejects.toThrow(

@@ -34,7 +34,7 @@ describe('An update of the stock', () => {
 
   beforeAll(async () => {
     engine = await FaultyEngine.start();
-    pointSdkAt(Number(engine.endpoint.port));
+    pointSdkAt(engine.endpoint);
     client = documentClient({ maxAttempts: 1, requestTimeout: 10_000 });
     stock = await StockTable.create(client);
     store = new StockStore(client, stock.name);

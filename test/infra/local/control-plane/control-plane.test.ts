@@ -37,13 +37,6 @@ describe('a call that is refused', () => {
     });
   });
 
-  test('403: one that a browser sends, signed or not', async () => {
-    expect(await plane.call('GET', '/apikeys', undefined, { isFromBrowser: true })).toMatchObject({
-      status: 403,
-      error: 'AccessDeniedException',
-    });
-  });
-
   test('403: the preflight of a web page, without any CORS header', async () => {
     const { status, headers } = await plane.call('OPTIONS', '/apikeys', undefined, { authorization: undefined });
 

@@ -20,7 +20,7 @@ describe('the embedded engine', () => {
     const engine = await startEmbeddedEngine(undefined);
     await engine.close();
 
-    expect(engine.endpoint.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect(engine.endpoint.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{64}\/$/);
   });
 
   test('forgets everything without a folder', async () => {

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { HostError } from './host-error.ts';
+import { sourceHash } from './source-hash.ts';
+
+const projectRoot = join(import.meta.dirname, '../..');
+
+/** Of the assembly that the last start made. What `npm ci` installs anew takes it along. */
+export const cacheFolder = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
+
+const synthesizer = join(import.meta.dirname, 'synthesize.ts');
+
+/**
+ * Puts the service's cloud assembly into a folder: that of an earlier start where no source has changed since, else a
+ * new one.
+ *
+ * @throws HostError where the CDK app fails, which has told why on standard error
+ */
+export async function assemble(folder: string): Promise<void> {
+  const cached = join(cacheFolder, sourceHash(projectRoot));
+  if (existsSync(cached)) return cpSync(cached, folder, { recursive: true });
+  tell('Synthesising the service. The next start is quicker, until a source changes.');
+  await synthesize(folder);
+  try {
+    keep(folder, cached);
+  } catch (error) {
+    tell(`The next start will synthesise again: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Never on standard output: with --json it has one line, and nothing else. */
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function synthesize(folder: string): Promise<void> {
+  // What the CDK app would take from the environment must not get into what is kept.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CDK_')));
+  const child = spawn(process.execPath, [synthesizer, folder], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const kill = (): void => void child.kill();
+  // For a host that is told to stop meanwhile.
+  process.once('exit', kill);
+  const [exitCode]: unknown[] = await once(child, 'exit');
+  process.off('exit', kill);
+  if (exitCode !== 0) throw new HostError('The service cannot be synthesised');
+}
+
+/** Keeps an assembly for the next start, whole or not at all, and no other one. */
+function keep(folder: string, cached: string): void {
+  const unfinished = `${cached}.${process.pid}`;
+  mkdirSync(cacheFolder, { recursive: true });
+  cpSync(folder, unfinished, { recursive: true });
+  // Another host may have been quicker.
+  if (existsSync(cached)) rmSync(unfinished, { recursive: true });
+  else renameSync(unfinished, cached);
+  const kept = readdirSync(cacheFolder).map((name) => join(cacheFolder, name));
+  for (const path of kept.filter((each) => each !== cached)) rmSync(path, { recursive: true, force: true });
+}

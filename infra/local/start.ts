@@ -1,0 +1,97 @@
+import { planIds, plans } from '../../shared/keys/plans.ts';
+import { limitsOfDemoKey } from './demo-keys.ts';
+import { type Host, startHost } from './host.ts';
+import { HostError } from './host-error.ts';
+import { isLoopback } from './private-access.ts';
+import { parseStartOptions, type StartOptions } from './options.ts';
+
+/** Runs the service until it is told to stop. */
+
+const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+
+try {
+  const options = parseStartOptions(process.argv.slice(2));
+  if (options) await run(options);
+} catch (error) {
+  const isExpected = error instanceof HostError;
+  process.stderr.write(`${isExpected ? `npm start: ${error.message.replaceAll('\n', ' ')}` : describe(error)}\n`);
+  process.exit(1);
+}
+
+async function run(options: StartOptions): Promise<void> {
+  const dataFolder = options.data === 'memory' ? undefined : options.data;
+  for (const signal of stopSignals) process.once(signal, stopEarly);
+  const host = await startHost({
+    host: options.host,
+    openDatabase: options.openDatabase,
+    port: options.port,
+    dataFolder,
+    dynamodb: options.dynamodb,
+    sampleData: options.sampleData,
+    assembly: options.assembly,
+  });
+  for (const signal of stopSignals) process.off(signal, stopEarly);
+  process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));
+  if (!isLoopback(options.host)) process.stderr.write(warningOfOthers(options.openDatabase));
+  await untilSignal();
+  await host.close();
+  process.exit(0);
+}
+
+/** Ends a host that is told to stop while it starts. */
+function stopEarly(): never {
+  process.exit(0);
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of stopSignals) process.once(signal, () => resolve());
+  });
+}
+
+function readyAsJson({ baseUrl, keys }: Host): string {
+  return `${JSON.stringify({ baseUrl, keys })}\n`;
+}
+
+function readyForPeople(
+  { baseUrl, keys, logFolder }: Host,
+  dataFolder: string | undefined,
+  dynamodb: URL | undefined,
+): string {
+  const number = new Intl.NumberFormat('en');
+  const keyLines = planIds.map((plan) => {
+    const { perMinute, perDay } = limitsOfDemoKey(plan);
+    const limits = `${number.format(perMinute)} a minute, ${number.format(perDay)} a day`;
+    return `    ${plans[plan].title.padEnd(11)}${keys[plan]}  ${limits}`;
+  });
+  return `
+  Pet Store Inventory Service is ready.
+
+    Reference  ${new URL(baseUrl).origin}
+    Base URL   ${baseUrl}
+    Data       ${dynamodb?.origin ?? dataFolder ?? 'in memory, gone when it stops'}
+    Logs       ${logFolder}
+
+  Demo keys, one per plan:
+
+${keyLines.join('\n')}
+
+  Try it:
+
+    curl -H 'Authorization: Bearer ${keys.free}' ${baseUrl}/inventory
+
+  Ctrl-C stops it.
+`;
+}
+
+/** What somebody should know who lets other machines in. */
+function warningOfOthers(isDatabaseOpen: boolean): string {
+  const rest = isDatabaseOpen
+    ? 'Keys, database and control plane are open to them too.'
+    : 'They reach the API alone: keys, database and control plane would be open with --open-database.';
+  return `The demo keys are the same on every machine: whoever reaches this address can use them. ${rest}\n`;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

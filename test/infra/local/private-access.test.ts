@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import { isLoopback, refusalOf } from '../../../infra/local/private-access.ts';
+
+interface Call {
+  readonly listensAs?: string;
+  readonly isOpen?: boolean;
+  readonly to?: string;
+  readonly from?: string;
+  readonly port?: number;
+  readonly host?: string | undefined;
+  readonly origin?: string;
+  readonly site?: string;
+}
+
+/** Whether a host on port 3000 of this machine takes a call. */
+function isTaken(call: Call): boolean {
+  const { listensAs = '127.0.0.1', isOpen = false, to = '127.0.0.1', from = '127.0.0.1', port = 3000 } = call;
+  const { host = 'localhost:3000', origin, site } = call;
+  const headers = {
+    ...('host' in call && call.host === undefined ? {} : { host }),
+    ...(origin !== undefined && { origin }),
+    ...(site !== undefined && { 'sec-fetch-site': site }),
+  };
+  const socket = { localAddress: to, localPort: port, remoteAddress: from };
+  return refusalOf({ headers, socket }, { host: listensAs, isOpen }) === undefined;
+}
+
+const lan = { listensAs: '0.0.0.0', to: '::ffff:192.168.1.5', host: '192.168.1.5:3000' };
+
+describe('The private part of the host takes a call', () => {
+  test.each<[string, Call]>([
+    ['to localhost', {}],
+    ['in capitals', { host: 'LOCALHOST:3000' }],
+    ['to 127.0.0.1', { host: '127.0.0.1:3000' }],
+    ['to [::1]', { to: '::1', from: '::1', host: '[::1]:3000' }],
+    ['to port 80, which need not be named', { port: 80, host: 'localhost' }],
+    ['to the name that it listens on', { listensAs: 'pets.test', host: 'pets.test:3000' }],
+    ['of a page of its own', { origin: 'http://localhost:3000', site: 'same-origin' }],
+    ['from the address bar of a browser', { site: 'none' }],
+    ['of this machine to an address that others reach', { ...lan, from: '::ffff:192.168.1.5' }],
+    ['of another machine where it is open', { ...lan, from: '192.168.1.9', isOpen: true }],
+  ])('%s', (_, call) => {
+    expect(isTaken(call)).toBe(true);
+  });
+});
+
+describe('The private part of the host refuses a call', () => {
+  test.each<[string, Call]>([
+    ['to a name that was made to resolve to this machine', { host: 'rebound.example.com:3000' }],
+    ['to such a name where it is open', { ...lan, isOpen: true, host: 'rebound.example.com:3000' }],
+    ['to another port', { host: 'localhost:3001' }],
+    ['to a name that begins as its own', { host: 'localhost.example.com:3000' }],
+    ['without Host', { host: undefined }],
+    ['of a page elsewhere', { origin: 'https://example.com' }],
+    ['of a page on another port', { origin: 'http://localhost:3001' }],
+    ['of a page without an origin', { origin: 'null' }],
+    ['that a page elsewhere has a browser make', { site: 'cross-site' }],
+    ['that a page of the same site has a browser make', { site: 'same-site' }],
+    ['of another machine', { ...lan, from: '192.168.1.9' }],
+  ])('%s', (_, call) => {
+    expect(isTaken(call)).toBe(false);
+  });
+});
+
+test.each([
+  ['localhost', true],
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['::1', true],
+  ['0.0.0.0', false],
+  ['192.168.1.5', false],
+])('That only this machine reaches %s is %s', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
+});
