@@ -35,5 +35,5 @@ export interface PageOptions<Status> extends CallOptions {
   readonly cursor?: string | undefined;
 }
 
-/** Without `limit` pages are as large as they can be. */
+/** Without `limit` pages have 1,000 entries, the most that they can have. */
 export type ListOptions<Status> = Omit<PageOptions<Status>, 'limit'> & { readonly limit?: number | undefined };

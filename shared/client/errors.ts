@@ -3,14 +3,11 @@ import type { components } from './schema.ts';
 /** A code of the service's error catalogue. */
 export type ErrorCode = components['schemas']['Error']['code'];
 
-/** The code of an answer without an Error body: something on the way has answered in place of the service. */
-const NO_ERROR_BODY = 'UNEXPECTED_ANSWER';
-
 /** The service has answered with an error. Its message is for people, its code for programs. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The service may know more codes than this version of the client. */
-  readonly code: ErrorCode | typeof NO_ERROR_BODY | (string & {});
+  /** `UNEXPECTED_ANSWER` where something on the way has answered. The service may know more codes than this client. */
+  readonly code: ErrorCode | 'UNEXPECTED_ANSWER' | (string & {});
   /** HTTP status of the answer. */
   readonly status: number;
   /** Whole seconds to wait before the next request; undefined where the answer does not say. */
@@ -24,7 +21,7 @@ export class ApiError extends Error {
 
   constructor(
     response: Response,
-    { code = NO_ERROR_BODY, message }: { code?: string; message?: string },
+    { code = 'UNEXPECTED_ANSWER', message }: { code?: string; message?: string },
     retryAfter = readRetryAfter(response.headers.get('Retry-After')),
   ) {
     super(message ?? `The service answered with status ${response.status} and without an Error body.`);
@@ -62,13 +59,7 @@ export class ConnectionError extends Error {
 
   /** @param request such as `GET https://…` */
   constructor(reason: ConnectionFailure, request: string, cause: unknown) {
-    const what = {
-      network: `There was no answer to ${request}`,
-      timeout: `There was no complete answer to ${request}`,
-      'broken-off': `The answer to ${request} broke off`,
-      unreadable: `The answer to ${request} cannot be read`,
-    };
-    super(`${what[reason]}: ${wordsOf(cause)}`, { cause });
+    super(`${request} got no usable answer (${reason}): ${wordsOf(cause)}`, { cause });
     this.reason = reason;
   }
 }

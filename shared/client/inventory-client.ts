@@ -17,9 +17,6 @@ import { type Limits, readLimits } from './limits.ts';
 import { RetryAndLimits } from './retry-and-limits.ts';
 import type { paths } from './schema.ts';
 
-/** The most entries that a page may have. */
-const LARGEST_PAGE = 1_000;
-
 /** Browsers name themselves, and would ask the service first whether this header may be sent. */
 const userAgent = globalThis.navigator?.userAgent.startsWith('Mozilla/')
   ? {}
@@ -43,10 +40,6 @@ export interface UpdateOptions extends CallOptions {
  *
  * A request that failed and may succeed later is repeated, with exponential backoff and no sooner than `Retry-After` says.
  * What fails for good throws an ApiError where the service has answered, and a ConnectionError where it has not.
- *
- * @example
- * const store = new InventoryClient({ baseUrl: 'http://localhost:3000/v1', apiKey });
- * for await (const { petId, quantity } of store.listInventory({ status: 'available' })) console.log(petId, quantity);
  */
 export class InventoryClient {
   readonly #api: Client<paths, 'application/json'>;
@@ -143,7 +136,7 @@ async function* entriesOf<T, Status>(
 ): AsyncGenerator<T, void, undefined> {
   let { cursor } = options;
   do {
-    const page = await pageOf({ ...options, limit: options.limit ?? LARGEST_PAGE, cursor });
+    const page = await pageOf({ ...options, limit: options.limit ?? 1_000, cursor });
     yield* page.data;
     cursor = page.next;
   } while (cursor !== undefined);

@@ -2,7 +2,6 @@
 export interface LimitWindow {
   /** Requests in the window. */
   readonly limit: number;
-  /** Requests left in it. */
   readonly remaining: number;
   /** When it ends, to the second. */
   readonly reset: Date;
@@ -10,9 +9,8 @@ export interface LimitWindow {
 
 /** What an answer says about the limits of the API key: the window with the least left, and both by name where it names them. */
 export interface Limits extends LimitWindow {
-  /** The UTC minute, by this machine's clock. */
+  /** Its reset goes by this machine's clock, as the day's does. */
   readonly minute: LimitWindow | undefined;
-  /** The UTC day, by this machine's clock. */
   readonly day: LimitWindow | undefined;
 }
 

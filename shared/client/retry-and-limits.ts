@@ -35,18 +35,18 @@ export class RetryAndLimits {
 
   async #sendUntilAnswered(request: Request, settings: ClientSettings): Promise<Response> {
     const body = request.method === 'GET' ? null : await request.text();
-    let patience = settings.maxWait;
+    const call = { signal: request.signal, patience: settings.maxWait };
     for (let attempt = 1; ; attempt++) {
       try {
-        patience -= await this.#enter(request.signal, patience);
+        await this.#enter(call);
         return await this.#send(request, body, settings).finally(() => this.#leave());
       } catch (error) {
         if (!isPassing(error, request) || attempt > settings.maxRetries) throw error;
         const pause = pauseAfter(error, attempt, settings.retryDelay);
-        if (pause > patience) throw error;
-        patience -= pause;
+        if (pause > call.patience) throw error;
+        call.patience -= pause;
         settings.onRetry?.({ error, attempt: attempt + 1, pause });
-        await sleep(pause, request.signal);
+        await sleep(pause, call.signal);
       }
     }
   }
@@ -62,34 +62,36 @@ export class RetryAndLimits {
     const error = await ApiError.of(response);
     if (error.status === 429) {
       const end = Date.now() + (error.retryAfter ?? 0) * 1_000;
-      const isDay = error.code === 'DAILY_QUOTA_EXCEEDED';
-      this.#refusal = { error, end, nextTry: isDay ? Math.min(end, Date.now() + PROBE_EVERY) : end };
+      const longest = error.code === 'DAILY_QUOTA_EXCEEDED' ? PROBE_EVERY : Infinity;
+      this.#refusal = { error, end, nextTry: Math.min(end, Date.now() + longest) };
     }
     throw error;
   }
 
   /**
-   * Waits until a request may be sent.
+   * Waits until a request may be sent; {@link #leave} must follow. The patience is the milliseconds left for pauses.
    *
-   * @returns milliseconds that a refusal was waited out
-   * @throws ApiError the refusal that still holds, where its end is beyond the patience (in milliseconds)
+   * @throws ApiError the refusal that still holds, where its end is beyond the patience
    */
-  async #enter(signal: AbortSignal, patience: number): Promise<number> {
-    const refusal = this.#refusal;
-    const now = Date.now();
-    const pause = refusal && now < refusal.nextTry ? refusal.end - now : 0;
-    if (refusal && pause > patience)
-      throw new ApiError(refusal.error.response, refusal.error, Math.ceil(pause / 1_000));
-    if (pause > 0) await sleep(pause, signal);
-    await waitFor(signal, (admitted) => {
-      this.#queue.add(admitted);
-      this.#admit();
-      return () => this.#queue.delete(admitted);
-    });
-    // Meanwhile another request may have been refused.
-    if (this.#refusal === refusal) return pause;
-    this.#leave();
-    return pause + (await this.#enter(signal, patience - pause));
+  async #enter(call: { readonly signal: AbortSignal; patience: number }): Promise<void> {
+    for (;;) {
+      const refusal = this.#refusal;
+      const now = Date.now();
+      if (refusal && now < refusal.nextTry) {
+        const { error, end } = refusal;
+        if (end - now > call.patience) throw new ApiError(error.response, error, Math.ceil((end - now) / 1_000));
+        call.patience -= end - now;
+        await sleep(end - now, call.signal);
+      }
+      await waitFor(call.signal, (admitted) => {
+        this.#queue.add(admitted);
+        this.#admit();
+        return () => this.#queue.delete(admitted);
+      });
+      // Meanwhile another request may have been refused.
+      if (this.#refusal === refusal) return;
+      this.#leave();
+    }
   }
 
   #leave(): void {

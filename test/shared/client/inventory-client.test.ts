@@ -186,7 +186,7 @@ describe('a request that failed', () => {
   test('says why nobody answers', async () => {
     const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
     const error = await connectionErrorOf(patientOf({ baseUrl }, { maxRetries: 1 }).store.getPet(101n));
-    expect(error.message).toMatch(/^There was no answer to GET http:.*\/v1\/pets\/101: .*ECONNREFUSED/);
+    expect(error.message).toMatch(/^GET http:.*\/v1\/pets\/101 got no usable answer \(network\): .*ECONNREFUSED/);
     expect(inspect(error)).not.toContain(SECRET_KEY);
   });
 
