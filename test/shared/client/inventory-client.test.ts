@@ -131,9 +131,9 @@ describe('a request that failed', () => {
     ['503', failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '0' })],
     ['504 of something on the way', answer(504, '<html>')],
     ['a broken connection', hangUp],
-    ['silence', silence],
+    ['no whole answer: silence', silence],
     ['an answer that breaks off', breakOff('{"petId":101,')],
-    ['an answer that stalls', stall('{"petId":101,')],
+    ['no whole answer: a stalling one', stall('{"petId":101,')],
     ['an answer that cannot be read', answer(200, '<html>'), false],
     ['an answer that is a list', answer(200, '[]'), false],
     ['an empty answer', answer(200, '', { 'Content-Length': '0' }), false],
@@ -143,9 +143,9 @@ describe('a request that failed', () => {
       failure(status, 'OTHER', { 'Retry-After': '0' }),
       false,
     ]),
-  ] satisfies [string, Step, boolean?][])('with %s is repeated or not', async (_, step, isRepeated = true) => {
+  ] satisfies [string, Step, boolean?][])('with %s is repeated or not', async (name, step, isRepeated = true) => {
     const server = await ScriptedServer.start(step, step, good);
-    const { store, retries } = patientOf(server, { timeout: 150 });
+    const { store, retries } = patientOf(server, { timeout: name.startsWith('no whole') ? 300 : 30_000 });
     const outcome = await store.updateInventory(101n, 7).then(
       () => 'answered',
       () => 'failed',
@@ -175,7 +175,10 @@ describe('a request that failed', () => {
     ],
   ])('says how, and never shows the key: %#', async (step, expected) => {
     const server = await ScriptedServer.start(step);
-    const { store, retries } = patientOf(server, { maxRetries: 1, timeout: 100 });
+    const { store, retries } = patientOf(server, {
+      maxRetries: 1,
+      timeout: 'reason' in expected && expected.reason === 'timeout' ? 100 : 30_000,
+    });
     const thrown = await failureOf(store.updateInventory(101n, 7));
     expect(thrown).toMatchObject(expected);
     for (const value of [store, retries, thrown]) {
