@@ -1,15 +1,11 @@
+import type { CallOptions } from './client-options.ts';
 import type { Limits } from './limits.ts';
 import type { components } from './schema.ts';
 
-/** Stock level of one pet. */
 export type InventoryItem = components['schemas']['InventoryItem'];
-/** Status of a pet. */
 export type PetStatus = components['schemas']['PetStatus'];
-/** An order for a pet. */
 export type Order = components['schemas']['Order'];
-/** How far an order has come. */
 export type OrderStatus = components['schemas']['OrderStatus'];
-/** A pet, with the status of its stock entry. */
 export type Pet = components['schemas']['Pet'];
 
 /** A good answer of the service. */
@@ -19,24 +15,25 @@ export interface Answer<T> {
   readonly limits: Limits | undefined;
   /** For questions to the admin of the service. */
   readonly requestId: string | undefined;
-}
-
-/** The answer to an update. */
-export interface UpdateAnswer extends Answer<InventoryItem> {
-  /** Names this state of the entry: give it as `ifMatch` to an update that must not overwrite a later one. */
+  /** Names this state of what was answered: give it as `ifMatch` to an update that must not overwrite a later one. */
   readonly etag: string | undefined;
+  /** The answer itself, for its other headers. Its body is read already. */
+  readonly response: Response;
 }
 
-/** The answer of an operation that is going to end. */
-export interface DeprecatedAnswer<T> extends Answer<T> {
-  /** Since when the operation is deprecated. */
-  readonly deprecation: Date | undefined;
-  /** When it may stop answering. */
-  readonly sunset: Date | undefined;
-}
-
-/** A page of a list. */
 export interface Page<T> extends Answer<readonly T[]> {
-  /** The `cursor` of the next page; undefined on the last one. */
+  /** The `cursor` of the next page; undefined on the last one. A page with a `status` may be empty and yet have a next one. */
   readonly next: string | undefined;
 }
+
+export interface PageOptions<Status> extends CallOptions {
+  /** Entries on a page, from 1 to 1000. */
+  readonly limit: number;
+  /** Only entries with this status. */
+  readonly status?: Status | undefined;
+  /** Where to go on: `next` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** Without `limit` pages have 1,000 entries, the most that they can have. */
+export type ListOptions<Status> = Omit<PageOptions<Status>, 'limit'> & { readonly limit?: number | undefined };

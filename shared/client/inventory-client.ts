@@ -1,28 +1,29 @@
-import createClient, { type Client } from 'openapi-fetch';
+import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import type {
-  DeprecatedAnswer,
+  Answer,
   InventoryItem,
+  ListOptions,
   Order,
   OrderStatus,
   Page,
+  PageOptions,
   Pet,
   PetStatus,
-  UpdateAnswer,
 } from './answer.ts';
-import { Call, type CallContext } from './call.ts';
-import { checkOptions, type InventoryClientOptions } from './client-options.ts';
-import { idempotencyKeyHeader } from './idempotency-key.ts';
-import type { Limits } from './limits.ts';
-import { List, type ListOptions, type PageOptions } from './list.ts';
-import { checkPetId, type PetId } from './pet-id.ts';
-import { RequestGate } from './request-gate.ts';
+import { type CallOptions, checkOptions, type ClientSettings, type InventoryClientOptions } from './client-options.ts';
+import { ConnectionError } from './errors.ts';
+import { parseExactJson } from './exact-json.ts';
+import { type Limits, readLimits } from './limits.ts';
+import { RetryAndLimits } from './retry-and-limits.ts';
 import type { paths } from './schema.ts';
-import { hasShape } from './shape.ts';
 
-export interface CallOptions {
-  /** Ends the call when it aborts. The call throws the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-}
+/** Browsers name themselves, and would ask the service first whether this header may be sent. */
+const userAgent = globalThis.navigator?.userAgent.startsWith('Mozilla/')
+  ? {}
+  : { 'User-Agent': 'pet-store-inventory-client/1.0.0' };
+
+/** A pet's number: a bigint, or a number where that is exact. */
+export type PetId = bigint | number;
 
 export interface UpdateOptions extends CallOptions {
   /** Update only where the entry still has this ETag; ApiError with the code `PRECONDITION_FAILED` otherwise. */
@@ -34,116 +35,133 @@ export interface UpdateOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Bodies are read by the call: exactly, and within its tries. */
-const unread = { parseAs: 'stream' } as const;
-
 /**
  * Client of the Pet Store Inventory Service.
  *
  * A request that failed and may succeed later is repeated, with exponential backoff and no sooner than `Retry-After` says.
  * What fails for good throws an ApiError where the service has answered, and a ConnectionError where it has not.
- *
- * @example
- * const store = new InventoryClient({ baseUrl: 'http://localhost:3000/v1', apiKey });
- * for await (const { petId, quantity } of store.listInventory({ status: 'available' })) console.log(petId, quantity);
  */
 export class InventoryClient {
   readonly #api: Client<paths, 'application/json'>;
-  readonly #context: CallContext;
-  readonly #inventory: List<'InventoryItem', PetStatus>;
-  readonly #orders: List<'Order', OrderStatus>;
-  #limits: Limits | undefined;
+  readonly #settings: ClientSettings;
+  readonly #requests = new RetryAndLimits();
 
   /** @throws TypeError where an option is wrong */
   constructor(options: InventoryClientOptions) {
-    const settings = checkOptions(options);
-    const { baseUrl, apiKey, maxConcurrent } = settings;
-    const api = createClient<paths, 'application/json'>({ baseUrl, headers: { Authorization: `Bearer ${apiKey}` } });
-    const context = {
-      settings,
-      gate: new RequestGate(maxConcurrent),
-      onLimits: (limits: Limits) => void (this.#limits = limits),
-    };
-    this.#api = api;
-    this.#context = context;
-    this.#inventory = new List('InventoryItem', context, (request) => api.GET('/inventory', { ...request, ...unread }));
-    this.#orders = new List('Order', context, (request) => api.GET('/store/orders', { ...request, ...unread }));
+    this.#settings = checkOptions(options);
+    const { baseUrl, apiKey, headers } = this.#settings;
+    this.#api = createClient({ baseUrl, headers: { ...userAgent, Authorization: `Bearer ${apiKey}`, ...headers } });
   }
 
   /** What the latest answer has said about the limits of the API key. */
   get limits(): Limits | undefined {
-    return this.#limits;
+    return this.#requests.limits;
   }
 
-  /**
-   * The stock of all pets, ascending by `petId`, as it comes: a million pets take no more memory than ten. Where the list
-   * breaks off it throws a ConnectionError; with `limit` it comes in pages, each of which is repeated by itself.
-   */
+  /** The stock of all pets, ascending by `petId`, read page by page. */
   listInventory(options: ListOptions<PetStatus> = {}): AsyncGenerator<InventoryItem, void, undefined> {
-    return this.#inventory.entries(options);
+    return entriesOf(options, (page) => this.listInventoryPage(page));
   }
 
   /** One page of the stock. */
   listInventoryPage(options: PageOptions<PetStatus>): Promise<Page<InventoryItem>> {
-    return this.#inventory.page(options);
+    const params = { query: queryOf(options) };
+    return this.#page(options, (init) => this.#api.GET('/inventory', { ...init, params }));
   }
 
   /** Sets the stock quantity of one pet. Experimental: its request may change. */
-  async updateInventory(petId: PetId, quantity: number, options: UpdateOptions = {}): Promise<UpdateAnswer> {
-    const { ifMatch, idempotencyKey, signal } = options;
-    const call = new Call(this.#context);
-    await this.#api.PATCH('/inventory/{petId}', {
-      params: {
-        path: { petId: checkPetId(petId) },
-        header: {
-          ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
-          'Idempotency-Key': idempotencyKeyHeader(idempotencyKey),
-        },
-      },
-      body: { quantity },
-      signal: signal ?? null,
-      fetch: call.fetch,
-      ...unread,
-    });
-    const entry = call.parse((value) => hasShape('InventoryItem', value));
-    return { ...call.answer(entry), etag: call.header('ETag') };
-  }
-
-  /**
-   * One pet.
-   *
-   * @deprecated as the operation is; the answer says until when it is there
-   */
-  async getPet(petId: PetId, { signal }: CallOptions = {}): Promise<DeprecatedAnswer<Pet>> {
-    const call = new Call(this.#context);
-    await this.#api.GET('/pets/{petId}', {
-      params: { path: { petId: checkPetId(petId) } },
-      signal: signal ?? null,
-      fetch: call.fetch,
-      ...unread,
-    });
-    return {
-      ...call.answer(call.parse((value) => hasShape('Pet', value))),
-      deprecation: dateOf(call.header('Deprecation')),
-      sunset: dateOf(call.header('Sunset')),
+  async updateInventory(petId: PetId, quantity: number, options: UpdateOptions = {}): Promise<Answer<InventoryItem>> {
+    const { ifMatch, idempotencyKey } = options;
+    const header = {
+      'Idempotency-Key': idempotencyKeyHeader(idempotencyKey),
+      ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
     };
+    const params = { path: { petId: exactPetId(petId) }, header };
+    const body = { quantity };
+    return this.#call(options, (init) => this.#api.PATCH('/inventory/{petId}', { ...init, params, body }));
   }
 
-  /** All orders of the store, ascending by `id`, as {@link listInventory} lists the stock. Beta. */
+  /** One pet. @deprecated as the operation is: the `Sunset` header of the answer says until when it is there */
+  async getPet(petId: PetId, options: CallOptions = {}): Promise<Answer<Pet>> {
+    const params = { path: { petId: exactPetId(petId) } };
+    return this.#call(options, (init) => this.#api.GET('/pets/{petId}', { ...init, params }));
+  }
+
+  /** All orders of the store, ascending by `id`, read page by page. Beta. */
   listOrders(options: ListOptions<OrderStatus> = {}): AsyncGenerator<Order, void, undefined> {
-    return this.#orders.entries(options);
+    return entriesOf(options, (page) => this.listOrdersPage(page));
   }
 
   /** One page of the orders. Beta. */
   listOrdersPage(options: PageOptions<OrderStatus>): Promise<Page<Order>> {
-    return this.#orders.page(options);
+    const params = { query: queryOf(options) };
+    return this.#page(options, (init) => this.#api.GET('/store/orders', { ...init, params }));
+  }
+
+  async #page<T>(options: CallOptions, send: Operation): Promise<Page<T>> {
+    const answer = await this.#call<readonly T[]>(options, send, true);
+    return { ...answer, next: nextCursor(answer.response.headers.get('Link')) };
+  }
+
+  async #call<T>(options: CallOptions, send: Operation, isList = false): Promise<Answer<T>> {
+    const { timeout = this.#settings.timeout, maxRetries = this.#settings.maxRetries, headers = {}, signal } = options;
+    const middleware = [this.#requests.forCall(checkOptions({ ...this.#settings, timeout, maxRetries }))];
+    const { data: text = '', response } = await send({ headers, signal: signal ?? null, middleware, parseAs: 'text' });
+    const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
+    const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
+    try {
+      const value = parseExactJson(text);
+      if (Object(value) !== value || Array.isArray(value) !== isList) throw new SyntaxError('It has another shape');
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is what the interface promises
+      return { data: value as T, limits: readLimits(response.headers), requestId, etag, response };
+    } catch (error) {
+      throw new ConnectionError('unreadable', response.url, error);
+    }
   }
 }
 
-/** The time in a header, as `@` and Unix seconds (RFC 9745) or as an HTTP date (RFC 8594). */
-function dateOf(text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const seconds = /^@(\d{1,12})$/.exec(text)?.[1];
-  const date = new Date(seconds === undefined ? text : Number(seconds) * 1_000);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+/** What all requests have in common. Bodies come as text, since openapi-fetch would read int64s as numbers. */
+interface Init {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal | null;
+  readonly middleware: Middleware[];
+  readonly parseAs: 'text';
+}
+
+type Operation = (init: Init) => Promise<{ readonly data?: string; readonly response: Response }>;
+
+async function* entriesOf<T, Status>(
+  options: ListOptions<Status>,
+  pageOf: (options: PageOptions<Status>) => Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  let { cursor } = options;
+  do {
+    const page = await pageOf({ ...options, limit: options.limit ?? 1_000, cursor });
+    yield* page.data;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+const queryOf = <Status>({ limit, cursor, status }: PageOptions<Status>) => ({
+  limit,
+  ...(cursor !== undefined && { cursor }),
+  ...(status !== undefined && { status }),
+});
+
+/** The cursor in a header such as `</v1/inventory?limit=2&cursor=…>; rel="next"`. */
+function nextCursor(link: string | null): string | undefined {
+  const target = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
+  return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;
+}
+
+/** @throws TypeError where the number may not be the one that was meant: above 2^53 a JavaScript number loses digits */
+function exactPetId(petId: PetId): bigint {
+  if (typeof petId === 'bigint' || Number.isSafeInteger(petId)) return BigInt(petId);
+  throw new TypeError('petId must be a bigint such as 101n, or a whole number that JavaScript holds exactly');
+}
+
+/** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits where none is given. */
+function idempotencyKeyHeader(key = crypto.getRandomValues(new BigUint64Array(2)).join('-')): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
 }

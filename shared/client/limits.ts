@@ -2,23 +2,15 @@
 export interface LimitWindow {
   /** Requests in the window. */
   readonly limit: number;
-  /** Requests left in it. */
   readonly remaining: number;
-  /** When it ends, by this machine's clock. */
+  /** When it ends, to the second. */
   readonly reset: Date;
 }
 
-/** What an answer says about the limits of the API key. */
-export interface Limits {
-  /** Requests in the window with the least left, which is the minute or the day. */
-  readonly limit: number;
-  /** Requests left in that window. */
-  readonly remaining: number;
-  /** When that window ends, by the clock of the service. */
-  readonly reset: Date;
-  /** The UTC minute; undefined where the answer does not name it. */
+/** What an answer says about the limits of the API key: the window with the least left, and both by name where it names them. */
+export interface Limits extends LimitWindow {
+  /** Its reset goes by this machine's clock, as the day's does. */
   readonly minute: LimitWindow | undefined;
-  /** The UTC day; undefined where the answer does not name it. */
   readonly day: LimitWindow | undefined;
 }
 
@@ -28,32 +20,23 @@ export interface Limits {
  * @returns undefined where the answer has no limit headers, because something on the way has answered
  */
 export function readLimits(headers: Headers, now = Date.now()): Limits | undefined {
-  const limit = wholeNumber(headers.get('X-RateLimit-Limit'));
-  const remaining = wholeNumber(headers.get('X-RateLimit-Remaining'));
-  const reset = wholeNumber(headers.get('X-RateLimit-Reset'));
+  const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => {
+    const text = headers.get(`X-RateLimit-${name}`) ?? '';
+    return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  });
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
-  const policies = readItems(headers.get('RateLimit-Policy'));
-  const states = readItems(headers.get('RateLimit'));
   const window = (name: string): LimitWindow | undefined => {
-    const quota = policies.get(name)?.get('q');
-    const left = states.get(name)?.get('r');
-    const seconds = states.get(name)?.get('t');
+    const quota = parameter(headers.get('RateLimit-Policy'), name, 'q');
+    const left = parameter(headers.get('RateLimit'), name, 'r');
+    const seconds = parameter(headers.get('RateLimit'), name, 't');
     if (quota === undefined || left === undefined || seconds === undefined) return undefined;
-    return { limit: quota, remaining: left, reset: new Date(now + seconds * 1_000) };
+    return { limit: quota, remaining: left, reset: new Date(Math.round(now / 1_000 + seconds) * 1_000) };
   };
   return { limit, remaining, reset: new Date(reset * 1_000), minute: window('minute'), day: window('day') };
 }
 
-function wholeNumber(text: string | null): number | undefined {
-  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-/** The named items of a list such as `"minute";q=60;w=60, "day";q=1000;w=86400`, with those parameters that are numbers. */
-function readItems(text: string | null): Map<string, Map<string, number>> {
-  const items = new Map<string, Map<string, number>>();
-  for (const [, name = '', parameters = ''] of (text ?? '').matchAll(/"([^"\\]*)"((?:\s*;[^,;"]*)*)/g)) {
-    const numbers = parameters.matchAll(/;\s*([a-z]+)=(\d{1,15})(?![^\s;])/g);
-    items.set(name, new Map(Array.from(numbers, ([, key = '', value]) => [key, Number(value)])));
-  }
-  return items;
+/** A number in a list such as `"minute";q=60;w=60, "day";q=1000;w=86400`. */
+function parameter(list: string | null, item: string, name: string): number | undefined {
+  const found = new RegExp(String.raw`"${item}"[^,"]*;\s*${name}=(\d{1,15})\s*(?:[;,]|$)`).exec(list ?? '');
+  return found ? Number(found[1]) : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The types of the interface, and what the client checks of its answers: from docs/openapi.json.
+ * The types of the interface, and the names of its int64 fields: from docs/openapi.json.
  * Do not edit: `npm run client` writes this file.
  */
 export interface paths {
@@ -1469,12 +1469,3 @@ export interface operations {
 
 /** Names of the fields that are int64, wherever they are. */
 export const int64Fields = ['id', 'petId'] as const;
-
-/** What `typeof` says of the fields that the objects of the interface must have. */
-export const requiredFields = {
-  InventoryItem: { petId: 'bigint', quantity: 'number', status: 'string' },
-  InventoryUpdate: { quantity: 'number' },
-  Pet: { id: 'bigint', name: 'string', photoUrls: 'object' },
-  Order: { id: 'bigint', petId: 'bigint', quantity: 'number', status: 'string', complete: 'boolean' },
-  Error: { code: 'string', message: 'string', status: 'number' },
-} as const;

@@ -1,22 +1,21 @@
 /**
- * Waits for something to happen.
+ * Waits for something to happen. The signal should not outlive the call: its listener stays.
  *
- * @param begin is told what to call when it has happened, later; returns what ends the waiting early
+ * @param begin is told what to call when it has happened; returns what ends the waiting early
  * @throws the reason of the signal, where that aborts first
  */
-export async function waitFor(signal: AbortSignal, begin: (happened: () => void) => () => void): Promise<void> {
-  signal.throwIfAborted();
-  let abort: (() => void) | undefined;
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const cancel = begin(resolve);
-      abort = () => {
-        cancel();
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', abort);
+export const waitFor = (signal: AbortSignal, begin: (happened: () => void) => () => void): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const cancel = begin(resolve);
+    signal.addEventListener('abort', () => {
+      cancel();
+      reject(signal.reason);
     });
-  } finally {
-    if (abort) signal.removeEventListener('abort', abort);
-  }
-}
+  });
+
+export const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  waitFor(signal, (over) => {
+    const timer = setTimeout(over, milliseconds);
+    return () => clearTimeout(timer);
+  });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError, type InventoryItem, type UpdateAnswer } from '../../shared/client/pet-store-inventory-client.ts';
+import { type Answer, ApiError, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
 import type { Check } from './check.ts';
 import { expectSame, expectThat, Mismatch } from './mismatch.ts';
 import { NotApplicable } from './not-applicable.ts';
@@ -17,8 +17,8 @@ interface Found {
 export function updatingChecks(): readonly Check[] {
   const idempotencyKey = `smoke-${randomUUID()}`;
   let found: Found | undefined;
-  let changed: UpdateAnswer | undefined;
-  let restored: UpdateAnswer | undefined;
+  let changed: Answer<InventoryItem> | undefined;
+  let restored: Answer<InventoryItem> | undefined;
   return [
     {
       name: 'an update with a stale If-Match is refused, with the current ETag',
@@ -95,7 +95,7 @@ async function find(service: Service): Promise<Found> {
   return { entry, etag };
 }
 
-async function refusalOf(call: Promise<UpdateAnswer>): Promise<ApiError> {
+async function refusalOf(call: Promise<Answer<InventoryItem>>): Promise<ApiError> {
   try {
     await call;
   } catch (error) {
@@ -110,7 +110,7 @@ async function update(
   petId: bigint,
   quantity: number,
   options: { ifMatch: string | undefined; idempotencyKey?: string },
-): Promise<UpdateAnswer> {
+): Promise<Answer<InventoryItem>> {
   try {
     const answer = await client.updateInventory(petId, quantity, options);
     expectSame('the quantity in the answer', answer.data.quantity, quantity);

@@ -1,10 +1,10 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { int64Fields, requiredFields, type Schemas } from './shapes.ts';
+import { int64Fields } from './int64-fields.ts';
 
 const HEADER = `/**
- * The types of the interface, and what the client checks of its answers: from docs/openapi.json.
+ * The types of the interface, and the names of its int64 fields: from docs/openapi.json.
  * Do not edit: \`npm run client\` writes this file.
  */
 `;
@@ -17,14 +17,12 @@ export async function schemaSource(document: string): Promise<string> {
     transform: (schema) =>
       schema.format === 'int64' ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword) : undefined,
   });
-  const { components }: { components: { schemas: Schemas } } = JSON.parse(document);
+  const { components }: { components: { schemas: object } } = JSON.parse(document);
   const source = [
     HEADER,
     astToString(nodes),
     '\n/** Names of the fields that are int64, wherever they are. */\n',
     `export const int64Fields = ${JSON.stringify(int64Fields(components.schemas))} as const;\n`,
-    '\n/** What `typeof` says of the fields that the objects of the interface must have. */\n',
-    `export const requiredFields = ${JSON.stringify(requiredFields(components.schemas))} as const;\n`,
   ].join('');
   return format(source, { ...(await resolveConfig(import.meta.filename)), parser: 'typescript' });
 }

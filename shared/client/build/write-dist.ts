@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
@@ -30,9 +30,4 @@ function writeDeclarations(): void {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`The client has type errors:\n${stdout}`);
-  // TypeScript rewrites the extensions of imports in JavaScript only.
-  for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
-    const path = join(dist, file);
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from |import\()'\.\/[\w-]+)\.ts'/g, "$1.js'"));
-  }
 }

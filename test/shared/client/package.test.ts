@@ -1,7 +1,11 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildSync } from 'esbuild';
+import { int64Fields } from '../../../shared/client/build/int64-fields.ts';
+import { schemaSource } from '../../../shared/client/build/schema-source.ts';
 import { run } from '../../support/admin-command.ts';
+import { browserObstacle, TestBrowser } from '../../support/browser.ts';
 import { issueKey } from '../../support/issue-key.ts';
 import { LocalHost } from '../../support/local-host.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -9,10 +13,20 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const root = path.join(import.meta.dirname, '../../..');
 const folder = temporaryFolder();
 const modules = path.join(folder, 'node_modules');
+const manifest = path.join(root, 'shared/client/package.json');
 const installed = path.join(modules, 'pet-store-inventory-client');
 const example = path.join(folder, 'example.ts');
 
 const read = (file: string): string => readFileSync(file, 'utf8');
+
+let host: LocalHost;
+let token: string;
+
+beforeAll(async () => {
+  host = await LocalHost.start();
+  ({ token } = await issueKey(host));
+});
+afterAll(() => host.close());
 
 /** Packs the client and installs the package as npm would, with its dependencies from this repository. */
 beforeAll(async () => {
@@ -22,7 +36,7 @@ beforeAll(async () => {
   const unpacked = await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components', '1']);
   if (packed.exitCode !== 0 || unpacked.exitCode !== 0) throw new Error(`${packed.stderr}${unpacked.stderr}`);
   mkdirSync(path.join(modules, '@types'));
-  for (const name of ['ky', 'openapi-fetch', 'openapi-typescript-helpers', '@types/node']) {
+  for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types/node']) {
     symlinkSync(path.join(root, 'node_modules', name), path.join(modules, name));
   }
   writeFileSync(example, /```ts\n(.*?)```/s.exec(read(path.join(installed, 'README.md')))?.[1] ?? '');
@@ -62,7 +76,9 @@ describe('the package of the client', () => {
     expect(read(path.join(installed, 'dist/LICENSE'))).toBe(read(path.join(root, 'LICENSE')));
     const code = read(path.join(installed, 'dist/pet-store-inventory-client.js'));
     const imports = Array.from(code.matchAll(/^import .* from "(.*)";$/gm), ([, name]) => name);
-    expect(new Set(imports)).toEqual(new Set(['ky', 'openapi-fetch']));
+    expect(new Set(imports)).toEqual(new Set(['openapi-fetch']));
+    const { version }: { version?: unknown } = JSON.parse(read(manifest));
+    expect(code).toContain(`"pet-store-inventory-client/${String(version)}"`);
     expect(code).not.toMatch(/\bimport\(|\brequire\(|node:/);
   });
 
@@ -86,21 +102,75 @@ describe('the package of the client', () => {
   });
 
   test('has an example that runs', async () => {
-    const host = await LocalHost.start();
-    try {
-      const { token } = await issueKey(host);
-      const env = { PET_STORE_URL: host.baseUrl, PET_STORE_API_KEY: token };
-      const { exitCode, stdout, stderr } = await run(process.execPath, [example], env);
-      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-      const lines = stdout.trimEnd().split('\n');
-      expect(lines.slice(0, -2)).not.toHaveLength(0);
-      for (const line of lines.slice(0, -2)) expect(line).toMatch(/^pet \d+: \d+$/);
-      expect(lines.slice(-2)).toEqual([
-        expect.stringMatching(/^pet 101 is set to 7; \d+ requests are left$/),
-        expect.stringMatching(/^412 PRECONDITION_FAILED: ./),
-      ]);
-    } finally {
-      await host.close();
-    }
+    const env = { PET_STORE_URL: host.baseUrl, PET_STORE_API_KEY: token };
+    const { exitCode, stdout, stderr } = await run(process.execPath, [example], env);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.slice(0, -2)).not.toHaveLength(0);
+    for (const line of lines.slice(0, -2)) expect(line).toMatch(/^pet \d+: \d+$/);
+    expect(lines.slice(-2)).toEqual([
+      expect.stringMatching(/^pet 101 is set to 7; \d+ requests are left$/),
+      expect.stringMatching(/^412 PRECONDITION_FAILED: ./),
+    ]);
+  });
+});
+
+if (browserObstacle !== undefined) {
+  process.stderr.write(`The test of the client in a browser is skipped: ${browserObstacle}.\n`);
+}
+
+(browserObstacle === undefined ? describe : describe.skip)('the client in a browser', () => {
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    browser = await TestBrowser.start();
+  });
+  afterAll(() => browser.close());
+
+  test('lists, updates and fails as it does elsewhere', async () => {
+    const options = { bundle: true, write: false, format: 'iife', globalName: 'client', platform: 'browser' } as const;
+    const entryPoint = path.join(root, 'shared/client/pet-store-inventory-client.ts');
+    const [bundle] = buildSync({ entryPoints: [entryPoint], ...options }).outputFiles;
+    await host.putStock({ petId: 9223372036854775807n, quantity: 1, status: 'sold' });
+    const page = await browser.newPage({ width: 800, height: 600 });
+    await page.goto(`${host.origin}/outputs.json`);
+    const seen: unknown = await page.evaluate(`(async () => {
+      ${bundle?.text ?? ''}
+      const text = (error) => [error.name, error.code ?? error.reason].join(' ');
+      const store = new client.InventoryClient({ baseUrl: '${host.baseUrl}/', apiKey: '${token}' });
+      let last;
+      for await (const entry of store.listInventory({ status: 'sold', limit: 2 })) last = entry;
+      const { data, etag, limits } = await store.updateInventory(last.petId, 2);
+      await store.updateInventory(last.petId, 3, { ifMatch: etag });
+      const stale = await store.updateInventory(last.petId, 4, { ifMatch: etag }).catch(text);
+      const nowhere = { baseUrl: '${host.origin.replace(/:\d+$/, ':9')}/v1', apiKey: 'x', maxRetries: 1, retryDelay: 1 };
+      const unanswered = await new client.InventoryClient(nowhere).getPet(1n).catch(text);
+      return { petId: String(data.petId), quantity: data.quantity, perMinute: limits.minute.limit, stale, unanswered };
+    })()`);
+    expect(seen).toEqual({
+      petId: '9223372036854775807',
+      quantity: 2,
+      perMinute: expect.any(Number),
+      stale: 'ApiError PRECONDITION_FAILED',
+      unanswered: 'ConnectionError network',
+    });
+  });
+});
+
+describe('the types of the client', () => {
+  test('are those of the OpenAPI document (npm run client)', async () => {
+    const document = read(path.join(root, 'docs/openapi.json'));
+    expect(read(path.join(root, 'shared/client/schema.ts'))).toBe(await schemaSource(document));
+  });
+
+  test('know the int64 fields, however deep, and none whose name means two things', () => {
+    const int64 = { type: 'integer', format: 'int64' };
+    const schemas = {
+      Label: { type: 'object', properties: { id: int64, name: { type: 'string' } } },
+      Things: { type: 'array', items: { type: 'object', properties: { thingId: int64 } } },
+    };
+    expect(int64Fields(schemas)).toEqual(['id', 'thingId']);
+    const other = { ...schemas, Other: { type: 'object', properties: { id: { type: 'string' } } } };
+    expect(() => int64Fields(other)).toThrow('The field id is an int64 in one place and something else in another');
   });
 });

@@ -1,0 +1,71 @@
+import type { components } from './schema.ts';
+
+/** A code of the service's error catalogue. */
+export type ErrorCode = components['schemas']['Error']['code'];
+
+/** The service has answered with an error. Its message is for people, its code for programs. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** `UNEXPECTED_ANSWER` where something on the way has answered. The service may know more codes than this client. */
+  readonly code: ErrorCode | 'UNEXPECTED_ANSWER' | (string & {});
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** Whole seconds to wait before the next request; undefined where the answer does not say. */
+  readonly retryAfter: number | undefined;
+  /** For questions to the admin of the service. */
+  readonly requestId: string | undefined;
+  /** Of a refused update (412): the ETag that the stock entry has by now. */
+  readonly etag: string | undefined;
+  /** The answer itself, for its other headers. Its body is read already. */
+  readonly response: Response;
+
+  constructor(
+    response: Response,
+    { code = 'UNEXPECTED_ANSWER', message }: { code?: string; message?: string },
+    retryAfter = readRetryAfter(response.headers.get('Retry-After')),
+  ) {
+    super(message ?? `The service answered with status ${response.status} and without an Error body.`);
+    this.code = code;
+    this.status = response.status;
+    this.retryAfter = retryAfter;
+    this.requestId = response.headers.get('x-amzn-RequestId') ?? undefined;
+    this.etag = response.headers.get('ETag') ?? undefined;
+    this.response = response;
+  }
+
+  /** Reads the Error body, if there is one. */
+  static async of(response: Response): Promise<ApiError> {
+    const body: unknown = await response.json().catch(() => undefined);
+    const { code, message }: { code?: unknown; message?: unknown } = Object(body);
+    return new ApiError(response, typeof code === 'string' && typeof message === 'string' ? { code, message } : {});
+  }
+}
+
+/** Seconds from a `Retry-After` of either form (RFC 9110 §10.2.3). */
+function readRetryAfter(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const seconds = Math.ceil((Date.parse(text) - Date.now()) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
+
+/** No answer; none within `timeout`; an answer that broke off; an answer that is not what the interface promises. */
+export type ConnectionFailure = 'network' | 'timeout' | 'broken-off' | 'unreadable';
+
+/** The service gave no answer, or none that can be used. What became of the request is not known. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly reason: ConnectionFailure;
+
+  /** @param request such as `GET https://…` */
+  constructor(reason: ConnectionFailure, request: string, cause: unknown) {
+    super(`${request} got no usable answer (${reason}): ${wordsOf(cause)}`, { cause });
+    this.reason = reason;
+  }
+}
+
+/** What the platform says about a failure; Node.js says it in the cause. */
+function wordsOf(error: unknown): string {
+  const { message, cause }: { message?: string; cause?: { message?: string; code?: string } } = Object(error);
+  return [message, cause?.message || cause?.code].filter(Boolean).join(': ') || String(error);
+}

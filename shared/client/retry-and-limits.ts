@@ -1,0 +1,154 @@
+import type { Middleware } from 'openapi-fetch';
+import type { ClientSettings } from './client-options.ts';
+import { ApiError, ConnectionError } from './errors.ts';
+import { type Limits, readLimits } from './limits.ts';
+import { sleep, waitFor } from './wait-for.ts';
+
+/** The backoff grows no further than this, in milliseconds. */
+const MAX_BACKOFF = 20_000;
+
+/** While a day is used up, one request gets through every so often (in milliseconds): a plan may have been changed. */
+const PROBE_EVERY = 60_000;
+
+/** Errors of the service, or of something on the way to it, that may be over soon. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+
+/**
+ * Sends the requests of a client, each until it has a good answer or cannot have one. It keeps calls that run side by side
+ * from being refused together, which would suspend the API key (spec §7): no more requests are under way than the limits have
+ * room for, and after a 429 none is sent before `Retry-After` is over.
+ */
+export class RetryAndLimits {
+  /** What the latest answer has said about them. */
+  limits: Limits | undefined;
+  readonly #queue = new Set<() => void>();
+  #underWay = 0;
+  /** One, until an answer tells how much room there is. */
+  #room = 1;
+  /** The latest 429; when the service wants requests again, and when the next one may be sent, in Unix milliseconds. */
+  #refusal: { readonly error: ApiError; readonly end: number; readonly nextTry: number } | undefined;
+
+  /** Middleware of one call, which throws an ApiError, a ConnectionError or the reason of the call's signal. */
+  forCall(settings: ClientSettings): Middleware {
+    return { onRequest: ({ request }) => this.#sendUntilAnswered(request, settings) };
+  }
+
+  async #sendUntilAnswered(request: Request, settings: ClientSettings): Promise<Response> {
+    const body = request.method === 'GET' ? null : await request.text();
+    const call = { signal: request.signal, patience: settings.maxWait };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#enter(call);
+        return await this.#send(request, body, settings).finally(() => this.#leave());
+      } catch (error) {
+        if (!isPassing(error, request) || attempt > settings.maxRetries) throw error;
+        const pause = pauseAfter(error, attempt, settings.retryDelay);
+        if (pause > call.patience) throw error;
+        call.patience -= pause;
+        settings.onRetry?.({ error, attempt: attempt + 1, pause });
+        await sleep(pause, call.signal);
+      }
+    }
+  }
+
+  async #send(request: Request, body: string | null, settings: ClientSettings): Promise<Response> {
+    await settings.onRequest?.(request);
+    const response = await fetchWhole(request, body, settings);
+    await settings.onResponse?.(response.clone());
+    const limits = readLimits(response.headers);
+    this.limits = limits ?? this.limits;
+    this.#room = Math.max(1, Math.min(settings.maxConcurrent, limits?.remaining ?? Infinity));
+    if (response.ok) return response;
+    const error = await ApiError.of(response);
+    if (error.status === 429) {
+      const end = Date.now() + (error.retryAfter ?? 0) * 1_000;
+      const longest = error.code === 'DAILY_QUOTA_EXCEEDED' ? PROBE_EVERY : Infinity;
+      this.#refusal = { error, end, nextTry: Math.min(end, Date.now() + longest) };
+    }
+    throw error;
+  }
+
+  /**
+   * Waits until a request may be sent; {@link #leave} must follow. The patience is the milliseconds left for pauses.
+   *
+   * @throws ApiError the refusal that still holds, where its end is beyond the patience
+   */
+  async #enter(call: { readonly signal: AbortSignal; patience: number }): Promise<void> {
+    for (;;) {
+      const refusal = this.#refusal;
+      const now = Date.now();
+      if (refusal && now < refusal.nextTry) {
+        const { error, end } = refusal;
+        if (end - now > call.patience) throw new ApiError(error.response, error, Math.ceil((end - now) / 1_000));
+        call.patience -= end - now;
+        await sleep(end - now, call.signal);
+      }
+      await waitFor(call.signal, (admitted) => {
+        this.#queue.add(admitted);
+        this.#admit();
+        return () => this.#queue.delete(admitted);
+      });
+      // Meanwhile another request may have been refused.
+      if (this.#refusal === refusal) return;
+      this.#leave();
+    }
+  }
+
+  #leave(): void {
+    this.#underWay -= 1;
+    this.#admit();
+  }
+
+  #admit(): void {
+    for (const admitted of this.#queue) {
+      if (this.#underWay >= this.#room) return;
+      this.#queue.delete(admitted);
+      this.#underWay += 1;
+      admitted();
+    }
+  }
+}
+
+/** Sends a request once. The answer counts only with its whole body, which then waits in memory for its reader. */
+async function fetchWhole(
+  request: Request,
+  body: string | null,
+  { fetch, timeout }: ClientSettings,
+): Promise<Response> {
+  const { url, method, headers } = request;
+  const timer = new AbortController();
+  const timeoutId = setTimeout(() => timer.abort(new Error(`${timeout} ms are over`)), timeout);
+  const signal = AbortSignal.any([request.signal, timer.signal]);
+  let response: Response | undefined;
+  try {
+    // The service does not redirect, and the key must not get to another address.
+    response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
+    await response.clone().arrayBuffer();
+    return response;
+  } catch (error) {
+    request.signal.throwIfAborted();
+    const reason = timer.signal.aborted ? 'timeout' : response ? 'broken-off' : 'network';
+    throw new ConnectionError(reason, `${method} ${url}`, error);
+  } finally {
+    clearTimeout(timeoutId);
+  }
+}
+
+/**
+ * Whether a failed request may be repeated. One that was refused for what it is would be refused again; one that got no
+ * answer may have been carried out, so an update is repeated only with an Idempotency-Key, the same in all requests.
+ */
+function isPassing(error: unknown, { method, headers }: Request): error is ApiError | ConnectionError {
+  if (method !== 'GET' && !headers.has('Idempotency-Key')) return false;
+  return error instanceof ConnectionError || (error instanceof ApiError && PASSING_STATUSES.has(error.status));
+}
+
+/**
+ * Milliseconds until the next request: as long as `Retry-After` says, and on top a backoff that doubles each time. A random
+ * part of up to half of it keeps clients that failed together from coming back together.
+ */
+function pauseAfter(error: ApiError | ConnectionError, attempt: number, retryDelay: number): number {
+  const backoff = Math.min(MAX_BACKOFF, retryDelay * 2 ** (attempt - 1));
+  const retryAfter = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
+  return retryAfter * 1_000 + Math.round(backoff * (0.5 + Math.random() / 2));
+}

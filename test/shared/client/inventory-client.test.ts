@@ -1,0 +1,218 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { InventoryClient } from '../../../shared/client/pet-store-inventory-client.ts';
+import { apiErrorOf, connectionErrorOf, failureOf, patientOf, SECRET_KEY } from '../../support/inventory-client.ts';
+import { freePort } from '../../support/listening.ts';
+import {
+  answer,
+  breakOff,
+  failure,
+  hangUp,
+  ScriptedServer,
+  silence,
+  stall,
+  type Step,
+} from '../../support/scripted-server.ts';
+
+const entry = { petId: 101, quantity: 7, status: 'available' };
+const good = answer(200, entry, { ETag: '"7"', 'x-amzn-RequestId': 'request-1' });
+
+describe('options', () => {
+  test.each([
+    [{ baseUrl: undefined }, /^baseUrl must be an address such as/],
+    [{ baseUrl: '/v1' }, /^baseUrl must be an address such as/],
+    [{ baseUrl: 'ftp://example.com/v1' }, /^baseUrl must be an address such as/],
+    [{ baseUrl: 'https://me:you@example.com/v1' }, /without user, password, query and fragment$/],
+    [{ baseUrl: 'https://example.com/v1?x=1' }, /without user, password, query and fragment$/],
+    [{ apiKey: undefined }, /^apiKey is missing/],
+    [{ apiKey: `${SECRET_KEY}\n` }, /^apiKey is missing, or has a character that no key has/],
+    [{ timeout: 0 }, /^timeout must be a whole number from 1 to 2147483647$/],
+    [{ maxRetries: '3' }, /^maxRetries must be a whole number from 0 to 1000$/],
+    [{ maxWait: Number.NaN }, /^maxWait must be/],
+    [{ retryDelay: 0.5 }, /^retryDelay must be/],
+    [{ maxConcurrent: 0 }, /^maxConcurrent must be/],
+  ])('%j are refused', async (differences, message) => {
+    const right = { baseUrl: 'https://x.test/v1', apiKey: SECRET_KEY };
+    // Reflect, because a program without types can have them.
+    const thrown = await failureOf(
+      Promise.try(() => Reflect.construct(InventoryClient, [{ ...right, ...differences }])),
+    );
+    expect(thrown).toBeInstanceOf(TypeError);
+    expect(thrown).toMatchObject({ message: expect.stringMatching(message) });
+    expect(inspect(thrown)).not.toMatch(/psk_|you@/);
+  });
+
+  test('of a call come before those of the client', async () => {
+    const server = await ScriptedServer.start(failure(503, 'SERVICE_UNAVAILABLE'), good);
+    const { store } = patientOf(server, { headers: { traceparent: 'client', tracestate: 'client' } });
+    await apiErrorOf(store.updateInventory(101n, 7, { maxRetries: 0, headers: { traceparent: 'call' } }));
+    expect(server.requests).toMatchObject([{ headers: { traceparent: 'call', tracestate: 'client' } }]);
+    expect(String(await failureOf(store.getPet(101n, { timeout: 0 })))).toMatch(/^TypeError: timeout must be/);
+    const slow = await ScriptedServer.start(silence);
+    const call = patientOf(slow).store.getPet(101n, { timeout: 20, maxRetries: 0 });
+    expect(await connectionErrorOf(call)).toMatchObject({ reason: 'timeout' });
+  });
+
+  test('may watch and change requests, and see answers', async () => {
+    const seen: string[] = [];
+    const server = await ScriptedServer.start(hangUp, good);
+    const { store } = patientOf(server, {
+      onRequest: (request) => request.headers.set('traceparent', `try-${seen.push(request.method)}`),
+      onResponse: async (response) => void seen.push(await response.text()),
+    });
+    expect((await store.updateInventory(101n, 7)).data).toEqual({ ...entry, petId: 101n });
+    expect(seen).toEqual(['PATCH', 'PATCH', JSON.stringify(entry)]);
+    expect(server.requests.map(({ headers }) => headers.traceparent)).toEqual(['try-1', 'try-2']);
+  });
+});
+
+describe('an update', () => {
+  test('is the same in all requests, and so is its Idempotency-Key, until the next call', async () => {
+    const server = await ScriptedServer.start(hangUp, failure(503, 'SERVICE_UNAVAILABLE'), good);
+    const { store } = patientOf(server);
+    const updated = await store.updateInventory(101n, 7, { ifMatch: '"6"' });
+    expect(updated).toMatchObject({ data: { ...entry, petId: 101n }, etag: '"7"', requestId: 'request-1' });
+    expect(updated.response.headers.get('ETag')).toBe('"7"');
+    const [first] = server.requests;
+    expect(first).toMatchObject({
+      method: 'PATCH',
+      path: '/v1/inventory/101',
+      body: '{"quantity":7}',
+      headers: {
+        authorization: `Bearer ${SECRET_KEY}`,
+        'content-type': 'application/json',
+        'if-match': '"6"',
+        'idempotency-key': expect.stringMatching(/^"[-0-9]{5,}"$/),
+        'user-agent': expect.stringMatching(/^pet-store-inventory-client\/1\./),
+      },
+    });
+    expect(server.requests).toEqual([first, first, first]);
+    await store.updateInventory(101n, 7);
+    expect(server.requests[3]?.headers['idempotency-key']).not.toBe(first?.headers['idempotency-key']);
+  });
+
+  test.each([
+    [9223372036854775807n, '9223372036854775807'],
+    [-9223372036854775808n, '-9223372036854775808'],
+    [Number.MAX_SAFE_INTEGER, '9007199254740991'],
+  ])('of pet %s is sent with all digits', async (petId, path) => {
+    const server = await ScriptedServer.start(good);
+    await patientOf(server).store.updateInventory(petId, 7, { idempotencyKey: String.raw`a"b\c` });
+    const headers = { 'idempotency-key': String.raw`"a\"b\\c"` };
+    expect(server.requests).toMatchObject([{ path: `/v1/inventory/${path}`, headers }]);
+  });
+
+  test.each([
+    [2 ** 53, 'key', 'TypeError: petId must be'],
+    [1.5, 'key', 'TypeError: petId must be'],
+    [1n, '', 'TypeError: idempotencyKey must be'],
+    [1n, 'é', 'TypeError: idempotencyKey must be'],
+    [1n, 'x'.repeat(256), 'TypeError: idempotencyKey must be'],
+  ])('of pet %s with the key %j is refused', async (petId, idempotencyKey, message) => {
+    const server = await ScriptedServer.start(good);
+    const thrown = await failureOf(patientOf(server).store.updateInventory(petId, 7, { idempotencyKey }));
+    expect(String(thrown)).toContain(message);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('without its Idempotency-Key is not repeated', async () => {
+    const server = await ScriptedServer.start(hangUp, good);
+    const { store } = patientOf(server, { onRequest: ({ headers }) => headers.delete('Idempotency-Key') });
+    await connectionErrorOf(store.updateInventory(101n, 7));
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a request that failed', () => {
+  test.each([
+    ['429', failure(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': '0' })],
+    ['429 of something on the way', answer(429, 'Slow down')],
+    ['500', failure(500, 'INTERNAL_ERROR')],
+    ['503', failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '0' })],
+    ['504 of something on the way', answer(504, '<html>')],
+    ['a broken connection', hangUp],
+    ['no whole answer: silence', silence],
+    ['an answer that breaks off', breakOff('{"petId":101,')],
+    ['no whole answer: a stalling one', stall('{"petId":101,')],
+    ['an answer that cannot be read', answer(200, '<html>'), false],
+    ['an answer that is a list', answer(200, '[]'), false],
+    ['an empty answer', answer(200, '', { 'Content-Length': '0' }), false],
+    ['a redirect', answer(307, '', { Location: '/v2' }), false],
+    ...([400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 501] as const).map((status): [string, Step, boolean] => [
+      String(status),
+      failure(status, 'OTHER', { 'Retry-After': '0' }),
+      false,
+    ]),
+  ] satisfies [string, Step, boolean?][])('with %s is repeated or not', async (name, step, isRepeated = true) => {
+    const server = await ScriptedServer.start(step, step, good);
+    const { store, retries } = patientOf(server, { timeout: name.startsWith('no whole') ? 300 : 30_000 });
+    const outcome = await store.updateInventory(101n, 7).then(
+      () => 'answered',
+      () => 'failed',
+    );
+    expect(outcome).toBe(isRepeated ? 'answered' : 'failed');
+    expect(server.requests).toHaveLength(isRepeated ? 3 : 1);
+    expect(retries.map(({ attempt }) => attempt)).toEqual(isRepeated ? [2, 3] : []);
+  });
+
+  test.each([
+    [hangUp, { name: 'ConnectionError', reason: 'network' }],
+    [silence, { name: 'ConnectionError', reason: 'timeout' }],
+    [stall('{'), { name: 'ConnectionError', reason: 'timeout' }],
+    [breakOff('{'), { name: 'ConnectionError', reason: 'broken-off' }],
+    [answer(200, '{'), { name: 'ConnectionError', reason: 'unreadable' }],
+    [answer(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_ANSWER', status: 404 }],
+    [
+      failure(412, 'PRECONDITION_FAILED', { ETag: '"8"', 'x-amzn-RequestId': 'r', 'Retry-After': '5' }),
+      {
+        code: 'PRECONDITION_FAILED',
+        status: 412,
+        message: 'This is PRECONDITION_FAILED.',
+        etag: '"8"',
+        requestId: 'r',
+        retryAfter: 5,
+      },
+    ],
+  ])('says how, and never shows the key: %#', async (step, expected) => {
+    const server = await ScriptedServer.start(step);
+    const { store, retries } = patientOf(server, {
+      maxRetries: 1,
+      timeout: 'reason' in expected && expected.reason === 'timeout' ? 100 : 30_000,
+    });
+    const thrown = await failureOf(store.updateInventory(101n, 7));
+    expect(thrown).toMatchObject(expected);
+    for (const value of [store, retries, thrown]) {
+      expect(inspect(value, { depth: Infinity, showHidden: true, getters: true })).not.toContain(SECRET_KEY);
+    }
+  });
+
+  test('says why nobody answers', async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
+    const error = await connectionErrorOf(patientOf({ baseUrl }, { maxRetries: 1 }).store.getPet(101n));
+    expect(error.message).toMatch(/^GET http:.*\/v1\/pets\/101 got no usable answer \(network\): .*ECONNREFUSED/);
+    expect(inspect(error)).not.toContain(SECRET_KEY);
+  });
+
+  test('waits longer each time, with a random part', async () => {
+    const server = await ScriptedServer.start(failure(500, 'INTERNAL_ERROR'));
+    const { store, retries } = patientOf(server, { retryDelay: 8, maxRetries: 6 });
+    await apiErrorOf(store.updateInventory(101n, 7));
+    const shares = retries.map(({ pause }, index) => pause / (8 * 2 ** index));
+    expect(shares).toHaveLength(6);
+    expect(Math.min(...shares)).toBeGreaterThanOrEqual(0.5);
+    expect(Math.max(...shares)).toBeLessThanOrEqual(1);
+  });
+
+  test.each([
+    ['of one request', 1_999, 503, 'SERVICE_UNAVAILABLE', '2', 1],
+    ['of all requests together', 1_999, 503, 'SERVICE_UNAVAILABLE', '1', 2],
+    ['of a date', 90_000, 503, 'SERVICE_UNAVAILABLE', new Date(Date.now() + 7_200_000).toUTCString(), 1],
+    ['of a used up day', 90_000, 429, 'DAILY_QUOTA_EXCEEDED', '40000', 1],
+    ['of a suspension', 90_000, 429, 'API_KEY_SUSPENDED', '300', 1],
+  ])('waits no longer than it may: %s', async (_, maxWait, status, code, retryAfter, requests) => {
+    const server = await ScriptedServer.start(failure(status, code, { 'Retry-After': retryAfter }));
+    const error = await apiErrorOf(patientOf(server, { maxWait }).store.updateInventory(101n, 7));
+    expect(error).toMatchObject({ code, retryAfter: expect.any(Number) });
+    expect(server.requests).toHaveLength(requests);
+  });
+});
