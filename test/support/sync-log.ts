@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { parseReportLine } from '../../infra/local/lambda/report-line.ts';
+import { parseReportLine } from './parsed-report-line.ts';
 import type { LocalHost } from './local-host.ts';
 
 const ids = v.pipe(

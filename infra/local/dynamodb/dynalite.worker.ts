@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Level } from 'level';
-import { reasonOfLevelFailure } from '../level-failure.ts';
+import { reasonOfLevelFailure } from './level-failure.ts';
 import { createEngineServer } from './engine-server.ts';
 
 /** Runs the embedded DynamoDB engine in a thread of its own, so that its work does not hold up the gateway. */

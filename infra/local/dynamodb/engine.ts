@@ -4,6 +4,9 @@ import { Worker } from 'node:worker_threads';
 import { makeFolder, unusable } from '../data-folder.ts';
 import type { DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
+/** Room for short-lived objects. By default V8 lets it grow with the traffic. */
+const YOUNG_GENERATION_MEGABYTES = 8;
+
 /** A DynamoDB engine that the host uses. */
 export interface Engine {
   /** Its address, as an AWS endpoint. */
@@ -27,7 +30,10 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
   const callPath = `/${randomBytes(32).toString('hex')}/`;
   const storeFolder = folder === undefined ? undefined : makeFolder(folder, 'dynamodb');
   const settings: DynaliteSettings = { folder: storeFolder, callPath };
-  const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), { workerData: settings });
+  const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
+    workerData: settings,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES },
+  });
   const [message]: DynaliteMessage[] = await once(worker, 'message');
   if (message?.kind !== 'listening') {
     await worker.terminate();

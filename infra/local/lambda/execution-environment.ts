@@ -11,7 +11,7 @@ import {
 import { TIMED_OUT } from './report-line.ts';
 
 /** Room for short-lived objects. By default V8 lets it grow with the traffic, in every environment. */
-const YOUNG_GENERATION_MEGABYTES = 8;
+const YOUNG_GENERATION_MEGABYTES = 4;
 
 /** The time that Lambda gives a function to load. */
 const INIT_TIMEOUT_MS = 10_000;

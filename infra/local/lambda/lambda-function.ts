@@ -19,7 +19,7 @@ export interface LambdaFunctionSettings extends EnvironmentSettings {
 }
 
 /** Environments a function may have at once. On AWS there are a thousand; a laptop queues the requests beyond these. */
-const MAX_ENVIRONMENTS = 4;
+const MAX_ENVIRONMENTS = 3;
 
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
 export class LambdaFunction {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { EventTooLargeError, FunctionError, MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
-import { type InvocationReport, parseReportLine, reportLine } from '../../../../infra/local/lambda/report-line.ts';
+import { type InvocationReport, reportLine } from '../../../../infra/local/lambda/report-line.ts';
 import { deployLogging } from '../../../support/logging-function.ts';
+import { parseReportLine } from '../../../support/parsed-report-line.ts';
 import { answering, testFunctions } from '../../../support/test-functions.ts';
 
 const report: InvocationReport = {
