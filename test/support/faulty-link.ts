@@ -86,7 +86,9 @@ export class FaultyLink {
   }
 
   #forward({ headers, method, url }: IncomingMessage, body: Buffer, response: ServerResponse, hangUp: boolean): void {
-    const options = { port: this.#hostPort, host: '127.0.0.1', method, path: url, headers };
+    // The host answers to its own name only.
+    const own = { ...headers, host: `127.0.0.1:${this.#hostPort}` };
+    const options = { port: this.#hostPort, host: '127.0.0.1', method, path: url, headers: own };
     const call = request(options, (answer) => {
       if (hangUp) {
         response.destroy();
