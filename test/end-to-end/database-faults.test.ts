@@ -147,7 +147,7 @@ describe('When DynamoDB', () => {
     engine.faults = () => dynamoDBError(400, 'ThrottlingException');
     const during = await Promise.all(Array.from({ length: 4 }, () => api.list()));
     engine.faults = () => undefined;
-    const afterwards = await Promise.all(Array.from({ length: 20 }, () => api.list()));
+    const afterwards = await Promise.all(Array.from({ length: 8 }, () => api.list()));
 
     expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
     expect(new Set(afterwards.map(({ status }) => status))).toEqual(new Set([200]));
