@@ -5,7 +5,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers, isThrottled } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
 import type { CountedIn } from './verdict.ts';
-import { SUSPENSION_MS } from './suspension.ts';
+import { SUSPENSION_MS, UNTIL_RESUMED } from './suspension.ts';
 import { firstMinuteOfDay, type Minute } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */
@@ -89,8 +89,10 @@ export class CounterStore {
       conditions: ['currentMinute = :minute'],
       values: { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
     });
-    // Otherwise the key is no longer in that minute, or not as good: the request was refused as it was counted.
-    return write.done ? write.key : key;
+    if (write.done) return write.key;
+    // Another request may have suspended it just before. Otherwise this one was refused as it was counted.
+    const { suspendedUntil = 0 } = write.key ?? {};
+    return write.key && suspendedUntil > now && suspendedUntil < UNTIL_RESUMED ? write.key : key;
   }
 
   async #updateIf(keyHash: string, now: number, { update, conditions, values }: ConditionalUpdate): Promise<Write> {

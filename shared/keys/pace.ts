@@ -1,10 +1,8 @@
 import type { KeyRecord } from './key-record.ts';
 import { isSameDay } from './window.ts';
 
-/** A pace is measured over this many milliseconds; over fewer, but not the least, where there are so many writes. */
+/** A pace is measured over this many milliseconds at least: a handful of requests at once is no pace. */
 const MEASURED_MS = 100;
-const LEAST_MEASURED_MS = 10;
-const MEASURED_WRITES = 5;
 /** Without a write for this long, in milliseconds, a pace is out of date. */
 const STALE_MS = 2_000;
 
@@ -15,7 +13,7 @@ const TARGET_WRITES_PER_SECOND = 200;
 /** A lease is for this much of the environment's own traffic at most, in milliseconds. */
 const LONGEST_LEASE_MS = 500;
 /** A lease takes this part of what is left for the environment, by its share of the key's traffic. */
-const PART_OF_SHARE = 1 / 3;
+const PART_OF_SHARE = 1 / 4;
 
 /** Requests a second that are counted on a key. */
 interface Rates {
@@ -31,7 +29,6 @@ export class Pace {
   #since = 0;
   #first: KeyRecord | undefined;
   #last = 0;
-  #writes = 0;
   #own = 0;
   #rates: Rates | undefined;
 
@@ -47,10 +44,9 @@ export class Pace {
       return;
     }
     this.#last = Math.max(this.#last, now);
-    this.#writes += 1;
     this.#own += taken;
     const elapsed = this.#last - this.#since;
-    if (elapsed < (this.#writes < MEASURED_WRITES ? MEASURED_MS : LEAST_MEASURED_MS)) return;
+    if (elapsed < MEASURED_MS) return;
     const perSecond = 1_000 / elapsed;
     const ofAll = Math.max(this.#own, key.dayUsed - this.#first.dayUsed) * perSecond;
     this.#rates = { ofAll, own: this.#own * perSecond };
@@ -76,7 +72,6 @@ export class Pace {
     this.#first = key;
     this.#since = now;
     this.#last = now;
-    this.#writes = 0;
     this.#own = 0;
   }
 }

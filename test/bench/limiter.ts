@@ -2,8 +2,9 @@ import { LEASE_MS } from '../../shared/keys/lease.ts';
 import { atLeast, atMost, exactly, type Figure, report } from './figure.ts';
 import { type Routing, type Served, START, VirtualTraffic } from './virtual-traffic.ts';
 
-/** DynamoDB takes some 1,000 writes a second to one item; beyond them it throttles. */
-const WRITES_PER_SECOND = 1_000;
+/** DynamoDB takes some 1,000 writes a second to one item; beyond them it throttles. Here it does so a little earlier. */
+const MOST_WRITES_PER_SECOND = 1_000;
+const WRITES_PER_SECOND = 900;
 const ENVIRONMENTS = [10, 67, 300] as const;
 const CLIENTS = [100, 1_000] as const;
 const BURSTS = [1_001, 5_000, 20_000, 60_000] as const;
@@ -12,7 +13,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * What keys cost in writes, and how much of their limits can be used, in virtual time: a call of DynamoDB takes 2 to 8
- * milliseconds, the function itself 1 to 3, and an item takes a thousand writes a second.
+ * milliseconds, the function itself 1 to 3, and an item takes 900 writes a second, with 90 at once.
  */
 export async function benchLimiter(): Promise<Figure[]> {
   return [
@@ -38,11 +39,12 @@ async function atTheLimit(): Promise<Figure[]> {
       routing: 'random',
       requests: perMinute,
       load: { perSecond: perMinute / 60 },
+      writesPerSecond: WRITES_PER_SECOND,
     });
     const what = `${label(perMinute)} a minute from ${environments} environment${environments === 1 ? '' : 's'}`;
     figures.push(
       atMost(`${what}: writes per 1,000 requests`, (writes / perMinute) * 1_000, maxWrites),
-      atMost(`${what}: most writes in a second`, mostWritesInASecond, WRITES_PER_SECOND),
+      atMost(`${what}: most writes in a second`, mostWritesInASecond, MOST_WRITES_PER_SECOND),
       atLeast(`${what}: share of the limit that is usable`, percent(admitted, perMinute), 99, ' %'),
     );
   }

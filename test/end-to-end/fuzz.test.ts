@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { DocumentedApi } from '../support/documented-api.ts';
@@ -24,6 +24,8 @@ const AT_ONCE = 40;
 const contracts = requestContracts().map((contract) => [contract.operationId, contract] as const);
 const paths = contracts.map(([, { path }]) => path);
 const documented = new DocumentedApi();
+
+jest.setTimeout(120_000);
 
 describe('Requests made from the OpenAPI document', () => {
   let host: LocalHost;

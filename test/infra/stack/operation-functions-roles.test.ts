@@ -74,7 +74,7 @@ function grantsOf(role: string): string[] {
 
 describe('the role', () => {
   test.each([
-    ['FunctionsAuthorizer', onTable('Keys', 'GetItem', 'UpdateItem')],
+    ['FunctionsAuthorizer', onTable('Keys', 'UpdateItem')],
     ['FunctionsListInventory', onTable('Stock', 'Query')],
     ['FunctionsUpdateInventory', [...onTable('Stock', 'GetItem', 'UpdateItem'), ...onTable('Requests', 'PutItem')]],
     ['FunctionsGetPet', [...onTable('Pets', 'GetItem'), ...onTable('Stock', 'GetItem')]],
