@@ -65,10 +65,10 @@ describeOnEachEngine('A key whose requests come faster than it can be written', 
   }
 
   describe('is written', () => {
-    test('for a fifth of them or so', async () => {
+    test('for a fifth of them, once their pace is known', async () => {
       const key = await table.issue(leased);
 
-      expect(await writesOf(() => send(500, key, NOW, 1))).toBeLessThanOrEqual(150);
+      expect(await writesOf(() => send(500, key, NOW, 1))).toBeLessThanOrEqual(200);
     });
 
     test('for each request, where they come slower, whatever the limit is', async () => {
