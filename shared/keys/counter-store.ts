@@ -86,7 +86,7 @@ export class CounterStore {
     if (key.minuteRefused < key.perMinute) return key;
     const write = await this.#updateIf(key.keyHash, now, {
       update: 'SET suspendedUntil = :until, suspendedByAdmin = :false',
-      conditions: ['currentMinute = :minute'],
+      conditions: ['currentMinute = :minute', 'minuteRefused >= perMinute'],
       values: { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
     });
     if (write.done) return write.key;

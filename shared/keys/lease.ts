@@ -113,6 +113,7 @@ export class RememberedKey {
       this.#taken = 0;
       this.#left = 0;
       this.#uncounted = 0;
+      this.#until = 0;
     }
     this.#key = key;
   }
