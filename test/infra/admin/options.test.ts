@@ -2,13 +2,13 @@ import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
 import {
-  agreedLimits,
   parseDuration,
   parseFutureTime,
   parseName,
   wholeNumberUpTo,
   withCommonOptions,
-} from '../../../infra/admin/options.ts';
+} from '../../../infra/admin/commands/options.ts';
+import { agreedLimits } from '../../../infra/admin/keys/agreed-limits.ts';
 import { stages } from '../../../infra/stages.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { HostClock } from '../../support/host-clock.ts';
@@ -160,12 +160,12 @@ describe('agreed limits', () => {
   test('are not beyond what a stage has room for', () => {
     const { perMinute, perDay } = stages.production.mostForEnterprise;
 
-    expect(agreedLimits('enterprise', { perMinute, perDay, stage: 'production' })).toEqual({ perMinute, perDay });
+    expect(agreedLimits('enterprise', { perMinute, perDay }, 'production')).toEqual({ perMinute, perDay });
     for (const beyond of [
       { perMinute: perMinute + 1, perDay },
       { perMinute, perDay: perDay + 1 },
     ]) {
-      expect(() => agreedLimits('enterprise', { ...beyond, stage: 'production' })).toThrow(
+      expect(() => agreedLimits('enterprise', beyond, 'production')).toThrow(
         'production agrees to 60000 a minute and 86400000 a day at most.',
       );
       expect(agreedLimits('enterprise', beyond)).toEqual(beyond);

@@ -6,10 +6,8 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { type InventoryItem, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
 import { stockList } from '../../../shared/stores/stock-list.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
-import type { Transfer } from '../import/import-records.ts';
-import { number } from '../output.ts';
-import { progressBar } from '../progress-bar.ts';
 import type { Target } from '../target.ts';
+import type { OnProgress, Transfer } from './record-kinds.ts';
 
 interface Format {
   readonly head: string;
@@ -32,20 +30,28 @@ const formats: Readonly<Record<string, Format>> = {
  * @returns the number of entries, and where they came from
  * @throws AdminError where the file cannot be written or the store cannot be read
  */
-export async function exportInventory(file: string, target: () => Promise<Target>): Promise<Transfer> {
+export async function exportInventory(
+  file: string,
+  target: () => Promise<Target>,
+  onProgress: OnProgress,
+): Promise<Transfer> {
   const format = formats[extname(file).toLowerCase()];
   if (!format) throw new AdminError(`Cannot export to ${file}: its name must end in .csv or .jsonl.`);
   const source = await target();
   const part = `${file}.part`;
   const removePart = (): void => rmSync(part, { force: true });
   process.once('exit', removePart).once('SIGINT', stop);
-  const progress = { written: 0 };
+  let written = 0;
+  const report: OnProgress = (done, total) => {
+    written = done;
+    onProgress(done, total);
+  };
   try {
-    await pipeline(Readable.from(textOf(source, format, progress)), createWriteStream(part));
+    await pipeline(Readable.from(textOf(source, format, report)), createWriteStream(part));
     renameSync(part, file);
-    return { count: progress.written, place: source.place };
+    return { count: written, place: source.place };
   } catch (error) {
-    const done = `The export stopped after ${number(progress.written)} entries`;
+    const done = `The export stopped after ${written.toLocaleString('en')} entries`;
     throw new AdminError(`${done}: ${reasonOf(error)}. ${file} is as it was; run the same command again.`);
   } finally {
     removePart();
@@ -53,19 +59,16 @@ export async function exportInventory(file: string, target: () => Promise<Target
   }
 }
 
-async function* textOf(target: Target, { head, row }: Format, progress: { written: number }): AsyncGenerator<string> {
-  const bar = progressBar('Reading');
-  bar.start(Math.max(1, await roughCount(target)), 0);
-  try {
-    yield head;
-    for await (const page of stockList(target.documents, target.stockTable).all()) {
-      progress.written += page.length;
-      bar.setTotal(Math.max(bar.getTotal(), progress.written));
-      bar.update(progress.written);
-      yield page.map(row).join('');
-    }
-  } finally {
-    bar.stop();
+async function* textOf(target: Target, { head, row }: Format, onProgress: OnProgress): AsyncGenerator<string> {
+  let total = Math.max(1, await roughCount(target));
+  let written = 0;
+  onProgress(written, total);
+  yield head;
+  for await (const page of stockList(target.documents, target.stockTable).all()) {
+    written += page.length;
+    total = Math.max(total, written);
+    onProgress(written, total);
+    yield page.map(row).join('');
   }
 }
 

@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AdminError } from '../../../../infra/admin/admin-error.ts';
-import type { NewKey } from '../../../../infra/admin/keys/create-key.ts';
-import { gatewayTags } from '../../../../shared/key-registry/gateway-tags.ts';
-import { syncKeys } from '../../../../shared/key-registry/sync-keys.ts';
-import { hashApiKey } from '../../../../shared/keys/api-key.ts';
-import type { KeyRecord } from '../../../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../../../shared/keys/suspension.ts';
-import { type CommandName, commands, issueSubject, NAME, type Start } from '../../../support/admin-commands.ts';
-import { EmbeddedDatabase } from '../../../support/embedded-database.ts';
-import { InProcessTarget } from '../../../support/in-process-target.ts';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { AdminError } from '../../../infra/admin/admin-error.ts';
+import type { NewKey } from '../../../infra/admin/keys/create-key.ts';
+import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
+import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { hashApiKey } from '../../../shared/keys/api-key.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
+import { type CommandName, commands, issueSubject, NAME, type Start } from '../../support/admin-commands.ts';
+import { InProcessTarget } from '../../support/in-process-target.ts';
 
-/** Runs at once: the engine has a thread of its own. */
-const WORLDS = 3;
 /** Calls of `keys resume` until it has read the key that it goes by. */
 const READ_BY_RESUME = 2;
 
-new EmbeddedDatabase();
-const worlds: InProcessTarget[] = [];
+const world = new InProcessTarget();
 
-beforeAll(async () => {
-  for (let made = 0; made < WORLDS; made++) worlds.push(await InProcessTarget.create());
-});
-
-afterAll(() => {
-  for (const world of worlds) world.close();
-});
+afterAll(() => world.close());
 
 /** What an admin is told in the end. */
 type Outcome = { readonly kind: 'done'; readonly shown: NewKey | undefined } | { readonly kind: 'failed' | 'killed' };
@@ -63,8 +53,8 @@ interface Ending extends Pair {
 }
 
 /** @returns undefined where the first command makes fewer calls */
-async function stopAt(world: InProcessTarget, pair: Pair, at: number): Promise<Ending | undefined> {
-  await world.reset();
+async function stopAt(pair: Pair, at: number): Promise<Ending | undefined> {
+  world.reset();
   const subject = await issueSubject(world, pair.start);
   const run = (name: CommandName, id: string) => outcomeOf(commands[name](world.target, id));
   let calls = 0;
@@ -93,21 +83,20 @@ async function stopAt(world: InProcessTarget, pair: Pair, at: number): Promise<E
 const isDone = (outcome: Outcome): boolean => outcome.kind === 'done';
 const shownBy = (outcome: Outcome): NewKey[] => (outcome.kind === 'done' && outcome.shown ? [outcome.shown] : []);
 
-async function check(world: InProcessTarget, ending: Ending): Promise<void> {
+async function check(ending: Ending): Promise<void> {
   const { target } = world;
   // A sync has nothing left to do, and nothing to complain of.
   const { unchanged: _, keysInAccount: __, ...left } = await syncKeys(target.gateway, target.keyTable, target.apiStage);
   expect(left).toEqual({ added: [], changed: [], disabled: [], removed: [], conflicts: [], problems: [] });
 
   const records = new Map((await world.keys()).map((record) => [record.keyHash, record]));
-  await checkSubject(world, ending, records.get(ending.subject.keyHash));
-  await checkShown(world, ending, records);
-  checkGateway(world, ending, records);
+  await checkSubject(ending, records.get(ending.subject.keyHash));
+  await checkShown(ending, records);
+  checkGateway(ending, records);
 }
 
 /** Closed stays closed, and what nobody has closed works. */
 async function checkSubject(
-  { records, verdict }: InProcessTarget,
   { first, second, start, at, isCut, subject, aimedAt, said, secondSaid }: Ending,
   record: KeyRecord | undefined,
 ): Promise<void> {
@@ -115,9 +104,9 @@ async function checkSubject(
   const did = (name: CommandName): boolean =>
     (first === name && isDone(said)) || (second === name && isDone(secondSaid) && aimedAt === keyId);
   const wasResumedAfterwards = first === 'resume' && (at <= READ_BY_RESUME || isCut) && isDone(said);
-  const now = await verdict(subject.keyHash);
+  const now = await world.verdict(subject.keyHash);
   if (did('revoke')) {
-    expect({ revoked: record?.revoked, isThere: records.apiKey(keyId) !== undefined, now }).toEqual({
+    expect({ revoked: record?.revoked, isThere: world.records.apiKey(keyId) !== undefined, now }).toEqual({
       revoked: true,
       isThere: false,
       now: 'denied',
@@ -135,24 +124,20 @@ async function checkSubject(
 }
 
 /** A key that an admin was shown works, and is what it was said to be, unless it was closed or moved afterwards. */
-async function checkShown(
-  { verdict }: InProcessTarget,
-  { first, said, secondSaid }: Ending,
-  records: ReadonlyMap<string, KeyRecord>,
-): Promise<void> {
+async function checkShown({ first, said, secondSaid }: Ending, records: ReadonlyMap<string, KeyRecord>): Promise<void> {
   for (const { id, key, plan } of [...shownBy(said), ...(first === 'sync' ? shownBy(secondSaid) : [])]) {
     const record = records.get(hashApiKey(key));
     expect({ id: record?.keyId, plan: record?.plan }).toEqual({ id, plan });
-    expect(await verdict(hashApiKey(key))).not.toBe('denied');
+    expect(await world.verdict(hashApiKey(key))).not.toBe('denied');
   }
 }
 
 /** Every key is known, or closed, or waits for the next rotation; each is on one plan; nothing is half made. */
 function checkGateway(
-  { records: gateway }: InProcessTarget,
   { isCut, start, subject, said, secondSaid }: Ending,
   records: ReadonlyMap<string, KeyRecord>,
 ): void {
+  const { records: gateway } = world;
   const known = new Set([subject.keyId, ...[...shownBy(said), ...shownBy(secondSaid)].map(({ id }) => id)]);
   if (start === 'rotated before')
     for (const { keyId, replacedBy } of records.values()) if (replacedBy) known.add(keyId);
@@ -175,28 +160,21 @@ function checkGateway(
 
 /** All pairs from a start, each stopped before each call of its first command. @returns how many were run */
 async function runAll(pairs: readonly Pair[]): Promise<number> {
-  const queue = [...pairs];
   let runs = 0;
-  const work = async (world: InProcessTarget): Promise<void> => {
-    for (let pair = queue.shift(); pair; pair = queue.shift()) {
-      for (let at = 1; ; at++) {
-        const { first, second, start, isCut } = pair;
-        try {
-          const ending = await stopAt(world, pair, at);
-          if (!ending) break;
-          await check(world, ending);
-          runs += 1;
-        } catch (error) {
-          queue.length = 0;
-          const how = isCut ? 'cut off before' : 'stopped before';
-          throw new Error(`${first}, ${how} call ${at}, while ${second} ran (${start})`, { cause: error });
-        }
+  for (const pair of pairs) {
+    const { first, second, start, isCut } = pair;
+    for (let at = 1; ; at++) {
+      try {
+        const ending = await stopAt(pair, at);
+        if (!ending) break;
+        await check(ending);
+        runs += 1;
+      } catch (error) {
+        const how = isCut ? 'cut off before' : 'stopped before';
+        throw new Error(`${first}, ${how} call ${at}, while ${second} ran (${start})`, { cause: error });
       }
     }
-  };
-  const ends = worlds.map(work);
-  await Promise.allSettled(ends);
-  await Promise.all(ends);
+  }
   return runs;
 }
 

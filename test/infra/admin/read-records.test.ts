@@ -1,13 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { MAX_ROW_BYTES } from '../../../../infra/admin/import/file-row.ts';
-import { readRecords } from '../../../../infra/admin/import/read-records.ts';
-import type { RecordKind } from '../../../../infra/admin/import/record-kind.ts';
-import { stockEntries } from '../../../../infra/admin/inventory/stock-entries.ts';
-import { orders } from '../../../../infra/admin/orders-command.ts';
-import { pets } from '../../../../infra/admin/pets-command.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { MAX_ROW_BYTES } from '../../../infra/admin/records/file-rows.ts';
+import { readRecords } from '../../../infra/admin/records/read-records.ts';
+import { orders, pets, type RecordKind, stockEntries } from '../../../infra/admin/records/record-kinds.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const LARGEST = '9223372036854775807';
 const SMALLEST = '-9223372036854775808';

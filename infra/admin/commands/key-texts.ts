@@ -1,8 +1,8 @@
 import type { SyncReport } from '../../../shared/key-registry/sync-report.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { number, styled, table, time } from '../output.ts';
-import type { NewKey } from './create-key.ts';
-import type { KeyState, KeyView } from './key-view.ts';
+import { number, styled, table, time } from './output.ts';
+import type { NewKey } from '../keys/create-key.ts';
+import type { KeyState, KeyView } from '../keys/key-view.ts';
 
 const colours = {
   active: 'green',
@@ -65,15 +65,8 @@ function state(view: KeyView): string {
   return styled(colours[view.state], until === null ? view.state : `${view.state} until ${time(until)}`);
 }
 
-export function describeSync({
-  added,
-  changed,
-  disabled,
-  removed,
-  conflicts,
-  unchanged,
-  problems,
-}: SyncReport): string {
+export function describeSync(report: SyncReport): string {
+  const { added, changed, disabled, removed, conflicts, unchanged, problems } = report;
   const counts = { added, changed, disabled, removed, 'changed meanwhile': conflicts, unchanged };
   const summary = Object.entries(counts).map(([what, ids]) => `${number(ids.length)} ${what}`);
   return [`Keys: ${summary.join(', ')}.`, ...problems.map((problem) => styled('yellow', problem))].join('\n');

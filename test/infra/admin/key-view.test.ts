@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { keyView } from '../../../../infra/admin/keys/key-view.ts';
-import type { KeyRecord } from '../../../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../../../shared/keys/suspension.ts';
-import { minuteOf } from '../../../../shared/keys/window.ts';
-import { aKey } from '../../../support/key-records.ts';
+import { keyView } from '../../../infra/admin/keys/key-view.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
+import { minuteOf } from '../../../shared/keys/window.ts';
+import { aKey } from '../../support/key-records.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);

@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import ms, { type StringValue } from 'ms';
-import type { Limits, PlanId } from '../../shared/keys/plans.ts';
-import { planIds, plans } from '../../shared/keys/plans.ts';
-import { isoTime } from '../../shared/key-registry/iso-time.ts';
-import { type StageName, stageNames, stages } from '../stages.ts';
-import { AdminError } from './admin-error.ts';
+import { planIds } from '../../../shared/keys/plans.ts';
+import { isoTime } from '../../../shared/key-registry/iso-time.ts';
+import { stageNames } from '../../stages.ts';
 import type { OutputOptions } from './output.ts';
-import type { TargetOptions } from './target.ts';
+import type { TargetOptions } from '../target.ts';
 
 /** What every command takes. */
 export type CommonOptions = TargetOptions & OutputOptions;
@@ -35,31 +33,6 @@ export function limitOptions(command: Command): Command {
   return command
     .option('--per-minute <n>', 'agreed requests a minute, for Enterprise', wholeNumberUpTo(MAX_PER_MINUTE))
     .option('--per-day <n>', 'agreed requests a day, for Enterprise', wholeNumberUpTo(MAX_PER_DAY));
-}
-
-/** The agreed limits, which Enterprise demands and every other plan refuses. @throws AdminError */
-export function agreedLimits(
-  plan: PlanId,
-  { perMinute, perDay, stage }: Partial<Limits> & Pick<TargetOptions, 'stage'>,
-): Limits | undefined {
-  const given = perMinute !== undefined || perDay !== undefined;
-  if (plans[plan].limits !== 'agreed') {
-    if (given) throw new AdminError(`The plan ${plan} has fixed limits. Leave out --per-minute and --per-day.`);
-    return undefined;
-  }
-  if (perMinute === undefined || perDay === undefined)
-    throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
-  if (stage !== undefined) checkRoom({ perMinute, perDay }, stage);
-  return { perMinute, perDay };
-}
-
-/** An account lets through so much, whatever was agreed. */
-function checkRoom({ perMinute, perDay }: Limits, stage: StageName): void {
-  const most = stages[stage].mostForEnterprise;
-  if (perMinute <= most.perMinute && perDay <= most.perDay) return;
-  throw new AdminError(
-    `${stage} agrees to ${most.perMinute} a minute and ${most.perDay} a day at most. More is a matter of infra/stages.ts.`,
-  );
 }
 
 export function wholeNumberUpTo(max: number): (text: string) => number {

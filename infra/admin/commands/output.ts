@@ -1,5 +1,11 @@
 import { styleText } from 'node:util';
+import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
+import type { OnProgress } from '../records/record-kinds.ts';
+import type { Notices } from '../target.ts';
+
+/** Throttling is reported once in so many milliseconds. */
+const THROTTLED_MS = 3_000;
 
 export interface OutputOptions {
   /** One JSON value on standard output, and nothing else. */
@@ -13,9 +19,38 @@ export function print({ json }: OutputOptions, value: unknown, text: () => strin
   process.stdout.write(`${json ? JSON.stringify(value) : text()}\n`);
 }
 
-/** Says on standard error what was left out of a result, and why. */
-export function warn({ message }: Error): void {
-  process.stderr.write(`${message}\n`);
+/** Says on standard error, while a command is under way, what it waits for and what it has to leave out. */
+export const notices: Notices = { throttled: reportThrottling, unreadable: ({ message }) => say(message) };
+
+let lastReported = -Infinity;
+
+/** Now and then: the SDK waits and tries again by itself. */
+function reportThrottling(): void {
+  if (performance.now() - lastReported < THROTTLED_MS) return;
+  lastReported = performance.now();
+  say('API Gateway takes no more calls for the moment; waiting …');
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Shows a bar on standard error, where that is a terminal, while work is under way that tells how far it is. */
+export async function withProgress<Result>(
+  what: string,
+  work: (onProgress: OnProgress) => Promise<Result>,
+): Promise<Result> {
+  const format = `${what} {bar} {percentage}% | {value} of {total} | {eta_formatted} left`;
+  const bar = new SingleBar({ format, stream: process.stderr }, Presets.shades_classic);
+  try {
+    return await work((done, total) => {
+      if (!bar.isActive) bar.start(total, done);
+      bar.setTotal(total);
+      bar.update(done);
+    });
+  } finally {
+    bar.stop();
+  }
 }
 
 /** Text in a colour, where standard output is a terminal that has it. */
@@ -41,23 +76,9 @@ export function table(
 }
 
 /** Columns stand apart by spaces alone: eight of them fit a terminal. */
-const noLines = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '',
-};
+const sides = ['top', 'bottom', 'left', 'mid', 'right'];
+const lines = sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
+const noLines = Object.fromEntries([...lines, 'middle'].map((line) => [line, '']));
 
 /** `1,000`. */
 export const number = (value: number): string => value.toLocaleString('en');

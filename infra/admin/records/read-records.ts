@@ -1,10 +1,8 @@
 import { extname } from 'node:path';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin-error.ts';
-import { csvRows } from './csv-rows.ts';
-import type { FileRow } from './file-row.ts';
-import { jsonlRows } from './jsonl-rows.ts';
-import { type Format, formatsOf, type RecordKind } from './record-kind.ts';
+import { csvRows, type FileRow, jsonlRows } from './file-rows.ts';
+import { type Format, formatsOf, type RecordKind } from './record-kinds.ts';
 
 /** A row of a file: the record, or what is wrong with it. */
 export type RecordRow<Entry> =

@@ -1,10 +1,10 @@
 import { BadRequestException, GetUsageCommand, NotFoundException } from '@aws-sdk/client-api-gateway';
-import { customerPlans, type CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { findKey } from '../keys/find-key.ts';
-import { keyView } from '../keys/key-view.ts';
-import { predecessorsOf } from '../keys/predecessors.ts';
-import type { Target } from '../target.ts';
+import { customerPlans, type CustomerPlan } from '../../shared/key-registry/customer-plan.ts';
+import type { PlanId } from '../../shared/keys/plans.ts';
+import { findKey, predecessorsOf } from './keys/find-key.ts';
+import { keyView } from './keys/key-view.ts';
+import { listKeys } from './keys/list-keys.ts';
+import type { Target } from './target.ts';
 
 /** Requests of one customer on one UTC day. */
 export interface DayOfUsage {
@@ -16,7 +16,7 @@ export interface DayOfUsage {
 export interface Usage {
   readonly id: string;
   readonly name: string;
-  readonly plan: KeyRecord['plan'];
+  readonly plan: PlanId;
   readonly perDay: number;
   readonly days: readonly DayOfUsage[];
 }
@@ -72,3 +72,31 @@ async function addMetered(
 }
 
 const dateText = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
+
+/** How close a key is to its limits. */
+export interface Closeness {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: PlanId;
+  readonly usedThisMinute: number;
+  readonly perMinute: number;
+  readonly usedToday: number;
+  readonly perDay: number;
+  /** The window with the least left, as the part that is used: 0 to 1. */
+  readonly used: number;
+}
+
+/** The keys that are closest to their limits, the closest first; keys that were not used today are left out. */
+export async function topUsage(target: Target, count: number): Promise<Closeness[]> {
+  return (
+    (await listKeys(target))
+      // What a rotated key still does counts on the key that replaced it.
+      .filter(({ usedToday, state }) => usedToday > 0 && state !== 'rotated')
+      .map(({ id, name, plan, usedThisMinute, perMinute, usedToday, perDay }) => {
+        const used = Math.max(usedThisMinute / perMinute, usedToday / perDay);
+        return { id, name, plan, usedThisMinute, perMinute, usedToday, perDay, used };
+      })
+      .toSorted((a, b) => b.used - a.used)
+      .slice(0, count)
+  );
+}
