@@ -157,14 +157,20 @@ describe('the options of every command', () => {
   });
 });
 
-test('a local host that refuses strangers is told from one of another version', async () => {
+describe('a local host that refuses strangers', () => {
   const refusal = { __type: 'AccessDeniedException', message: 'This host takes such calls from its own machine alone' };
   const server = createServer((_, response) => response.writeHead(403).end(JSON.stringify(refusal)));
-  const origin = `http://127.0.0.1:${await listen(server)}`;
 
-  await expect(findTarget({ url: origin })).rejects.toThrow(
-    `The local host at ${origin} takes no admin commands from here: ${refusal.message}. Run the command on the machine`,
-  );
-  server.closeAllConnections();
-  await close(server);
+  afterAll(async () => {
+    server.closeAllConnections();
+    await close(server);
+  });
+
+  test('is not taken for one of another version', async () => {
+    const origin = `http://127.0.0.1:${await listen(server)}`;
+
+    await expect(findTarget({ url: origin })).rejects.toThrow(
+      `The local host at ${origin} takes no admin commands from here: ${refusal.message}. Run the command on the machine`,
+    );
+  });
 });
