@@ -1,12 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 import { AdminError, awsReason } from './admin-error.ts';
-import { inventoryCommand } from './inventory/command.ts';
-import { keysCommand } from './keys/commands.ts';
-import { ordersCommand } from './orders-command.ts';
-import { petsCommand } from './pets-command.ts';
-import { plansCommand } from './plans-command.ts';
-import { usageCommand } from './usage/command.ts';
+import { keysCommand } from './commands/keys-command.ts';
+import { plansCommand } from './commands/plans-command.ts';
+import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
+import { usageCommand } from './commands/usage-command.ts';
 
 /** `npm run admin -- …`: what the admin of a store does. */
 const program = new Command('npm run admin --')

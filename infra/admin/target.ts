@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -5,12 +6,11 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
-import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 import { OUTPUTS_PATH } from '../local/outputs-path.ts';
 import { account, localCredentials } from '../local/template/account.ts';
 import { stackNameOf, type StageName } from '../stages.ts';
 import { AdminError, reasonOf } from './admin-error.ts';
-import { reportWaiting } from './waiting.ts';
 
 export interface TargetOptions {
   /** Address of a local host. */
@@ -19,7 +19,15 @@ export interface TargetOptions {
   readonly stage?: StageName;
 }
 
-/** The service that a command works on. */
+/** What an operation tells while it is under way. */
+export interface Notices {
+  /** API Gateway throttles, and the operation waits; called each time that happens. */
+  readonly throttled: () => void;
+  /** A record of the keys table is left out of the result. */
+  readonly unreadable: (error: UnreadableRecordError) => void;
+}
+
+/** The service that an operation works on. */
 export interface Target {
   readonly gateway: APIGatewayClient;
   readonly documents: DynamoDBDocumentClient;
@@ -32,6 +40,9 @@ export interface Target {
   readonly baseUrl: string;
   /** For messages: where that is. */
   readonly place: string;
+  readonly notices: Notices;
+  /** Waits for so many milliseconds. */
+  readonly pause: (milliseconds: number) => Promise<void>;
 }
 
 const outputsSchema = v.object({
@@ -48,38 +59,49 @@ type Outputs = v.InferOutput<typeof outputsSchema>;
 type Connection = ConstructorParameters<typeof DynamoDBClient>[0] &
   ConstructorParameters<typeof CloudFormationClient>[0];
 
+const silent: Notices = { throttled: () => undefined, unreadable: () => undefined };
+
 /** Finds the service: the local host at an address, or a stage on AWS. @throws AdminError where it cannot be reached */
-export function findTarget({ url, stage }: TargetOptions): Promise<Target> {
-  return stage === undefined ? localTarget(url) : awsTarget(stage);
+export function findTarget({ url, stage }: TargetOptions, notices: Notices = silent): Promise<Target> {
+  return stage === undefined ? localTarget(url, notices) : awsTarget(stage, notices);
 }
 
-async function localTarget(url: string): Promise<Target> {
+async function localTarget(url: string, notices: Notices): Promise<Target> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new AdminError(`--url ${url} is no address. It must be one such as http://localhost:3000.`);
   const { origin } = new URL(url);
-  const outputs = v.safeParse(outputsSchema, await fetchJson(`${origin}${OUTPUTS_PATH}`));
+  const outputs = v.safeParse(outputsSchema, await outputsOf(origin));
   if (!outputs.success)
     throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials };
-  return targetOf({ ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` }, connection, origin);
+  return targetOf({ ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` }, connection, origin, notices);
 }
 
-async function fetchJson(url: string): Promise<unknown> {
+/** What a local host refuses a stranger with. */
+const refusalSchema = v.object({ __type: v.literal('AccessDeniedException'), message: v.string() });
+
+/** @throws AdminError where nothing answers, or a local host that does not take admin commands from here */
+async function outputsOf(origin: string): Promise<unknown> {
+  let body: unknown;
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    return response.ok ? await response.json() : undefined;
+    const response = await fetch(`${origin}${OUTPUTS_PATH}`, { signal: AbortSignal.timeout(5_000) });
+    body = await response.json();
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
-    const { origin } = new URL(url);
     throw new AdminError(
       `No local host answers at ${origin}. Start one with npm start, name another with --url, or use --stage for AWS.`,
     );
   }
+  if (!v.is(refusalSchema, body)) return body;
+  throw new AdminError(
+    `The local host at ${origin} takes no admin commands from here: ${body.message}. ` +
+      'Run the command on the machine of the host, with --url http://localhost and its port.',
+  );
 }
 
-async function awsTarget(stage: StageName): Promise<Target> {
+async function awsTarget(stage: StageName, notices: Notices): Promise<Target> {
   const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
-  if (outputs.success) return targetOf(outputs.output, {}, `the stage ${stage}`);
+  if (outputs.success) return targetOf(outputs.output, {}, `the stage ${stage}`, notices);
   throw new AdminError(
     `The stage ${stage} runs another version of the service than this command belongs to: deploy this one, or check out that one.`,
   );
@@ -104,11 +126,11 @@ async function stackOutputs(stage: StageName): Promise<Record<string, string | u
   }
 }
 
-function targetOf(outputs: Outputs, connection: Connection, place: string): Target {
+function targetOf(outputs: Outputs, connection: Connection, place: string, notices: Notices): Target {
   const dynamodb = new DynamoDBClient({ maxAttempts: 5, ...connection });
   const documents = DynamoDBDocumentClient.from(dynamodb, { unmarshallOptions: { ...exactNumbers } });
   return {
-    gateway: gatewayClient(connection, reportWaiting),
+    gateway: gatewayClient(connection, notices.throttled),
     documents,
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
     keyTable: new KeyTable(documents, outputs.KeysTableName),
@@ -117,5 +139,7 @@ function targetOf(outputs: Outputs, connection: Connection, place: string): Targ
     ordersTable: outputs.OrdersTableName,
     baseUrl: outputs.BaseUrl,
     place,
+    notices,
+    pause: sleep,
   };
 }

@@ -1,110 +1,124 @@
+import { randomUUID } from 'node:crypto';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { type Host, startHost } from '../../infra/local/host.ts';
 import { stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { documentClient } from '../../shared/dynamodb.ts';
+import { IdempotentUpdates } from '../../shared/stores/idempotent-updates.ts';
 import { MOST_READ_FOR_PAGE } from '../../shared/stores/sorted-table.ts';
-import { newVersion } from '../../shared/stores/stock-store.ts';
-import { CapacityMeter, type Consumed } from './capacity-meter.ts';
-import { engineClient, manyPets } from './engine-client.ts';
-import { atMost, exactly, type Figure } from './figure.ts';
+import { StockStore, type StockUpdate } from '../../shared/stores/stock-store.ts';
+import { createRequestsTable, createStockTable } from '../support/tables.ts';
+import { engineClient, manyPets, pointSdkAt } from './engine-client.ts';
+import { atMost, exactly, type Figure, report } from './figure.ts';
+import { MeasuredHost } from './measured-host.ts';
 
 const PETS = 10_000;
 const REQUESTS = 50;
-/** A random tag. */
-const VERSION_BYTES = newVersion().length;
 /** Entries that the bench asks of a page. */
 const PAGE = 100;
 
 /** Capacity that one request consumes, as the engine reports it, measured through the whole host. */
 export async function benchCapacity(): Promise<Figure[]> {
-  const engine = await startEmbeddedEngine(undefined);
-  const meter = new CapacityMeter(engine.endpoint);
-  const host = await startHost({
-    host: '127.0.0.1',
-    port: 0,
-    dataFolder: undefined,
-    dynamodb: await meter.listen(),
-    sampleData: false,
-  });
+  const measured = await MeasuredHost.start();
+  const { StockTableName = '', KeysTableName = '' } = measured.host.outputs;
+  const stock = [...manyPets(PETS)];
+  const load = (entries: typeof stock) => writeItems(engineClient(measured.engine), StockTableName, entries, stockItem);
+  /** The units of one of so many requests, by table and operation. */
+  const unitsOf = async (method: string, path: string, requests = 1): Promise<(name: string) => number> => {
+    measured.consumed();
+    for (let request = 0; request < requests; request++) await send(measured, method, path);
+    const units = measured.consumed();
+    return (name) =>
+      units.reduce((sum, one) => (`${one.table} ${one.operation}` === name ? sum + one.units : sum), 0) / requests;
+  };
   try {
-    const { StockTableName = '', KeysTableName = '' } = host.outputs;
-    await writeItems(engineClient(engine.endpoint), StockTableName, manyPets(PETS), stockItem);
-    await send(host, 'PATCH', '/inventory/1');
-    meter.take();
-
-    for (let request = 0; request < REQUESTS; request++) await send(host, 'PATCH', '/inventory/1');
-    const updates = meter.take();
-    await send(host, 'GET', '/inventory');
-    const list = total(meter.take(), StockTableName, 'Query');
-    await send(host, 'GET', '/inventory?status=available');
-    const filteredList = total(meter.take(), StockTableName, 'Query');
+    await load(stock);
+    await send(measured, 'PATCH', '/inventory/1');
+    const ofUpdate = await unitsOf('PATCH', '/inventory/1', REQUESTS);
+    const query = `${StockTableName} Query`;
+    const list = (await unitsOf('GET', '/inventory'))(query);
+    const filteredList = (await unitsOf('GET', '/inventory?status=available'))(query);
     // Nothing beyond has the status that is asked for: as many items are read as may be.
-    await writeItems(engineClient(engine.endpoint), StockTableName, allAvailable(), stockItem);
-    meter.take();
-    await send(host, 'GET', `/inventory?status=sold&limit=${PAGE}`);
-    const filteredPage = total(meter.take(), StockTableName, 'Query');
+    await load(stock.map(({ petId, quantity }) => ({ petId, quantity, status: 'available' })));
+    const filteredPage = (await unitsOf('GET', `/inventory?status=sold&limit=${PAGE}`))(query);
+    const pets = PETS.toLocaleString('en');
+    const most = MOST_READ_FOR_PAGE.toLocaleString('en');
     return [
-      exactly('authorizer, an admitted request: write units', perRequest(updates, KeysTableName, 'UpdateItem'), 1),
-      exactly('authorizer, an admitted request: read units', perRequest(updates, KeysTableName, 'GetItem'), 0),
-      exactly('update: write units', perRequest(updates, StockTableName, 'UpdateItem'), 1),
+      exactly('authorizer, an admitted request: write units', ofUpdate(`${KeysTableName} UpdateItem`), 1),
+      exactly('authorizer, an admitted request: read units', ofUpdate(`${KeysTableName} GetItem`), 0),
+      exactly('update: write units', ofUpdate(`${StockTableName} UpdateItem`), 1),
+      report(`list of ${pets} pets: read units`, list),
+      atMost('list by status ÷ whole list: read units', filteredList / list, 1),
       atMost(
-        `list of ${PETS.toLocaleString('en')} pets: read units (size ÷ 8 kB, rounded up)`,
-        list,
-        Math.ceil(expectedListUnits()),
-      ),
-      exactly('list by status ÷ whole list: read units', filteredList / list, 1),
-      atMost(
-        `page of a status that nothing has ÷ ${MOST_READ_FOR_PAGE.toLocaleString('en')} of ${PETS.toLocaleString('en')} pets: read units`,
+        `page of a status that nothing has ÷ ${most} of ${pets} pets: read units`,
         filteredPage / ((list * MOST_READ_FOR_PAGE) / PETS),
         1.2,
       ),
     ];
   } finally {
-    await host.close();
-    meter.close();
-    await engine.close();
+    await measured.close();
   }
 }
 
-function* allAvailable() {
-  for (const entry of manyPets(PETS)) yield { ...entry, status: 'available' as const };
-}
-
-async function send({ baseUrl, keys }: Host, method: string, path: string): Promise<void> {
+async function send({ host: { baseUrl, keys } }: MeasuredHost, method: string, path: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${keys.business}`, 'Content-Type': 'application/json' };
   const response = await fetch(`${baseUrl}${path}`, {
     method,
-    headers: { Authorization: `Bearer ${keys.business}`, 'Content-Type': 'application/json' },
-    ...(method === 'PATCH' && { body: '{"quantity":5}' }),
+    headers,
+    body: method === 'PATCH' ? '{"quantity":5}' : null,
   });
   await response.arrayBuffer();
   if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}`);
 }
 
-function total(consumed: readonly Consumed[], table: string, operation: string): number {
-  const matching = consumed.filter((entry) => entry.table === table && entry.operation === operation);
-  return matching.reduce((sum, { units }) => sum + units, 0);
-}
-
-const perRequest = (consumed: readonly Consumed[], table: string, operation: string): number =>
-  total(consumed, table, operation) / REQUESTS;
+const SECONDS = 3;
+const CLIENTS = [1, 10, 50];
 
 /**
- * By DynamoDB's rules an item is its attribute names and values; a number is a byte per two digits and one more. Every
- * Query is rounded up: the first reads 1,000 items, the others 2,000.
+ * Updates that one pet takes from clients that all update it at once, each as fast as it is answered. The embedded engine
+ * carries out one write after the other: how often transactions collide on AWS, where it refuses those that overlap, it cannot tell.
  */
-function expectedListUnits(): number {
-  const names = 'storeIdpetIdquantitystatusversion'.length + 'main'.length + VERSION_BYTES;
-  const bytesOfQueries: number[] = [];
-  for (const { petId, quantity, status } of manyPets(PETS)) {
-    const current = petId === '1' ? 5 : quantity;
-    const query = Math.floor((Number(petId) + 999) / 2_000);
-    const bytes = names + numberBytes(petId) + numberBytes(current) + status.length;
-    bytesOfQueries[query] = (bytesOfQueries[query] ?? 0) + bytes;
+export async function benchOnePet(): Promise<Figure[]> {
+  const engine = await startEmbeddedEngine(undefined);
+  pointSdkAt(engine.endpoint);
+  const client = documentClient({ maxAttempts: 1, requestTimeout: 3_000 });
+  const stockTable = await createStockTable(client);
+  const stock = new StockStore(client, stockTable);
+  const idempotent = new IdempotentUpdates(client, stock, await createRequestsTable(client));
+  await writeItems(engineClient(engine.endpoint), stockTable, manyPets(1), stockItem);
+  const ways: [string, (update: StockUpdate) => Promise<unknown>][] = [
+    ['without an Idempotency-Key', (update) => stock.update(update)],
+    ['with one each', (update) => idempotent.once({ requestId: randomUUID(), fingerprint: 'f' }, update)],
+  ];
+  const figures: Figure[] = [];
+  for (const [way, apply] of ways) {
+    for (const clients of CLIENTS) {
+      const { done, refused } = await storm(clients, apply);
+      const what = `one pet on the embedded engine, ${clients} clients at once, ${way}`;
+      figures.push(report(`${what}: updates`, done / SECONDS, ' a second'));
+      figures.push(report(`${what}: answered with 503`, (100 * refused) / (done + refused), ' %'));
+    }
   }
-  return bytesOfQueries.reduce((sum, bytes) => sum + Math.ceil(bytes / 4_096) / 2, 0);
+  await engine.close();
+  return figures;
 }
 
-function numberBytes(value: number | string): number {
-  const digits = String(value).replace(/0+$/, '').length;
-  return Math.ceil(digits / 2) + 1;
+async function storm(clients: number, apply: (update: StockUpdate) => Promise<unknown>) {
+  const [pet] = manyPets(1);
+  if (!pet) throw new Error('There is no pet');
+  const end = performance.now() + SECONDS * 1_000;
+  const counts = { done: 0, refused: 0 };
+  const one = async (): Promise<void> => {
+    for (let quantity = 0; performance.now() < end; quantity++) {
+      try {
+        await apply({ petId: pet.petId, quantity });
+        counts.done += 1;
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+        counts.refused += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, one));
+  return counts;
 }

@@ -1,6 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import autocannon from 'autocannon';
@@ -150,4 +152,20 @@ async function bareUpdatesPerSecond({ baseUrl, stockTable }: RunningHost): Promi
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
   return calls / SECONDS;
+}
+
+/** What a pipeline waits for before it deploys: `cdk synth` of both stages, with all checks of the templates. */
+export function benchSynthesis(): Figure[] {
+  const seconds = median(Array.from({ length: 3 }, secondsOfSynthesis));
+  return [atMost('cdk synth of both stages, with its checks: seconds', seconds, 15, ' s')];
+}
+
+function secondsOfSynthesis(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'pet-store-synthesis-'));
+  const startedAt = performance.now();
+  const { status, stderr } = spawnSync('npx', ['cdk', 'synth', '--quiet', '--output', folder], { encoding: 'utf8' });
+  const seconds = (performance.now() - startedAt) / 1_000;
+  rmSync(folder, { recursive: true, force: true });
+  if (status !== 0) throw new Error(`cdk synth has failed: ${stderr}`);
+  return seconds;
 }

@@ -1,41 +1,46 @@
 import { arch, cpus, release, type } from 'node:os';
+import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchBundles } from './bundles.ts';
-import { benchCapacity } from './capacity.ts';
+import { benchCapacity, benchOnePet } from './capacity.ts';
 import { benchClient } from './client.ts';
 import { benchColdStarts } from './cold-starts.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLimiter } from './limiter.ts';
 import { benchListing } from './listing.ts';
-import { benchLocalHost } from './local-host.ts';
-import { benchOnePet } from './one-pet.ts';
-import { benchSynthesis } from './synthesis.ts';
+import { benchLocalHost, benchSynthesis } from './local-host.ts';
+import { benchSize } from './size.ts';
 
-/** `npm run bench`: every number that the README states, as a table. Names of parts as arguments run only those. */
-const parts: Record<string, () => Figure[] | Promise<Figure[]>> = {
-  bundles: benchBundles,
-  capacity: benchCapacity,
-  client: benchClient,
-  'cold-starts': benchColdStarts,
-  costs: benchCosts,
-  limiter: benchLimiter,
-  listing: benchListing,
-  host: benchLocalHost,
-  onePet: benchOnePet,
-  synthesis: benchSynthesis,
+/** `npm run bench`: every number that the README and the docs state, as a table. */
+const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
+  bundles: { about: 'size and import of the bundle of each function', run: benchBundles },
+  capacity: { about: 'capacity units of requests', run: benchCapacity },
+  client: { about: 'what the client adds to a call', run: benchClient },
+  'cold-starts': { about: 'first answers of the functions, over TLS', run: benchColdStarts },
+  costs: { about: 'what a million requests, and a month, cost', run: benchCosts },
+  limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
+  listing: { about: 'time and memory of the list, up to a million pets', run: benchListing },
+  host: { about: 'start, throughput and memory of the local host', run: benchLocalHost },
+  onePet: { about: 'updates of one pet by many clients at once', run: benchOnePet },
+  size: { about: 'weight of the repository, beside its budget', run: benchSize },
+  synthesis: { about: 'time of cdk synth', run: benchSynthesis },
 };
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
+const list = Object.entries(parts).map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`);
+program
+  .name('npm run bench --')
+  .description('Measures what the README and the docs state, and prints it as a table.')
+  .addArgument(
+    new Argument('[parts...]', 'what to measure').choices(Object.keys(parts)).default(Object.keys(parts), 'all'),
+  )
+  .addHelpText('after', `\nParts:\n${list.join('\n')}`)
+  .parse();
+
 const figures: Figure[] = [];
-for (const name of names) {
-  const part = parts[name];
-  if (!part) {
-    process.stderr.write(`There is no part ${name}. The parts are ${Object.keys(parts).join(', ')}.\n`);
-    process.exit(1);
-  }
+for (const name of program.processedArgs.flat().map(String)) {
   process.stderr.write(`Measuring ${name} …\n`);
-  figures.push(...(await part()));
+  figures.push(...((await parts[name]?.run()) ?? []));
 }
 
 const verdict = ({ met }: Figure): string => (met === undefined ? '' : met ? 'met' : 'missed');

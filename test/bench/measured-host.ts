@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
 import type { RequestUsage } from '../../infra/costs/cost-model.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { type Host, startHost } from '../../infra/local/host.ts';
 import type { InvocationReport } from '../../infra/local/lambda/report-line.ts';
+import { close as closeServer, listen } from '../support/listening.ts';
 import { parseReportLine } from '../support/parsed-report-line.ts';
 import { roomyMinute } from '../support/roomy-minute.ts';
-import { CapacityMeter, type Consumed } from './capacity-meter.ts';
 import { median } from './figure.ts';
 
 const WARM_UP = 10;
@@ -21,6 +24,75 @@ const START_AND_END = [
 ]
   .map((line) => `${line}\n`)
   .join('');
+
+/** Capacity units that one table has consumed, by the engine's own account. */
+export interface Consumed {
+  readonly table: string;
+  readonly operation: string;
+  readonly units: number;
+}
+
+const callSchema = v.looseObject({ TableName: v.optional(v.string()) });
+
+const capacitySchema = v.object({ TableName: v.string(), CapacityUnits: v.number() });
+
+const answerSchema = v.object({
+  __type: v.optional(v.string()),
+  // A call for several tables tells of each.
+  ConsumedCapacity: v.optional(v.union([capacitySchema, v.array(capacitySchema)]), []),
+});
+
+/** Stands between the host and a DynamoDB engine, asks for the consumed capacity of every call and keeps it. */
+class CapacityMeter {
+  readonly #engine: URL;
+  readonly #server = createServer((request, response) => void this.#forward(request, response));
+  readonly #consumed: Consumed[] = [];
+
+  constructor(engine: URL) {
+    this.#engine = engine;
+  }
+
+  async listen(): Promise<URL> {
+    return new URL(`http://127.0.0.1:${await listen(this.#server)}`);
+  }
+
+  /** What was consumed since the last call. */
+  take(): Consumed[] {
+    return this.#consumed.splice(0);
+  }
+
+  close(): Promise<void> {
+    this.#server.closeAllConnections();
+    return closeServer(this.#server);
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+    const call = v.parse(callSchema, JSON.parse((await buffer(request)).toString()));
+    const { TableName = '' } = call;
+    const isMetered = ['GetItem', 'PutItem', 'UpdateItem', 'TransactWriteItems', 'Query'].includes(operation);
+    const answer = await fetch(this.#engine, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': String(request.headers['x-amz-target']),
+        'x-amz-date': String(request.headers['x-amz-date']),
+        authorization: String(request.headers.authorization),
+      },
+      body: JSON.stringify(isMetered ? { ...call, ReturnConsumedCapacity: 'TOTAL' } : call),
+    });
+    const text = await answer.text();
+    const { ConsumedCapacity, __type } = v.parse(answerSchema, JSON.parse(text));
+    for (const capacity of [ConsumedCapacity].flat()) {
+      this.#consumed.push({ table: capacity.TableName, operation, units: capacity.CapacityUnits });
+    }
+    if (__type?.endsWith('ConditionalCheckFailedException') === true) {
+      // No engine tells, but DynamoDB bills the write that was refused, by the size of the item: all of ours are small.
+      this.#consumed.push({ table: TableName, operation, units: 1 });
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
+  }
+}
 
 /** Requests of one kind. */
 export interface RequestKind {
@@ -56,18 +128,23 @@ export class MeasuredHost {
     this.#close = close;
   }
 
-  /** @param assembly folder of the cloud assembly to run */
-  static async start(assembly: string): Promise<MeasuredHost> {
+  /** @param assembly folder of the cloud assembly to run, if not a new one */
+  static async start(assembly?: string): Promise<MeasuredHost> {
     const engine = await startEmbeddedEngine(undefined);
     const meter = new CapacityMeter(engine.endpoint);
     const dynamodb = await meter.listen();
-    const options = { host: '127.0.0.1', port: 0, dataFolder: undefined, dynamodb, sampleData: false, assembly };
-    const host = await startHost(options);
+    const options = { host: '127.0.0.1', port: 0, dataFolder: undefined, dynamodb, sampleData: false };
+    const host = await startHost(assembly === undefined ? options : { ...options, assembly });
     return new MeasuredHost(host, engine.endpoint, meter, async () => {
       await host.close();
-      meter.close();
+      await meter.close();
       await engine.close();
     });
+  }
+
+  /** Capacity that was consumed since the last call. */
+  consumed(): Consumed[] {
+    return this.#meter.take();
   }
 
   close(): Promise<void> {

@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Target } from '../../infra/admin/target.ts';
 import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import type { ApiKey } from '../../infra/local/gateway-records/api-key.ts';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local/template/account.ts';
+import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
@@ -13,24 +15,29 @@ import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Item, itemOf } from '../model/attributes.ts';
+import { VirtualTables } from '../model/virtual-tables.ts';
 import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
-import { patientClient } from './patient-client.ts';
-import { createKeysTable } from './tables.ts';
+
+const KEYS_TABLE = 'keys';
 
 /** What a command is stopped by: it sees each of its calls before it is made. */
 export type BeforeCall = () => Promise<void>;
 
 /**
- * API Gateway's control plane and a keys table as the admin command sees them, in this process: hundreds of commands run in
- * seconds, and each can be stopped before any of its calls.
+ * API Gateway's control plane and a keys table as the admin command sees them, in this process and in memory: hundreds of
+ * commands run in seconds, and each can be stopped before any of its calls.
  */
 export class InProcessTarget {
   readonly records = GatewayRecords.inMemory();
   readonly target: Target;
   readonly #interruption = new AsyncLocalStorage<BeforeCall>();
 
-  private constructor(documents: DynamoDBDocumentClient, keysTable: string) {
+  #tables = newTables();
+
+  constructor() {
+    const documents = this.#newClient();
     const controlPlane = new ControlPlane({ records: this.records, apiStage }, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
@@ -42,18 +49,39 @@ export class InProcessTarget {
         { step: 'initialize' },
       );
     }
-    const keyTable = new KeyTable(documents, keysTable);
+    const keyTable = new KeyTable(documents, KEYS_TABLE);
     const none = { stockTable: '', petsTable: '', ordersTable: '', baseUrl: '', place: '' };
-    this.target = { gateway, documents, apiStage, keyTable, ...none };
-    this.#keysTable = keysTable;
+    const notices = { throttled: () => undefined, unreadable: () => undefined };
+    this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
   }
 
-  readonly #keysTable: string;
+  /** The SDK checks a command and makes attribute values of it; the tables in memory do the rest. */
+  #newClient(): DynamoDBDocumentClient {
+    const client = documentClient({ maxAttempts: 1, requestTimeout: 1_000 });
+    client.middlewareStack.addRelativeTo(
+      (_: unknown, { commandName = '' }) =>
+        ({ input }: { readonly input: object }) =>
+          Promise.resolve({ output: this.#answer(commandName, { ...input }), response: undefined }),
+      { relation: 'after', toMiddleware: 'DocumentMarshall' },
+    );
+    return client;
+  }
 
-  /** Its table is in the engine that the SDK is pointed at. */
-  static async create(): Promise<InProcessTarget> {
-    const documents = patientClient();
-    return new InProcessTarget(documents, await createKeysTable(documents));
+  #answer(command: string, input: Record<string, unknown>): never {
+    const isScan = command === 'ScanCommand';
+    const output = isScan ? {} : this.#tables.execute(command, input, { at: Date.now(), writer: 'admin' });
+    const items = Object.entries(output).filter(([name]) => name === 'Attributes' || name === 'Item');
+    const plain = items.map(([name, item]) => [name, plainItem(itemOf(item))]);
+    const answer = { ...output, ...Object.fromEntries(plain), ...(isScan && { Items: this.#items().map(plainItem) }) };
+    // The type of an answer depends on the command, which nobody knows here.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return answer as never;
+  }
+
+  /** All items of the table: what its changes have left of each. */
+  #items(): Item[] {
+    const items = new Map(this.#tables.commits.map(({ key, after }) => [JSON.stringify(key), after]));
+    return [...items.values()].filter((item) => item !== undefined);
   }
 
   /** Runs work that is interrupted before each of its calls; the interruption itself is not. */
@@ -62,7 +90,7 @@ export class InProcessTarget {
   }
 
   /** Forgets all keys; the usage plans are those of a stack that was just deployed. */
-  async reset(): Promise<void> {
+  reset(): void {
     for (const { id } of this.records.apiKeys) this.records.deleteApiKey(id);
     for (const { id } of this.records.usagePlans) this.records.deleteUsagePlan(id);
     for (const id of planIds) {
@@ -81,10 +109,7 @@ export class InProcessTarget {
       );
     }
     this.records.putUsagePlan(aUsagePlan({ id: 'overflow', tags: { [gatewayTags.plan]: INTERNAL_PLAN } }));
-    const requests = (await this.keys()).map(({ keyHash }) => ({ DeleteRequest: { Key: { keyHash } } }));
-    if (requests.length > 0) {
-      await this.target.documents.send(new BatchWriteCommand({ RequestItems: { [this.#keysTable]: requests } }));
-    }
+    this.#tables = newTables();
   }
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */
@@ -109,9 +134,18 @@ export class InProcessTarget {
 
   /** What a request with a key comes to, in an execution environment that remembers nothing. */
   readonly verdict = async (keyHash: string): Promise<string> => {
-    return (await new Limiter(this.target.documents, this.#keysTable).admit(keyHash, Date.now())).kind;
+    return (await new Limiter(this.target.documents, KEYS_TABLE).admit(keyHash, Date.now())).kind;
   };
 }
+
+function newTables(): VirtualTables {
+  const tables = new VirtualTables();
+  tables.createTable(KEYS_TABLE, 'keyHash');
+  return tables;
+}
+
+/** As the SDK's document client hands items over. */
+const plainItem = (item: Item): Record<string, unknown> => unmarshall(item, { ...exactNumbers });
 
 /** A client whose calls never leave the process. */
 function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
@@ -131,7 +165,7 @@ function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
             ),
           ).toString(),
           authorization: signature,
-          body: Buffer.from(body instanceof Uint8Array ? body : ''),
+          body: Buffer.from(new Uint8Array(body instanceof Uint8Array ? body : [])),
           bodyTooLarge: false,
         });
         const headers = Object.fromEntries(answer.headers.map(([name, value]) => [name.toLowerCase(), value]));

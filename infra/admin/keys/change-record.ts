@@ -2,12 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyChange, NewRecord } from '../../../shared/key-registry/key-table.ts';
 import { revocation } from '../../../shared/key-registry/revocation.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 
 const MAX_TRIES = 20;
+
+/** For clocks that differ, and requests that are on their way. */
+const MARGIN_MS = 500;
 
 /**
  * How long API Gateway may take to know a change of keys everywhere, in milliseconds. Meanwhile the requests of the key
@@ -23,30 +27,29 @@ export const INTERIM_MS = 5 * 60_000;
  * @throws AdminError where it is revoked
  */
 export function changeRecord(
-  { keyTable }: Target,
+  target: Target,
   keyHash: string,
-  change: (key: KeyRecord) => KeyChange,
+  change: (keyRecord: KeyRecord) => KeyChange,
 ): Promise<KeyRecord> {
   return untilDone(async () => {
-    const record = await readRecord({ keyTable }, keyHash);
-    return keyTable.revise(record, change(record));
+    const keyRecord = await readRecord(target, keyHash);
+    return target.keyTable.revise(keyRecord, change(keyRecord));
   });
 }
 
-/** Who a key is that nobody has a record of. */
-export type Nobody = Pick<KeyRecord, 'keyHash' | 'keyId' | 'name'>;
+/** What a key has been called, where there may be no record of it. */
+export type KeyNames = Pick<KeyRecord, 'keyHash' | 'keyId' | 'name'>;
 
 /**
  * Closes a key for good. One that has no record gets one that is closed, so that nobody adds it later.
  *
  * @returns the key as it is then
  */
-export function closeForGood({ keyTable }: Target, key: Nobody): Promise<KeyRecord> {
+export function closeForGood({ keyTable }: Target, { keyHash, keyId, name }: KeyNames): Promise<KeyRecord> {
   return untilDone(async () => {
-    const record = await keyTable.get(key.keyHash);
-    if (record?.revoked) return record;
-    if (record) return keyTable.revise(record, revocation());
-    const { keyHash, keyId, name } = key;
+    const keyRecord = await keyTable.get(keyHash);
+    if (keyRecord?.revoked) return keyRecord;
+    if (keyRecord) return keyTable.revise(keyRecord, revocation());
     const closed: NewRecord = {
       keyHash,
       keyId,
@@ -65,12 +68,21 @@ export function closeForGood({ keyTable }: Target, key: Nobody): Promise<KeyReco
 }
 
 /** The record of a key that is there. @throws AdminError where it is revoked */
-export async function readRecord({ keyTable }: Pick<Target, 'keyTable'>, keyHash: string): Promise<KeyRecord> {
-  const record = await keyTable.get(keyHash);
-  if (!record)
+export async function readRecord({ keyTable }: Target, keyHash: string): Promise<KeyRecord> {
+  const keyRecord = await keyTable.get(keyHash);
+  if (!keyRecord)
     throw new AdminError('The key was removed from the keys table meanwhile. Run npm run admin -- keys sync');
-  if (record.revoked) throw revokedError(record.keyId);
-  return record;
+  if (keyRecord.revoked) throw revokedError(keyRecord.keyId);
+  return keyRecord;
+}
+
+/**
+ * Waits until no execution environment acts any more on what it remembers of a key as it was.
+ *
+ * @param grace how long the key goes on as it was anyway, in milliseconds
+ */
+export async function outlastMemory({ pause }: Target, grace = 0): Promise<void> {
+  await pause(Math.max(0, LEASE_MS + MARGIN_MS - grace));
 }
 
 /** Whether a key is refused until an admin resumes it. */

@@ -1,25 +1,24 @@
-import { type ApiKey, CreateApiKeyCommand, DeleteApiKeyCommand, paginateGetApiKeys } from '@aws-sdk/client-api-gateway';
+import { type ApiKey, CreateApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
-import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
 import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
+import type { NewRecord } from '../../../shared/key-registry/key-table.ts';
 import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
+import { limitsOn } from './agreed-limits.ts';
 import {
   changeRecord,
   closeForGood,
   INTERIM_MS,
   isSuspendedForGood,
-  type Nobody,
+  type KeyNames,
   readRecord,
 } from './change-record.ts';
 import { usagePlanOf } from './find-key.ts';
-import { cataloguePlan, clearOwnPlans, createOwnPlan, discardOwnPlan, limitsOn, markObsolete } from './own-plan.ts';
-import { putOnPlan } from './plan-membership.ts';
-import { finish } from './tagging.ts';
-import { unlessGone } from './unless-gone.ts';
+import { apiKeysNamed, deleteApiKey, finish, putOnPlan } from './gateway-calls.ts';
+import { cataloguePlan, clearOwnPlans, createOwnPlan, discardOwnPlan, markObsolete } from './own-plan.ts';
 
 export interface KeyOrder {
   readonly name: string;
@@ -41,6 +40,9 @@ export interface NewKey {
   readonly expires: string | null;
 }
 
+/** The record of a key that has just been made, before it counts anything. */
+export type UnusedRecord = Omit<NewRecord, keyof typeof unusedCounters>;
+
 /**
  * Issues a key. Until its last step it is marked as unfinished, and nobody knows it. What a try that was cut off has
  * left is cleared away by a later one with the same name, once it is surely not under way any more.
@@ -55,25 +57,20 @@ export async function createKey(target: Target, order: KeyOrder): Promise<NewKey
   const usagePlanId = isAgreed
     ? await createOwnPlan(target, usagePlans, name, limits)
     : cataloguePlan(usagePlans, plan).usagePlanId;
-  const key = generateApiKey();
-  const keyHash = hashApiKey(key);
+  const apiKey = generateApiKey();
   try {
-    const { keyId, createdAt } = await createUnfinished(target, { name, keyHash, usagePlanId, expiresAt });
-    const record = { keyHash, keyId, lineage: keyId, name, plan, ...limits, createdAt, expiresAt, ...newRecord() };
+    const identity = { keyHash: hashApiKey(apiKey), name, plan, ...limits, expiresAt };
+    const record = await createUnfinished(target, identity, { name, usagePlanId });
+    const { keyHash, keyId, interimUntil } = record;
     const isAdded = await target.keyTable.add({ ...record, ...unusedCounters });
-    if (!isAdded) await changeRecord(target, keyHash, () => ({ interimUntil: record.interimUntil }));
+    if (!isAdded) await changeRecord(target, keyHash, () => ({ interimUntil }));
     if (isAgreed) await finish(target, 'usageplans', usagePlanId);
     await finish(target, 'apikeys', keyId);
-    return newKey(key, await openRecord(target, record));
+    return newKey(apiKey, await openRecord(target, record));
   } catch (error) {
     if (isAgreed && error instanceof AdminError) await discardOwnPlan(target, usagePlanId);
     throw error;
   }
-}
-
-/** What the records of all new keys have in common. */
-export function newRecord() {
-  return { enabled: true, revoked: false, usageIdentifier: 'hash', interimUntil: Date.now() + INTERIM_MS } as const;
 }
 
 export function newKey(key: string, { keyId: id, name, plan, perMinute, perDay, expiresAt }: KeyRecord): NewKey {
@@ -82,7 +79,7 @@ export function newKey(key: string, { keyId: id, name, plan, perMinute, perDay, 
 }
 
 /** The record of a key that is about to be shown. @throws AdminError where another admin has closed the key by then */
-async function openRecord(target: Target, key: Nobody): Promise<KeyRecord> {
+async function openRecord(target: Target, key: KeyNames): Promise<KeyRecord> {
   const record = await readRecord(target, key.keyHash);
   if (!isSuspendedForGood(record)) return record;
   await discard(target, key);
@@ -91,42 +88,48 @@ async function openRecord(target: Target, key: Nobody): Promise<KeyRecord> {
   );
 }
 
-/** Makes an API key on a usage plan, marked as unfinished. */
+type Identity = Pick<KeyRecord, 'keyHash' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'expiresAt'> &
+  Partial<Pick<KeyRecord, 'lineage'>>;
+
+/** Makes an API key on a usage plan, marked as unfinished. @returns its record, for the keys table */
 export async function createUnfinished(
   target: Target,
-  order: { name: string; keyHash: string; usagePlanId: string; expiresAt: number | undefined; tags?: ApiKey['tags'] },
-): Promise<{ keyId: string; createdAt: number }> {
+  identity: Identity,
+  { name, usagePlanId, tags = {} }: { name: string; usagePlanId: string; tags?: ApiKey['tags'] },
+): Promise<UnusedRecord> {
+  const { keyHash, expiresAt } = identity;
   const now = new Date();
-  const { name, keyHash } = order;
+  const expiry = expiresAt !== undefined && { [gatewayTags.expires]: new Date(expiresAt).toISOString() };
   const { id: keyId = '', createdDate = now } = await target.gateway.send(
     new CreateApiKeyCommand({
       name,
       value: keyHash,
       enabled: true,
-      tags: {
-        ...order.tags,
-        ...(order.expiresAt !== undefined && { [gatewayTags.expires]: new Date(order.expiresAt).toISOString() }),
-        [gatewayTags.unfinished]: now.toISOString(),
-      },
+      tags: { ...tags, ...expiry, [gatewayTags.unfinished]: now.toISOString() },
     }),
   );
   try {
-    await putOnPlan(target, keyId, order.usagePlanId);
+    await putOnPlan(target, keyId, usagePlanId);
   } catch (error) {
     if (error instanceof AdminError) await discard(target, { keyId, keyHash, name });
     throw error;
   }
-  return { keyId, createdAt: createdDate.getTime() };
+  return {
+    keyId,
+    lineage: keyId,
+    ...identity,
+    createdAt: createdDate.getTime(),
+    enabled: true,
+    revoked: false,
+    usageIdentifier: 'hash',
+    interimUntil: Date.now() + INTERIM_MS,
+  };
 }
 
 /** Closes a key that nobody knows, and deletes it. Whoever is still making it finds that out. */
-export async function discard(target: Target, key: Nobody): Promise<void> {
+export async function discard(target: Target, key: KeyNames): Promise<void> {
   await closeForGood(target, key);
   await deleteApiKey(target, key.keyId);
-}
-
-export async function deleteApiKey({ gateway }: Target, apiKey: string): Promise<void> {
-  await unlessGone(gateway.send(new DeleteApiKeyCommand({ apiKey })));
 }
 
 /** Clears away what commands that were cut off some time ago have left of a key of this name. */
@@ -140,14 +143,4 @@ async function clearLeftovers(target: Target, name: string): Promise<void> {
     await discard(target, { keyId, keyHash, name });
   }
   await clearOwnPlans(target);
-}
-
-/** All keys of exactly this name, values included. */
-export async function apiKeysNamed({ gateway: client }: Target, name: string): Promise<ApiKey[]> {
-  const found: ApiKey[] = [];
-  const query = { nameQuery: name, includeValues: true };
-  for await (const { items = [] } of paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query)) {
-    found.push(...items.filter((key) => key.name === name));
-  }
-  return found;
 }

@@ -1,14 +1,13 @@
-import { type ApiKey, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
+import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { type CustomerPlan, customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { valueOf } from '../../../shared/key-registry/registered-key.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
-import { warn } from '../output.ts';
 import type { Target } from '../target.ts';
 import { revokedError } from './change-record.ts';
-import { unlessGone } from './unless-gone.ts';
+import { getApiKey } from './gateway-calls.ts';
 
 /** A key as API Gateway and the keys table have it. */
 export interface FoundKey {
@@ -30,11 +29,6 @@ export async function findKey(target: Target, id: string): Promise<FoundKey> {
   return { id, apiKey, record, usagePlan };
 }
 
-/** The key in API Gateway, value included; undefined where there is none. */
-export function getApiKey({ gateway }: Target, apiKey: string): Promise<ApiKey | undefined> {
-  return unlessGone(gateway.send(new GetApiKeyCommand({ apiKey, includeValue: true })));
-}
-
 /** The record of a key that API Gateway has. One that was just made in the console gets it now. */
 export async function recordOf(target: Target, { id = '', value = '', tags = {} }: ApiKey): Promise<KeyRecord> {
   const { keyHash } = valueOf(value);
@@ -50,12 +44,17 @@ export async function recordOf(target: Target, { id = '', value = '', tags = {} 
 }
 
 /** The key in the keys table, looked for by its id in all of it. */
-export async function recordWithId({ keyTable }: Target, id: string): Promise<KeyRecord | undefined> {
-  for await (const page of keyTable.pages(warn)) {
+export async function recordWithId(target: Target, id: string): Promise<KeyRecord | undefined> {
+  for await (const page of keyPages(target)) {
     const found = page.find(({ keyId }) => keyId === id);
     if (found) return found;
   }
   return undefined;
+}
+
+/** All keys of the keys table, page by page, without those whose records are not in order. */
+export function keyPages({ keyTable, notices }: Target): AsyncGenerator<KeyRecord[]> {
+  return keyTable.pages(notices.unreadable);
 }
 
 /** The record of the key that a key was rotated to. */
@@ -79,4 +78,34 @@ export function unknownKey(id: string): AdminError {
 export async function usagePlanOf({ gateway, apiStage }: Target, keyId: string): Promise<CustomerPlan | undefined> {
   const { plans } = await customerPlans(gateway, apiStage, { keyId });
   return plans[0];
+}
+
+/** The keys that were rotated to this one, directly or by way of others. */
+export async function predecessorsOf(target: Target, key: Pick<KeyRecord, 'keyHash'>): Promise<KeyRecord[]> {
+  return (await generationsBefore(target, key)).flat();
+}
+
+/**
+ * The keys that were rotated to this one, then those that were rotated to them, and so on.
+ *
+ * @param counts which keys are followed
+ */
+export async function generationsBefore(
+  target: Target,
+  { keyHash }: Pick<KeyRecord, 'keyHash'>,
+  counts: (key: KeyRecord) => boolean = () => true,
+): Promise<KeyRecord[][]> {
+  const rotated: KeyRecord[] = [];
+  for await (const page of keyPages(target)) {
+    rotated.push(...page.filter((key) => key.replacedBy !== undefined && counts(key)));
+  }
+  const generations: KeyRecord[][] = [];
+  const found = new Set<KeyRecord>();
+  for (let successors = new Set([keyHash]); successors.size > 0;) {
+    const earlier = rotated.filter((key) => successors.has(key.replacedBy ?? '') && !found.has(key));
+    for (const key of earlier) found.add(key);
+    if (earlier.length > 0) generations.push(earlier);
+    successors = new Set(earlier.map((key) => key.keyHash));
+  }
+  return generations;
 }

@@ -4,31 +4,25 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changedMeanwhile, changeRecord, INTERIM_MS, readRecord } from './change-record.ts';
-import { findKey, type FoundKey, getApiKey, usagePlanOf } from './find-key.ts';
+import { limitsOn } from './agreed-limits.ts';
+import { changedMeanwhile, changeRecord, INTERIM_MS, outlastMemory, readRecord } from './change-record.ts';
+import { findKey, type FoundKey, predecessorsOf, usagePlanOf } from './find-key.ts';
+import { finish, getApiKey, putOnPlan, tag, takeOffPlan, untag } from './gateway-calls.ts';
+import { type KeyView, keyView } from './key-view.ts';
 import {
   cataloguePlan,
   changeOwnPlan,
   clearOwnPlans,
   createOwnPlan,
   discardOwnPlan,
-  limitsOn,
   markObsolete,
 } from './own-plan.ts';
-import { putOnPlan, takeOffPlan } from './plan-membership.ts';
-import { predecessorsOf } from './predecessors.ts';
-import { finish, tag, untag } from './tagging.ts';
 
 /**
  * Puts a key on another plan, or gives an Enterprise key other limits. The keys table comes first, so the new limits
  * hold at once; the counters stay. A key that is closed stays closed.
  */
-export async function moveKey(
-  target: Target,
-  id: string,
-  plan: PlanId,
-  agreed: Limits | undefined,
-): Promise<KeyRecord> {
+export async function moveKey(target: Target, id: string, plan: PlanId, agreed: Limits | undefined): Promise<KeyView> {
   const limits = limitsOn(plan, agreed);
   const found = await findKey(target, id);
   const { record } = found;
@@ -53,7 +47,9 @@ export async function moveKey(
     if (error instanceof AdminError) await readRecord(target, written.keyHash);
     throw error;
   }
-  return settle(target, written);
+  const moved = await settle(target, written);
+  await outlastMemory(target);
+  return keyView(moved, Date.now());
 }
 
 /** Makes sure that the table says so still, whoever has changed the key meanwhile. */
@@ -76,7 +72,7 @@ async function moveInGateway(target: Target, found: FoundKey, plan: PlanId, limi
     await changeOwnPlan(target, from.usagePlanId, limits);
     // It has come there by a move that was cut off.
     if (apiKey.tags?.[gatewayTags.moving] !== undefined)
-      await untag(target, 'apikeys', record.keyId, [gatewayTags.moving]);
+      await untag(target, 'apikeys', record.keyId, gatewayTags.moving);
   } else if (isAgreed) {
     const to = await createOwnPlan(target, usagePlans, apiKey.name ?? record.keyId, limits);
     try {
@@ -110,8 +106,8 @@ async function changePlan(target: Target, keyId: string, from: string | undefine
     if (from !== undefined && from !== to) await takeOffPlan(target, keyId, from);
     await putOnPlan(target, keyId, to);
   } catch (error) {
-    if (error instanceof AdminError) await untag(target, 'apikeys', keyId, [gatewayTags.moving]);
+    if (error instanceof AdminError) await untag(target, 'apikeys', keyId, gatewayTags.moving);
     throw error;
   }
-  await untag(target, 'apikeys', keyId, [gatewayTags.moving]);
+  await untag(target, 'apikeys', keyId, gatewayTags.moving);
 }

@@ -12,8 +12,7 @@ import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.
 import { type Limits, outerGuard, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { finish, tag } from './tagging.ts';
-import { unlessGone } from './unless-gone.ts';
+import { finish, tag, unlessGone } from './gateway-calls.ts';
 
 /** The usage plan of the catalogue that all keys of a plan are on, or that Enterprise customers' own are named after. */
 export function cataloguePlan(usagePlans: readonly CustomerPlan[], planId: PlanId): CustomerPlan {
@@ -23,14 +22,6 @@ export function cataloguePlan(usagePlans: readonly CustomerPlan[], planId: PlanI
   throw new AdminError(
     `API Gateway has no usage plan for ${plans[planId].title}. Deploy the stack again: it makes one.`,
   );
-}
-
-/** The limits of a key on a plan: the catalogue's, or the agreed ones. @throws AdminError where those are missing */
-export function limitsOn(planId: PlanId, agreed: Limits | undefined): Limits {
-  const catalogued = plans[planId].limits;
-  const limits = catalogued === 'agreed' ? agreed : catalogued;
-  if (limits) return limits;
-  throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
 }
 
 /** Makes the usage plan of one Enterprise customer, marked as unfinished. @returns its id */

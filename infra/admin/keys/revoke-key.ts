@@ -1,10 +1,9 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import type { Target } from '../target.ts';
-import { closeForGood } from './change-record.ts';
-import { deleteApiKey } from './create-key.ts';
-import { getApiKey, recordOf, recordWithId, unknownKey, unknownSuccessor, usagePlanOf } from './find-key.ts';
+import { closeForGood, outlastMemory } from './change-record.ts';
+import { predecessorsOf, recordOf, recordWithId, unknownKey, unknownSuccessor, usagePlanOf } from './find-key.ts';
+import { deleteApiKey, getApiKey } from './gateway-calls.ts';
 import { clearOwnPlans, markObsolete } from './own-plan.ts';
-import { predecessorsOf } from './predecessors.ts';
 
 /** A key that is about to be revoked. */
 export interface DoomedKey {
@@ -26,9 +25,9 @@ export async function findDoomedKey(target: Target, id: string): Promise<DoomedK
  * Refuses a key for good. First in the keys table, so that it ends at once; then it is deleted in API Gateway. On a key
  * that is revoked already it finishes what is left to do.
  *
- * @returns the keys that ended with it
+ * @returns the ids of the keys that ended with it
  */
-export async function revokeKey(target: Target, { record }: DoomedKey): Promise<KeyRecord[]> {
+export async function revokeKey(target: Target, { record }: DoomedKey): Promise<string[]> {
   const closed = await closeForGood(target, record);
   // A rotation that is under way must not end with a key that works.
   const successor = await unknownSuccessor(target, closed);
@@ -39,5 +38,6 @@ export async function revokeKey(target: Target, { record }: DoomedKey): Promise<
   if (usagePlan) await markObsolete(target, usagePlan);
   for (const key of [...also, record]) await deleteApiKey(target, key.keyId);
   await clearOwnPlans(target);
-  return also;
+  if (!record.revoked) await outlastMemory(target);
+  return also.map(({ keyId }) => keyId);
 }

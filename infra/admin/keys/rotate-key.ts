@@ -3,12 +3,11 @@ import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
 import { type KeyRecord, MAX_SUCCESSORS } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changedMeanwhile, isSuspendedForGood, revokedError } from './change-record.ts';
-import { apiKeysNamed, createUnfinished, discard, type NewKey, newKey, newRecord } from './create-key.ts';
-import { findKey, type FoundKey, successorOf, unknownSuccessor } from './find-key.ts';
+import { changedMeanwhile, isSuspendedForGood, outlastMemory, revokedError } from './change-record.ts';
+import { createUnfinished, discard, type NewKey, newKey, type UnusedRecord } from './create-key.ts';
+import { findKey, type FoundKey, generationsBefore, successorOf, unknownSuccessor } from './find-key.ts';
+import { apiKeysNamed, finish, tag } from './gateway-calls.ts';
 import { clearOwnPlans } from './own-plan.ts';
-import { generationsBefore } from './predecessors.ts';
-import { finish, tag } from './tagging.ts';
 
 export interface Rotation extends NewKey {
   readonly replaces: string;
@@ -37,8 +36,8 @@ export async function rotateKey(target: Target, id: string, graceMs: number): Pr
   const unknown = await unknownSuccessor(target, old);
   await checkRotatable(target, found, unknown);
 
-  const key = generateApiKey();
-  const successor = await createSuccessor(target, found, unknown ?? old, hashApiKey(key));
+  const apiKey = generateApiKey();
+  const successor = await createSuccessor(target, found, unknown ?? old, hashApiKey(apiKey));
   const graceEnd = Math.min(
     Date.now() + graceMs,
     successor.expiresAt ?? Infinity,
@@ -57,7 +56,8 @@ export async function rotateKey(target: Target, id: string, graceMs: number): Pr
   await tagRotated(target, old.keyHash);
   const record = await complete(target, old, successor);
   await discardLeftovers(target, found, record, unknown);
-  return { ...newKey(key, record), replaces: id, graceEnds: new Date(graceEnd).toISOString() };
+  await outlastMemory(target, graceMs);
+  return { ...newKey(apiKey, record), replaces: id, graceEnds: new Date(graceEnd).toISOString() };
 }
 
 async function checkRotatable(target: Target, found: FoundKey, unknown: KeyRecord | undefined): Promise<void> {
@@ -87,8 +87,6 @@ async function checkRotatable(target: Target, found: FoundKey, unknown: KeyRecor
   await checkChain(target, record);
 }
 
-type Successor = Awaited<ReturnType<typeof createSuccessor>>;
-
 /** Requests with a key are followed through so many rotations, and no more. */
 async function checkChain(target: Target, record: KeyRecord): Promise<void> {
   const now = Date.now();
@@ -102,30 +100,30 @@ async function checkChain(target: Target, record: KeyRecord): Promise<void> {
   );
 }
 
-async function createSuccessor(
+function createSuccessor(
   target: Target,
   { id, apiKey, usagePlan }: FoundKey,
   { expiresAt, name, plan, perMinute, perDay, lineage }: KeyRecord,
   keyHash: string,
-) {
-  const kept = Object.entries(apiKey.tags ?? {}).filter(
-    ([tagName]) => tagName === gatewayTags.perMinute || tagName === gatewayTags.perDay,
-  );
-  const { keyId, createdAt } = await createUnfinished(target, {
+): Promise<UnusedRecord> {
+  const limitTags = [gatewayTags.perMinute, gatewayTags.perDay] as const;
+  const kept = limitTags.flatMap((tagName) => {
+    const value = apiKey.tags?.[tagName];
+    return value === undefined ? [] : [[tagName, value]];
+  });
+  const identity = { keyHash, lineage, name, plan, perMinute, perDay, expiresAt };
+  return createUnfinished(target, identity, {
     name: apiKey.name ?? name,
-    keyHash,
     usagePlanId: usagePlan?.usagePlanId ?? '',
-    expiresAt,
     tags: { ...Object.fromEntries(kept), [gatewayTags.replaces]: id },
   });
-  return { keyHash, keyId, lineage, name, plan, perMinute, perDay, createdAt, expiresAt, ...newRecord() };
 }
 
 /** Lets the successor count on from where the key is at one moment, and the old key point to it from that moment. */
 async function handOver(
   { keyTable }: Target,
   { old, unknown }: Counting,
-  successor: Successor,
+  successor: UnusedRecord,
   expiresAt: number,
 ): Promise<void> {
   const repointed = { key: old, change: { replacedBy: successor.keyHash, expiresAt } };
@@ -177,7 +175,7 @@ async function tagRotated(target: Target, keyHash: string): Promise<void> {
 async function complete(
   target: Target,
   { keyId: oldId }: KeyRecord,
-  { keyHash, keyId }: Successor,
+  { keyHash, keyId }: UnusedRecord,
 ): Promise<KeyRecord> {
   await finish(target, 'apikeys', keyId);
   const record = await target.keyTable.get(keyHash);

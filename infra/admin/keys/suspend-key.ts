@@ -2,25 +2,41 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changedMeanwhile, changeRecord, INTERIM_MS, isSuspendedForGood, readRecord } from './change-record.ts';
-import { findKey, unknownKey, unknownSuccessor } from './find-key.ts';
-import { mirrorSuspension, setEnabled } from './set-enabled.ts';
+import {
+  changedMeanwhile,
+  changeRecord,
+  INTERIM_MS,
+  isSuspendedForGood,
+  outlastMemory,
+  readRecord,
+} from './change-record.ts';
+import { findKey, successorOf, unknownKey, unknownSuccessor } from './find-key.ts';
+import { setEnabled } from './gateway-calls.ts';
+import { type KeyView, keyView } from './key-view.ts';
 
-/** Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too). */
-export async function suspendKey(target: Target, id: string, forMs: number | undefined): Promise<KeyRecord> {
+/**
+ * Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too).
+ *
+ * @param forMs milliseconds; undefined: until it is resumed
+ */
+export async function suspendKey(target: Target, id: string, forMs: number | undefined): Promise<KeyView> {
   const { record } = await findKey(target, id);
-  return forMs === undefined ? suspendForGood(target, record) : suspendUntil(target, record, Date.now() + forMs);
+  const suspended =
+    forMs === undefined ? await suspendForGood(target, record) : await suspendUntil(target, record, Date.now() + forMs);
+  await outlastMemory(target);
+  return keyView(suspended, Date.now());
 }
 
 function suspendUntil(target: Target, { keyHash }: KeyRecord, until: number): Promise<KeyRecord> {
-  return changeRecord(target, keyHash, (key) => {
+  return changeRecord(target, keyHash, (keyRecord) => {
     // It counts on the other one, and is suspended with it.
-    if (key.replacedBy !== undefined)
+    if (keyRecord.replacedBy !== undefined)
       throw new AdminError(
-        `The key ${key.keyId} was rotated. Suspend the key that replaced it, or this one without --for.`,
+        `The key ${keyRecord.keyId} was rotated. Suspend the key that replaced it, or this one without --for.`,
       );
     // A suspension holds until it is over or resumed: another one only makes it longer.
-    return { suspendedUntil: Math.max(until, key.suspendedByAdmin ? key.suspendedUntil : 0), suspendedByAdmin: true };
+    const earlier = keyRecord.suspendedByAdmin ? keyRecord.suspendedUntil : 0;
+    return { suspendedUntil: Math.max(until, earlier), suspendedByAdmin: true };
   });
 }
 
@@ -37,9 +53,11 @@ async function suspendForGood(target: Target, { keyHash }: KeyRecord): Promise<K
 }
 
 export interface Resumption {
-  readonly record: KeyRecord;
+  readonly view: KeyView;
   /** Whether it was closed before. */
   readonly wasClosed: boolean;
+  /** The id of the key that it was rotated to, which counts for both. */
+  readonly successorId: string | undefined;
 }
 
 /**
@@ -48,12 +66,17 @@ export interface Resumption {
  */
 export async function resumeKey(target: Target, id: string): Promise<Resumption> {
   const { record, apiKey, usagePlan } = await findKey(target, id);
-  const isOpen = record.enabled && apiKey.enabled && record.suspendedUntil <= Date.now();
-  if (isOpen) return { record, wasClosed: false };
-  if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
-  const successor = await unknownSuccessor(target, record);
-  if (successor) await letIn(target, successor);
-  return { record: await letIn(target, record), wasClosed: true };
+  const wasClosed = !record.enabled || !apiKey.enabled || record.suspendedUntil > Date.now();
+  let resumed = record;
+  if (wasClosed) {
+    if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
+    const unknown = await unknownSuccessor(target, record);
+    if (unknown) await letIn(target, unknown);
+    resumed = await letIn(target, record);
+    await outlastMemory(target);
+  }
+  const view = keyView(resumed, Date.now());
+  return { view, wasClosed, successorId: (await successorOf(target, resumed))?.keyId };
 }
 
 async function letIn(target: Target, record: KeyRecord): Promise<KeyRecord> {
@@ -73,4 +96,17 @@ async function letIn(target: Target, record: KeyRecord): Promise<KeyRecord> {
   const now = await mirrorSuspension(target, await readRecord(target, record.keyHash));
   if (!now.enabled || now.suspendedUntil > Date.now()) throw changedMeanwhile(record.keyId);
   return now;
+}
+
+/**
+ * Has API Gateway say what the keys table says about a suspension, whoever changes that meanwhile.
+ *
+ * @returns the key as it is then
+ * @throws AdminError where it is revoked
+ */
+async function mirrorSuspension(target: Target, record: KeyRecord): Promise<KeyRecord> {
+  const isClosed = isSuspendedForGood(record);
+  await setEnabled(target, record.keyId, !isClosed);
+  const now = await readRecord(target, record.keyHash);
+  return isSuspendedForGood(now) === isClosed ? now : mirrorSuspension(target, now);
 }

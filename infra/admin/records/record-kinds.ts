@@ -1,0 +1,77 @@
+import * as v from 'valibot';
+import type { Int64 } from '../../../shared/contract/int64.ts';
+import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
+import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
+import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
+import { orderItem, petItem, stockItem } from '../../table-items.ts';
+import type { Item } from '../../write-items.ts';
+import type { Target } from '../target.ts';
+
+/** Formats of a file, by the ending of its name. */
+export type Format = '.csv' | '.jsonl';
+
+/** Records that went from one place to another. */
+export interface Transfer {
+  readonly count: number;
+  /** For messages: the store. */
+  readonly place: string;
+}
+
+/** Told how many records of how many are done; the total may grow on the way. */
+export type OnProgress = (done: number, total: number) => void;
+
+/** What an import needs to know about the records that it loads. */
+export interface RecordKind<Entry> {
+  /** For messages: one of them, and several. */
+  readonly names: readonly [one: string, several: string];
+  /** Rules of a row. In a file an int64 may be a number or text; it reaches the schema as its digits. */
+  readonly schema: v.GenericSchema<unknown, Entry> & { readonly entries: v.ObjectEntries };
+  readonly formats: readonly [Format, ...Format[]];
+  /** Why a file of another format does not do, where that is not plain to see. */
+  readonly formatReason?: string;
+  /** The field that tells records apart. */
+  readonly idField: string;
+  readonly idOf: (entry: Entry) => Int64;
+  /** Fields that such a record has elsewhere, but not in a file, with the reason. */
+  readonly foreignFields?: ReadonlyMap<string, string>;
+  readonly tableOf: (target: Target) => string;
+  readonly toItem: (entry: Entry) => Item;
+}
+
+/** Stock entries, in files as the API lists them. */
+export const stockEntries: RecordKind<InventoryItem> = {
+  names: ['stock entry', 'stock entries'],
+  schema: v.strictObject(inventoryItemSchema.entries),
+  formats: ['.csv', '.jsonl'],
+  idField: 'petId',
+  idOf: ({ petId }) => petId,
+  tableOf: ({ stockTable }) => stockTable,
+  toItem: stockItem,
+};
+
+/** Pets, in files as the API shows them, but without a status. */
+export const pets: RecordKind<PetRecord> = {
+  names: ['pet', 'pets'],
+  schema: petRecordSchema,
+  formats: ['.jsonl'],
+  formatReason: 'a pet has lists, so it takes a line of JSON each',
+  idField: 'id',
+  idOf: ({ id }) => id,
+  foreignFields: new Map([['status', 'comes from the stock entry: leave it out, and load it with inventory import']]),
+  tableOf: ({ petsTable }) => petsTable,
+  toItem: petItem,
+};
+
+/** Orders, in files as the API lists them. */
+export const orders: RecordKind<Order> = {
+  names: ['order', 'orders'],
+  schema: orderSchema,
+  formats: ['.csv', '.jsonl'],
+  idField: 'id',
+  idOf: ({ id }) => id,
+  tableOf: ({ ordersTable }) => ordersTable,
+  toItem: orderItem,
+};
+
+/** `.csv or .jsonl`. */
+export const formatsOf = ({ formats }: Pick<RecordKind<never>, 'formats'>): string => formats.join(' or ');

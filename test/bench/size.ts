@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import { atMost, type Figure } from './figure.ts';
+
+const lockSchema = v.object({ packages: v.record(v.string(), v.unknown()) });
+
+/** The weight of the repository, beside its budget. */
+export function benchSize(): Figure[] {
+  const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' })
+    .split('\0')
+    .filter((file) => existsSync(file) && file !== '');
+  const code = files.filter((file) => file.endsWith('.ts'));
+  // This one is generated.
+  const production = code.filter(
+    (file) => /^(functions|infra|shared)\//.test(file) && file !== 'shared/client/schema.ts',
+  );
+  const { packages } = v.parse(lockSchema, JSON.parse(readFileSync('node_modules/.package-lock.json', 'utf8')));
+  const kibibytes = Number(execFileSync('du', ['-sk', 'node_modules'], { encoding: 'utf8' }).split('\t')[0]);
+  return [
+    atMost('production TypeScript, hand-written: lines', linesOf(production), 15_000),
+    atMost('tests, support and bench: lines', linesOf(code.filter((file) => file.startsWith('test/'))), 20_000),
+    atMost('files in the repository', files.length, 480),
+    atMost('packages in node_modules', Object.keys(packages).length, 600),
+    atMost('node_modules', (kibibytes * 1_024) / 1_000_000, 800, ' MB'),
+    atMost('README: lines', linesOf(['README.md']), 300),
+  ];
+}
+
+function linesOf(files: readonly string[]): number {
+  return files.reduce((total, file) => total + (readFileSync(file, 'utf8').match(/\n/g)?.length ?? 0), 0);
+}
