@@ -17,7 +17,7 @@ import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-r
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
-import { contentSecurityPolicy } from '../page/content-security-policy.ts';
+import { contentSecurityPolicy } from '../reference/content-security-policy.ts';
 import type { Domain, StageName, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { exportNames } from './exports.ts';

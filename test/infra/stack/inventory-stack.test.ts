@@ -67,7 +67,7 @@ describe.each(stageNames)('the stack of %s', (name) => {
 });
 
 test('The stacks of two stages have the same resources, but for what the settings of production add', () => {
-  const added = [/^Release/, /^Firewall/, /^WatchingAlarmsFirewallBlocks/];
+  const added = [/^Release/, /^Firewall/, /^MonitoringAlarmsFirewallBlocks/];
   const [staging = [], production = []] = stageNames.map((name) =>
     Object.entries(synthesized[name].template.Resources).map(([id, { Type }]) => ({ id: withoutHash(id), type: Type })),
   );

@@ -6,7 +6,7 @@ import { CloudFormationStackArtifact } from 'aws-cdk-lib/cx-api';
 import * as v from 'valibot';
 import { createApp } from '../../../infra/create-app.ts';
 import { readAssembly } from '../../../infra/local/assembly.ts';
-import { pageFiles } from '../../../infra/page/page-files.ts';
+import { pageFiles } from '../../../infra/reference/page-files.ts';
 import { stages } from '../../../infra/stages.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

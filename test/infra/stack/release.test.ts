@@ -113,16 +113,19 @@ describe('a release to production', () => {
     expect(properties.AlarmConfiguration.Enabled).toBe(true);
   });
 
-  test.each(groups)('is watched by alarms on 5xx, latency, the authorizer and the functions: $id', ({ properties }) => {
-    const alarms = properties.AlarmConfiguration.Alarms.map(({ Name }) => withoutHash(Name));
+  test.each(groups)(
+    'is monitored by alarms on 5xx, latency, the authorizer and the functions: $id',
+    ({ properties }) => {
+      const alarms = properties.AlarmConfiguration.Alarms.map(({ Name }) => withoutHash(Name));
 
-    expect(alarms.toSorted()).toEqual([
-      'WatchingAlarmsApiErrors',
-      'WatchingAlarmsAuthorizerErrors',
-      'WatchingAlarmsFunctionErrors',
-      'WatchingAlarmsSlowAnswers',
-    ]);
-  });
+      expect(alarms.toSorted()).toEqual([
+        'MonitoringAlarmsApiErrors',
+        'MonitoringAlarmsAuthorizerErrors',
+        'MonitoringAlarmsFunctionErrors',
+        'MonitoringAlarmsSlowAnswers',
+      ]);
+    },
+  );
 
   test('leaves the sync of keys out, which nobody waits for: its alarms see a bad one', () => {
     const sync = aliasesOf(production).find(({ id }) => id.startsWith('KeySync'));

@@ -122,7 +122,7 @@ describe('a stage with every setting', () => {
     const alarms = propertiesOf(inventory, 'AWS::CloudWatch::Alarm');
     expect(alarms.length).toBeGreaterThan(8);
     for (const alarm of alarms) {
-      const actions = [{ Ref: expect.stringMatching(/^WatchingAlarmsTopic/) }, everything.alarmTargets.topicArns[0]];
+      const actions = [{ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) }, everything.alarmTargets.topicArns[0]];
       expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
     }
   });
