@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StageSettings } from '../stages.ts';
-import { deprecationText } from './deprecation-text.ts';
 
 export interface GuideOptions {
   /** Base address of the service, without a slash at its end. */
@@ -25,4 +24,12 @@ export function guide({ serverUrl, exampleKey, petDeprecation }: GuideOptions): 
     .replaceAll("Bearer <API_KEY>'", () => `Bearer ${exampleKey}'`)
     .replace('is deprecated.', () => `is ${deprecationText(petDeprecation)}.`)
     .trimEnd();
+}
+
+const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** When `GET /pets/{petId}` was deprecated and may go, for people. */
+export function deprecationText({ deprecatedAt, sunsetAt }: StageSettings['petDeprecation']): string {
+  const [since, until] = [deprecatedAt, sunsetAt].map((time) => date.format(new Date(time)));
+  return `deprecated since ${since}, and may be gone from ${until} on`;
 }

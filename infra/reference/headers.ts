@@ -7,7 +7,7 @@ import { STABILITY_HEADER } from '../../shared/http/stability.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { stages } from '../stages.ts';
 import { exampleTimes } from './examples.ts';
-import { countSchema, int64, int64From } from './json-schema.ts';
+import { countSchema, int64, int64From } from './schemas.ts';
 
 /** As long as a header can be that a gateway lets through. */
 const MAX_LENGTH = 8_192;

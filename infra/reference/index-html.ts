@@ -1,5 +1,4 @@
 import { contentSecurityPolicy } from './content-security-policy.ts';
-import { escapeHtml } from './escape-html.ts';
 
 export interface IndexHtmlOptions {
   /** Folder of the page's assets. */
@@ -40,4 +39,9 @@ export function indexHtml({ assets, serverUrl, title, description, demoKey }: In
   </body>
 </html>
 `;
+}
+
+/** Text as it may stand in an element, or in an attribute between double quotes. */
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -2,10 +2,10 @@ import type { OperationObject, PathsObject, ResponseObject } from 'openapi3-ts/o
 import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { STABILITY_HEADER } from '../../shared/http/stability.ts';
 import type { StageSettings } from '../stages.ts';
-import { deprecationText } from './deprecation-text.ts';
 import { exampleTexts, exampleValue } from './examples.ts';
+import { deprecationText } from './guide.ts';
 import { type HeaderComponent, headersOf } from './headers.ts';
-import { schemaRef } from './json-schema.ts';
+import { schemaRef } from './schemas.ts';
 import { type ParameterName, parameterRef } from './parameters.ts';
 import { errorResponses } from './responses.ts';
 import type { SchemaName } from './schemas.ts';

@@ -4,7 +4,7 @@ import { petStatusSchema } from '../../shared/contract/inventory.ts';
 import { listParameters } from '../../shared/contract/list-query.ts';
 import { orderStatusSchema } from '../../shared/contract/orders.ts';
 import { EXAMPLE_PET_ID } from './examples.ts';
-import { int64From, schemaOf } from './json-schema.ts';
+import { int64From, schemaOf } from './schemas.ts';
 
 const TAG = String.raw`(W/)?"[!#-~]*"`;
 

@@ -1,9 +1,9 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import type { StageSettings } from '../stages.ts';
+import { exportNames, type StageSettings } from '../stages.ts';
 import { ApiDomain } from './api-domain.ts';
-import { baseUrlAt, exportNames } from './exports.ts';
+import { baseUrlAt } from './exports.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';

@@ -62,7 +62,10 @@ function readable(value: unknown, stage: StageName): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => {
       const isSet = key === 'DependsOn' && Array.isArray(part);
-      return [nameOf(key, stage), readable(isSet ? part.toSorted() : part, stage)];
+      return [
+        nameOf(key, stage),
+        isSet ? part.map((name) => readable(name, stage)).toSorted(byText) : readable(part, stage),
+      ];
     }),
   );
 }
@@ -86,6 +89,8 @@ export function differenceFrom(other: unknown, value: unknown): unknown {
   const parts = names.map((name) => [name, differenceFrom(other[name], value[name])] as const);
   return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
 }
+
+const byText = (one: unknown, other: unknown): number => (String(one) < String(other) ? -1 : 1);
 
 const isComposite = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;

@@ -15,7 +15,7 @@ const run = (...args: string[]) =>
 describe('npm run openapi', () => {
   const folder = temporaryFolder();
 
-  test('writes the document to standard output as it is in docs', () => {
+  test('writes the document of the local host, as it is in docs', () => {
     expect(run('--out', '-')).toMatchObject({
       status: 0,
       stderr: '',
@@ -23,7 +23,7 @@ describe('npm run openapi', () => {
     });
   });
 
-  test('writes a document for another address to a file', () => {
+  test('writes a document for another address, with or without a slash at its end, to a file', () => {
     const file = join(folder, 'openapi.json');
     const { status, stdout } = run('--server', 'https://api.example.com/v1/', '--stage', 'production', '--out', file);
     const { servers } = JSON.parse(readFileSync(file, 'utf8'));
@@ -35,12 +35,12 @@ describe('npm run openapi', () => {
   });
 
   test.each([
-    ['an address that is none', ['--server', 'nowhere'], /--server .*ends in the version/],
-    [
-      'a folder that is not there',
-      ['--out', join('no', 'such', 'folder', 'openapi.json')],
-      /no such file or directory/,
-    ],
+    ['an address without the version', ['--server', 'https://api.example.com'], /--server .*ends in the version/],
+    ['an address with a password', ['--server', 'https://a:b@api.example.com/v1'], /ends in the version/],
+    ['a stage that is none', ['--stage', 'moon'], /Allowed choices are local, staging, production/],
+    ['an empty file name', ['--out', ' '], /must not be empty/],
+    ['a word too many', ['docs'], /too many arguments/],
+    ['a folder that is not there', ['--out', join('no', 'such', 'openapi.json')], /no such file or directory/],
   ])('says in one line what is wrong: %s', (_, args, message) => {
     const { status, stdout, stderr } = run(...args);
 

@@ -123,14 +123,6 @@ describe('the role', () => {
     ]);
   });
 
-  test('of anything changes nothing in API Gateway', () => {
-    const grants = functions.flatMap((one) => grantsOf(`${one.name}Role`));
-    const onGateway = grants.filter((grant) => grant.includes('apigateway'));
-
-    expect(onGateway).toHaveLength(4);
-    for (const grant of onGateway) expect(grant).toMatch(/^Allow apigateway:GET on /);
-  });
-
   test.each(['AWS::IAM::Role', 'AWS::IAM::Policy'])(
     'is the same on production, by every %s but that of releases',
     (type) => {
@@ -139,25 +131,6 @@ describe('the role', () => {
       expect(ofFunctions).toEqual(rawResourcesOf(staging, type));
     },
   );
-
-  test('of releases may move the aliases of the functions of the API, and read alarms: nothing else', () => {
-    const [policy, ...others] = resourcesOf(production, 'AWS::IAM::Policy', policySchema).filter(({ id }) =>
-      id.startsWith('Release'),
-    );
-    const ofRequests = functions.filter((one) => one.name !== 'KeySyncFunction');
-    const names = ofRequests.map((one) => `${one.name}.Arn`).toSorted();
-
-    expect(others).toEqual([]);
-    expect(policy?.properties.PolicyDocument.Statement).toEqual([
-      { Effect: 'Allow', Action: ['lambda:GetAlias', 'lambda:UpdateAlias'], Resource: names },
-      {
-        Effect: 'Allow',
-        Action: ['lambda:GetProvisionedConcurrencyConfig'],
-        Resource: names.map((one) => `${one}:*`),
-      },
-      { Effect: 'Allow', Action: ['cloudwatch:DescribeAlarms'], Resource: ['*'] },
-    ]);
-  });
 
   test('is one per function, and one for the gateway to log with', () => {
     expect(roles.map(({ id }) => withoutHash(id)).toSorted()).toEqual(
