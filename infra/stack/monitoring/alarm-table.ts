@@ -14,14 +14,15 @@ export interface AlarmDefinition {
   readonly when: string;
   /** Where to look first, in words. What is quoted is the name of a saved query or of a graph. */
   readonly firstStep: string;
-  /** Minutes of one data point. The window slides: CloudWatch looks every minute. */
-  readonly periodMinutes: number;
+  /** Minutes of one data point; 5 by default. The window slides: CloudWatch looks every minute. */
+  readonly periodMinutes?: number;
   /** Data points in a row that it takes; 1 by default. */
   readonly periods?: number;
   /** What is monitored; undefined where the deployment does not have it. */
   readonly metric: (metrics: MonitoringMetrics) => Metric | MathExpression | undefined;
   readonly breaches: { readonly above: number } | { readonly atLeast: number } | { readonly below: number };
-  readonly missingData: TreatMissingData;
+  /** By default nothing is good news: most metrics are there only when something happens, or when there are requests. */
+  readonly missingData?: TreatMissingData;
   /** Whether it stops a release that is under way, and takes it back. */
   readonly rollsBack?: true;
 }
@@ -42,7 +43,7 @@ const UNCOUNTED = { atLeast: 5 };
 const THROTTLED = { atLeast: 5 };
 
 /** API keys that an account may have in a region: fixed by AWS. */
-export const MAX_API_KEYS = 10_000;
+const MAX_API_KEYS = 10_000;
 const KEYS = { atLeast: 9_000 };
 const REFUSED = { percent: 20, atLeast: 500 };
 const BLOCKED = { percent: 10, atLeast: 200 };
@@ -58,9 +59,6 @@ const callersRefusals = [
 
 /** Why the authorizer refuses a request. */
 export const refusalReasons = [...callersRefusals, 'SERVICE_UNAVAILABLE'] as const satisfies readonly ErrorCode[];
-
-/** A metric that is there only when something happens: nothing is good news, or there are no requests at all. */
-const { NOT_BREACHING: quietIsGood } = TreatMissingData;
 
 /** A number as people read it: 10,000. */
 const thousands = (value: number): string => value.toLocaleString('en');
@@ -79,14 +77,12 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `more than ${FAILED.percent} % of the requests, and at least ${FAILED.atLeast}, are answered with 5xx in 5 minutes`,
     firstStep: 'was there a release in the last half hour? Then the saved query "Failed requests by operation"',
-    periodMinutes: 5,
     metric: (metrics) =>
       metrics.formula(share('failed', 'requests', FAILED), {
         failed: metrics.gateway('5XXError'),
         requests: metrics.gateway('Count'),
       }),
     breaches: { above: FAILED.percent },
-    missingData: quietIsGood,
     rollsBack: true,
   },
   'slow-answers': {
@@ -94,7 +90,6 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `the slowest 1 % of the updates, or of the requests for a pet, take longer than ${SLOW.milliseconds / 1_000} seconds in 5 minutes with at least ${SLOW.requests} of them`,
     firstStep: 'the graph "Time to answer": is p99 alone high, or p50 too?',
-    periodMinutes: 5,
     // A list takes as long as its reader does, so the lists are left out.
     metric: (metrics) => {
       const p99 = Stats.percentile(99);
@@ -109,7 +104,6 @@ export const alarmCatalogue = {
       });
     },
     breaches: { above: SLOW.milliseconds },
-    missingData: quietIsGood,
     rollsBack: true,
   },
   'authorizer-errors': {
@@ -117,10 +111,8 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `the authorizer breaks off or runs out of time at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
     firstStep: 'the saved query "Errors and their causes", with @log of the authorizer',
-    periodMinutes: 5,
     metric: (metrics) => metrics.function(metrics.monitored.functions.authorizer, 'Errors'),
     breaches: { atLeast: FAILED_FUNCTION.atLeast },
-    missingData: quietIsGood,
     rollsBack: true,
   },
   'function-errors': {
@@ -128,7 +120,6 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `functions of operations break off or run out of time at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
     firstStep: 'the graph "Functions that break off or are throttled": which function?',
-    periodMinutes: 5,
     metric: (metrics) => {
       const { operations, fallback } = metrics.monitored.functions;
       const functions = [...Object.values(operations), fallback];
@@ -138,7 +129,6 @@ export const alarmCatalogue = {
       );
     },
     breaches: { atLeast: FAILED_FUNCTION.atLeast },
-    missingData: quietIsGood,
     rollsBack: true,
   },
   'uncounted-requests': {
@@ -146,17 +136,14 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `at least ${UNCOUNTED.atLeast} requests are answered with 503 in 5 minutes because the keys table does not answer`,
     firstStep: 'the saved query "Errors and their causes" names the cause',
-    periodMinutes: 5,
     metric: (metrics) => metrics.requests('Refusals', { reason: 'SERVICE_UNAVAILABLE' }),
     breaches: { atLeast: UNCOUNTED.atLeast },
-    missingData: quietIsGood,
   },
   'throttled-functions': {
     title: 'Lambda throttles',
     severity: 'page',
     when: `at least ${THROTTLED.atLeast} calls of functions are refused in 5 minutes, as too many run at once`,
     firstStep: 'aws lambda get-account-settings: how many functions may run at once?',
-    periodMinutes: 5,
     metric: (metrics) =>
       metrics.sum(
         'throttles',
@@ -165,14 +152,12 @@ export const alarmCatalogue = {
         ),
       ),
     breaches: { atLeast: THROTTLED.atLeast },
-    missingData: quietIsGood,
   },
   'throttled-database': {
     title: 'DynamoDB throttles',
     severity: 'page',
     when: `at least ${THROTTLED.atLeast} reads or writes of tables are refused in 5 minutes`,
     firstStep: 'the graph "Tables that throttle": which table?',
-    periodMinutes: 5,
     metric: (metrics) =>
       metrics.sum(
         'throttles',
@@ -182,18 +167,14 @@ export const alarmCatalogue = {
         ]),
       ),
     breaches: { atLeast: THROTTLED.atLeast },
-    missingData: quietIsGood,
   },
   'sync-failed': {
     title: 'The sync of keys fails',
     severity: 'ticket',
     when: 'a call of sync-keys has failed three times and lies in the queue of failed ones',
     firstStep: 'the saved query "Why the sync failed"',
-    periodMinutes: 5,
     metric: (metrics) => metrics.failedSyncs(),
     breaches: { atLeast: 1 },
-    // SQS tells nothing of a queue that nobody has used for hours.
-    missingData: quietIsGood,
   },
   'sync-missing': {
     title: 'The keys are not synced',
@@ -211,7 +192,6 @@ export const alarmCatalogue = {
     severity: 'ticket',
     when: 'each sync of the last 15 minutes reports a problem that an admin has to put right',
     firstStep: 'npm run admin -- keys sync names each problem',
-    periodMinutes: 5,
     periods: 3,
     metric: (metrics) => metrics.sync('SyncProblems', Stats.MAXIMUM),
     breaches: { atLeast: 1 },
@@ -234,7 +214,6 @@ export const alarmCatalogue = {
     severity: 'ticket',
     when: `more than ${REFUSED.percent} % of the requests, and at least ${REFUSED.atLeast} in 5 minutes, are refused with 401 or 429 for 15 minutes`,
     firstStep: 'the graph "Refusals by reason", or the saved query "Who is refused most, and why"',
-    periodMinutes: 5,
     periods: 3,
     metric: (metrics) =>
       metrics.formula(share('refused', 'requests', REFUSED), {
@@ -245,14 +224,12 @@ export const alarmCatalogue = {
         requests: metrics.requests('Requests'),
       }),
     breaches: { above: REFUSED.percent },
-    missingData: quietIsGood,
   },
   'firewall-blocks': {
     title: 'The firewall blocks many requests',
     severity: 'ticket',
     when: `more than ${BLOCKED.percent} % of the requests, and at least ${BLOCKED.atLeast} in 5 minutes, are blocked for 15 minutes`,
     firstStep: 'which rule blocks? Logs Insights, the log group of the firewall',
-    periodMinutes: 5,
     periods: 3,
     metric: (metrics) => {
       const blocked = metrics.firewall('BlockedRequests');
@@ -262,15 +239,11 @@ export const alarmCatalogue = {
       return metrics.formula(share('blocked', 'all', BLOCKED), { blocked, all });
     },
     breaches: { above: BLOCKED.percent },
-    missingData: quietIsGood,
   },
 } as const satisfies Record<string, AlarmDefinition>;
 
 export type AlarmId = keyof typeof alarmCatalogue;
 
 /** The catalogue, one after the other. */
-export const alarmDefinitions: readonly (readonly [id: AlarmId, definition: AlarmDefinition])[] = Object.keys(
-  alarmCatalogue,
-)
-  .filter((id): id is AlarmId => id in alarmCatalogue)
-  .map((id) => [id, alarmCatalogue[id]]);
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
+export const alarmDefinitions = Object.entries(alarmCatalogue) as [AlarmId, AlarmDefinition][];

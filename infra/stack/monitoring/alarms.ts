@@ -4,8 +4,7 @@ import { Construct } from 'constructs';
 import type { AlarmTargets } from '../../stages.ts';
 import { type AlarmDefinition, alarmDefinitions, type AlarmId } from './alarm-table.ts';
 import { AlarmTopic } from './alarm-topic.ts';
-import type { Monitored } from './monitored.ts';
-import { MonitoringMetrics } from './metrics.ts';
+import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
 export interface AlarmsProps extends Monitored {
   /** Who is told when an alarm goes off, and when it is over. */
@@ -38,22 +37,18 @@ export class Alarms extends Construct {
     }
   }
 
-  #alarm(
-    alarmName: string,
-    monitored: Monitored,
-    alarmId: AlarmId,
-    { title, severity, when, firstStep, periodMinutes, periods = 1, metric, breaches, missingData }: AlarmDefinition,
-  ): Alarm | undefined {
+  #alarm(alarmName: string, monitored: Monitored, alarmId: AlarmId, definition: AlarmDefinition): Alarm | undefined {
+    const { title, severity, when, firstStep, periods = 1, breaches } = definition;
+    const { periodMinutes = 5, missingData = TreatMissingData.NOT_BREACHING } = definition;
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(periodMinutes));
-    const found = metric(metrics);
+    const found = definition.metric(metrics);
     if (!found) return undefined;
     // Where the window has no data, CloudWatch goes by older data, which may be of another hour.
     const isNothingZero = missingData !== TreatMissingData.IGNORE;
-    const monitoredMetric = isNothingZero ? metrics.formula('FILL(found, 0)', { found }) : found;
     return new Alarm(this, pascalCase(alarmId), {
       alarmName,
       alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks/${alarmId}.md`,
-      metric: monitoredMetric,
+      metric: isNothingZero ? metrics.formula('FILL(found, 0)', { found }) : found,
       ...comparison(breaches),
       evaluationPeriods: periods,
       datapointsToAlarm: periods,

@@ -2,26 +2,25 @@ import { type IWidget, type MathExpression, SingleValueWidget } from 'aws-cdk-li
 import { priceRegion, prices, pricesTakenOn } from '../../costs/prices.ts';
 import { tableNames } from '../../stages.ts';
 import { queries } from './queries.ts';
-import type { MonitoredLogs } from './monitored.ts';
-import type { MonitoringMetrics } from './metrics.ts';
+import type { MonitoredLogs, MonitoringMetrics } from './metrics.ts';
 import { axis, graph, heading, queryTable } from './widgets.ts';
 
 export interface CostSectionProps {
   readonly metrics: MonitoringMetrics;
   readonly logs: MonitoredLogs;
   readonly memoryMegabytes: number;
-  readonly region: string;
 }
 
 const HOURS_A_MONTH = 720;
 
 type Capacity = 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits';
 
+const stack = (title: string, left: MathExpression[], unit: string, size: { readonly width?: number } = {}): IWidget =>
+  graph({ title, stacked: true, left, leftYAxis: axis(unit), ...size });
+
 /** What does it cost? */
-export function costSection({ metrics, logs, memoryMegabytes, region }: CostSectionProps): IWidget[][] {
+export function costSection({ metrics, logs, memoryMegabytes }: CostSectionProps): IWidget[][] {
   const costs = hourlyCosts(metrics, logs, memoryMegabytes);
-  const stack = (title: string, left: MathExpression[], unit: string, width?: number): IWidget =>
-    graph({ title, region, stacked: true, left, leftYAxis: axis(unit), ...(width !== undefined && { width }) });
   const unitsOf = (capacity: Capacity): MathExpression[] => tableNames.map((name) => units(metrics, name, capacity));
   return [
     [
@@ -31,8 +30,8 @@ export function costSection({ metrics, logs, memoryMegabytes, region }: CostSect
       ),
     ],
     [
-      total(metrics, costs, region),
-      stack('USD an hour', costs, 'USD an hour', 12),
+      total(metrics, costs),
+      stack('USD an hour', costs, 'USD an hour', { width: 12 }),
       stack('Lambda', gigabyteSeconds(metrics, memoryMegabytes), 'GB-seconds'),
     ],
     [
@@ -40,12 +39,12 @@ export function costSection({ metrics, logs, memoryMegabytes, region }: CostSect
       stack('DynamoDB reads', unitsOf('ConsumedReadCapacityUnits'), 'read units'),
       stack('Logs written', [logBytes(metrics, logs)], 'bytes'),
     ],
-    [queryTable(queries.traffic.name, queries.traffic, logs.requests, region)],
+    [queryTable(queries.traffic.name, queries.traffic, logs.requests)],
   ];
 }
 
 /** The mean of the time shown: nothing was spent where there is no data. */
-function total(metrics: MonitoringMetrics, costs: readonly MathExpression[], region: string): IWidget {
+function total(metrics: MonitoringMetrics, costs: readonly MathExpression[]): IWidget {
   // CloudWatch shows series, so that the mean is one.
   const mean = metrics.formula(
     'AVG(FILL(total, 0)) + 0 * total',
@@ -53,7 +52,7 @@ function total(metrics: MonitoringMetrics, costs: readonly MathExpression[], reg
     'USD an hour, on average',
   );
   const monthly = metrics.formula(`hourly * ${HOURS_A_MONTH}`, { hourly: mean }, 'USD in 30 days at that rate');
-  return new SingleValueWidget({ title: 'In the time shown', region, metrics: [mean, monthly], width: 4, height: 6 });
+  return new SingleValueWidget({ title: 'In the time shown', metrics: [mean, monthly], width: 4, height: 6 });
 }
 
 /** USD an hour by service, whatever period the graph has. */

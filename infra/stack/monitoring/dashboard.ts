@@ -1,11 +1,10 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Aws, Duration } from 'aws-cdk-lib';
 import { type Alarm, Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { costSection } from './cost-section.ts';
 import { healthSection } from './health-section.ts';
 import { limitsSection } from './limits-section.ts';
-import type { Monitored, MonitoredLogs } from './monitored.ts';
-import { MonitoringMetrics } from './metrics.ts';
+import { type Monitored, type MonitoredLogs, MonitoringMetrics } from './metrics.ts';
 
 export interface ServiceDashboardProps extends Monitored {
   readonly alarms: readonly Alarm[];
@@ -24,15 +23,14 @@ export class ServiceDashboard extends Construct {
   constructor(scope: Construct, id: string, { alarms, logs, memoryMegabytes, ...monitored }: ServiceDashboardProps) {
     super(scope, id);
     const metrics = new MonitoringMetrics(monitored, PERIOD);
-    const region = Stack.of(this).region;
     this.dashboard = new Dashboard(this, 'Dashboard', {
       // Dashboards are the account's, not the region's.
-      dashboardName: `${monitored.stackName}-${region}`,
+      dashboardName: `${monitored.stackName}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
       widgets: [
-        ...healthSection({ metrics, alarms, region }),
-        ...limitsSection({ metrics, logs, region }),
-        ...costSection({ metrics, logs, memoryMegabytes, region }),
+        ...healthSection({ metrics, alarms }),
+        ...limitsSection({ metrics, logs }),
+        ...costSection({ metrics, logs, memoryMegabytes }),
       ],
     });
   }

@@ -8,7 +8,6 @@ import { axis, FULL_WIDTH, graph, heading } from './widgets.ts';
 export interface HealthSectionProps {
   readonly metrics: MonitoringMetrics;
   readonly alarms: readonly Alarm[];
-  readonly region: string;
 }
 
 /** Operations whose answer comes in one piece: how long a list takes is up to its reader. */
@@ -18,7 +17,7 @@ const timed = {
 } as const satisfies Partial<Record<OperationId, string>>;
 
 /** Is it healthy? */
-export function healthSection({ metrics, alarms, region }: HealthSectionProps): IWidget[][] {
+export function healthSection({ metrics, alarms }: HealthSectionProps): IWidget[][] {
   return [
     [
       heading(
@@ -27,18 +26,17 @@ export function healthSection({ metrics, alarms, region }: HealthSectionProps): 
       ),
     ],
     [new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: 4 })],
-    [requests(metrics, region), latency(metrics, region), functionErrors(metrics, region)],
-    [authorizer(metrics, region), database(metrics, region), sync(metrics, region)],
+    [requests(metrics), latency(metrics), functionErrors(metrics)],
+    [authorizer(metrics), database(metrics), sync(metrics)],
   ];
 }
 
-function requests(metrics: MonitoringMetrics, region: string): IWidget {
+function requests(metrics: MonitoringMetrics): IWidget {
   const failed = metrics.gateway('5XXError');
   const all = metrics.gateway('Count');
   const share = metrics.formula('100 * failedRequests / allRequests', { failedRequests: failed, allRequests: all });
   return graph({
     title: 'Requests, and how many fail',
-    region,
     left: [
       all.with({ label: 'Requests' }),
       metrics.gateway('4XXError').with({ label: '4xx' }),
@@ -51,21 +49,20 @@ function requests(metrics: MonitoringMetrics, region: string): IWidget {
   });
 }
 
-function latency(metrics: MonitoringMetrics, region: string): IWidget {
+function latency(metrics: MonitoringMetrics): IWidget {
   const of = (operation: keyof typeof timed, percentile: number) =>
     metrics
       .gateway('Latency', Stats.percentile(percentile), operation)
       .with({ label: `${timed[operation]} p${percentile}` });
   return graph({
     title: 'Time to answer (without the lists)',
-    region,
     left: [of('updateInventory', 50), of('updateInventory', 99), of('getPet', 50), of('getPet', 99)],
     leftYAxis: axis('ms'),
     leftAnnotations: [{ value: alarmCatalogue['slow-answers'].breaches.above, label: 'Alarm' }],
   });
 }
 
-function functionErrors(metrics: MonitoringMetrics, region: string): IWidget {
+function functionErrors(metrics: MonitoringMetrics): IWidget {
   const throttles = metrics.sum(
     'throttles',
     metrics.requestFunctions.map(([, target]) => metrics.function(target, 'Throttles')),
@@ -73,7 +70,6 @@ function functionErrors(metrics: MonitoringMetrics, region: string): IWidget {
   );
   return graph({
     title: 'Functions that break off or are throttled',
-    region,
     left: [
       ...metrics.requestFunctions.map(([name, target]) => metrics.function(target, 'Errors').with({ label: name })),
       throttles,
@@ -82,11 +78,10 @@ function functionErrors(metrics: MonitoringMetrics, region: string): IWidget {
   });
 }
 
-function authorizer(metrics: MonitoringMetrics, region: string): IWidget {
+function authorizer(metrics: MonitoringMetrics): IWidget {
   const { authorizer: target } = metrics.monitored.functions;
   return graph({
     title: 'Authorizer',
-    region,
     left: [
       metrics.requests('Refusals', { reason: 'SERVICE_UNAVAILABLE' }).with({ label: 'Not counted (503)' }),
       metrics.requests('ColdStarts').with({ label: 'Cold starts, all functions' }),
@@ -97,10 +92,9 @@ function authorizer(metrics: MonitoringMetrics, region: string): IWidget {
   });
 }
 
-function database(metrics: MonitoringMetrics, region: string): IWidget {
+function database(metrics: MonitoringMetrics): IWidget {
   return graph({
     title: 'Tables that throttle',
-    region,
     stacked: true,
     left: tableNames.map((name) => {
       const events = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((metric) => metrics.table(name, metric));
@@ -110,13 +104,12 @@ function database(metrics: MonitoringMetrics, region: string): IWidget {
   });
 }
 
-function sync(metrics: MonitoringMetrics, region: string): IWidget {
+function sync(metrics: MonitoringMetrics): IWidget {
   const changes = ['KeysAdded', 'KeysChanged', 'KeysDisabled', 'KeysRemoved'].map((name) =>
     metrics.sync(name, Stats.SUM),
   );
   return graph({
     title: 'Sync of keys',
-    region,
     left: [
       metrics.sync('SyncProblems', Stats.SAMPLE_COUNT).with({ label: 'Syncs' }),
       metrics.sum('changes', changes, 'Keys changed'),

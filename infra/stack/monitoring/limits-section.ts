@@ -3,21 +3,19 @@ import { operations } from '../../../shared/contract/operations.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { refusalReasons } from './alarm-table.ts';
 import { queries } from './queries.ts';
-import type { MonitoredLogs } from './monitored.ts';
-import type { MonitoringMetrics } from './metrics.ts';
+import type { MonitoredLogs, MonitoringMetrics } from './metrics.ts';
 import { axis, graph, heading, queryTable } from './widgets.ts';
 
 export interface LimitsSectionProps {
   readonly metrics: MonitoringMetrics;
   readonly logs: MonitoredLogs;
-  readonly region: string;
 }
 
 /** What a line says where there is no plan, or no operation. */
 const NONE = 'none';
 
 /** Who is hitting limits? */
-export function limitsSection({ metrics, logs, region }: LimitsSectionProps): IWidget[][] {
+export function limitsSection({ metrics, logs }: LimitsSectionProps): IWidget[][] {
   return [
     [
       heading(
@@ -25,15 +23,14 @@ export function limitsSection({ metrics, logs, region }: LimitsSectionProps): IW
         'The table names the keys: npm run admin -- usage ID tells more of one, keys move ID puts it on a higher plan.',
       ),
     ],
-    [byPlan(metrics, region), byReason(metrics, region), byOperation(metrics, region)],
-    [queryTable('Keys that are refused most', queries.refusals, logs.requests, region)],
+    [byPlan(metrics), byReason(metrics), byOperation(metrics)],
+    [queryTable('Keys that are refused most', queries.refusals, logs.requests)],
   ];
 }
 
-function byPlan(metrics: MonitoringMetrics, region: string): IWidget {
+function byPlan(metrics: MonitoringMetrics): IWidget {
   return graph({
     title: 'Requests by plan',
-    region,
     stacked: true,
     left: [
       ...planIds.map((plan) => metrics.requests('Requests', { plan }).with({ label: plans[plan].title })),
@@ -43,11 +40,10 @@ function byPlan(metrics: MonitoringMetrics, region: string): IWidget {
   });
 }
 
-function byReason(metrics: MonitoringMetrics, region: string): IWidget {
+function byReason(metrics: MonitoringMetrics): IWidget {
   const blocked = metrics.firewall('BlockedRequests');
   return graph({
     title: 'Refusals by reason',
-    region,
     stacked: true,
     left: [
       ...refusalReasons.map((reason) => metrics.requests('Refusals', { reason }).with({ label: reason })),
@@ -57,10 +53,9 @@ function byReason(metrics: MonitoringMetrics, region: string): IWidget {
   });
 }
 
-function byOperation(metrics: MonitoringMetrics, region: string): IWidget {
+function byOperation(metrics: MonitoringMetrics): IWidget {
   return graph({
     title: 'Requests by operation',
-    region,
     stacked: true,
     left: [...Object.keys(operations), NONE].map((operation) =>
       metrics.requests('Requests', { operation }).with({ label: operation }),

@@ -8,9 +8,9 @@ import type { OperationFunctions } from '../operation-functions.ts';
 import { FUNCTION_MEMORY_MEGABYTES } from '../service-function.ts';
 import type { Tables } from '../tables.ts';
 import { Alarms } from './alarms.ts';
-import { SavedQueries } from './saved-queries.ts';
+import { SavedQueries } from './queries.ts';
 import { ServiceDashboard } from './dashboard.ts';
-import type { Monitored } from './monitored.ts';
+import type { Monitored } from './metrics.ts';
 
 export interface MonitoringProps {
   readonly api: InventoryApi;
@@ -55,10 +55,7 @@ export class Monitoring extends Construct {
       sync: keySync.sync.logs,
       access: api.accessLogs,
     };
-    const alarms = new Alarms(this, 'Alarms', {
-      ...monitored,
-      targets: alarmTargets,
-    });
+    const alarms = new Alarms(this, 'Alarms', { ...monitored, targets: alarmTargets });
     this.rollback = alarms.rollback;
     new ServiceDashboard(this, 'Dashboard', {
       ...monitored,

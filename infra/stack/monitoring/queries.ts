@@ -1,5 +1,9 @@
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { MonitoredLogGroup, MonitoredLogs } from './metrics.ts';
+
 /** Which log groups a query reads: those with a line for each request, that of the sync, or the gateway's access log. */
-export type QueryLogs = 'requests' | 'sync' | 'access';
+type QueryLogs = 'requests' | 'sync' | 'access';
 
 export interface Query {
   /** As it is listed in the console, and named in the runbooks. */
@@ -13,7 +17,7 @@ export interface Query {
 const REQUESTS = 'filter message = "Request"';
 
 /** What a saved query has where a key's id is to be filled in. */
-export const KEY_ID_PLACEHOLDER = 'PUT-THE-KEY-ID-HERE';
+const KEY_ID_PLACEHOLDER = 'PUT-THE-KEY-ID-HERE';
 
 /** The questions that somebody on call asks the logs. */
 export const queries = {
@@ -128,3 +132,28 @@ export const queries = {
     ],
   },
 } as const satisfies Record<string, Query>;
+
+export interface SavedQueriesProps {
+  readonly logs: MonitoredLogs;
+  /** Folder of the console that the queries are in. */
+  readonly stackName: string;
+}
+
+/** The questions, ready in CloudWatch Logs Insights under "Saved queries". */
+export class SavedQueries extends Construct {
+  constructor(scope: Construct, id: string, { logs, stackName }: SavedQueriesProps) {
+    super(scope, id);
+    const groups: Record<QueryLogs, readonly MonitoredLogGroup[]> = {
+      requests: logs.requests,
+      sync: [logs.sync],
+      access: [logs.access],
+    };
+    for (const [queryId, { name, logs: kind, lines }] of Object.entries(queries)) {
+      new CfnQueryDefinition(this, queryId.charAt(0).toUpperCase() + queryId.slice(1), {
+        name: `${stackName}/${name}`,
+        queryString: lines.join('\n| '),
+        logGroupNames: groups[kind].map(({ logGroupName }) => logGroupName),
+      });
+    }
+  }
+}

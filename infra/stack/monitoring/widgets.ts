@@ -9,7 +9,7 @@ import {
   TextWidgetBackground,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Query } from './queries.ts';
-import type { MonitoredLogGroup } from './monitored.ts';
+import type { MonitoredLogGroup } from './metrics.ts';
 
 /** Columns of a dashboard. */
 export const FULL_WIDTH = 24;
@@ -35,15 +35,9 @@ export function graph(props: GraphWidgetProps): IWidget {
 export const axis = (label: string) => ({ label, min: 0, showUnits: false });
 
 /** What a saved query finds in the time shown. */
-export function queryTable(
-  title: string,
-  { lines }: Query,
-  logGroups: readonly MonitoredLogGroup[],
-  region: string,
-): IWidget {
+export function queryTable(title: string, { lines }: Query, logGroups: readonly MonitoredLogGroup[]): IWidget {
   return new LogQueryWidget({
     title,
-    region,
     view: LogQueryVisualizationType.TABLE,
     logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
     queryLines: [...lines],

@@ -2,16 +2,21 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { agreedLimits, costSettings, DAYS_A_MONTH, requestMix } from '../../../infra/costs/assumptions.ts';
 import {
+  agreedLimits,
   type Costs,
   costPerMillion,
+  costSettings,
+  DAYS_A_MONTH,
   fixedMonthly,
+  fixedPartsOf,
   meanUsage,
+  requestMix,
   type RequestUsage,
   totalOf,
 } from '../../../infra/costs/cost-model.ts';
 import { priceRegion, pricesTakenOn } from '../../../infra/costs/prices.ts';
+import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { resourcesOf, synthesizedStages } from '../../support/synthesized.ts';
 
@@ -91,5 +96,50 @@ describe('the page of the costs', () => {
     const [alarmMetrics = 0, dashboards = 0, metrics = 0, webAcls = 0, webAclRules = 0, kmsKeys = 0, sum = 0] = printed;
     const parts = { alarmMetrics, dashboards, metrics, webAcls, webAclRules, kmsKeys };
     expect(sum).toBeCloseTo(fixedMonthly(parts), 2);
+  });
+});
+
+test('A request pays for every 10 MB of its answer that is begun', () => {
+  const [atTen, above] = [10, 11].map((megabytes) =>
+    costPerMillion({ ...usageOf('one pet'), answerBytes: megabytes * 1_024 * 1_024 }, costSettings),
+  );
+
+  expect([atTen?.gateway, above?.gateway]).toEqual([3.5, 7]);
+});
+
+const stat = { MetricStat: {} };
+
+const template = {
+  Resources: {
+    plain: { Type: 'AWS::CloudWatch::Alarm', Properties: { MetricName: 'Errors' } },
+    formula: { Type: 'AWS::CloudWatch::Alarm', Properties: { Metrics: [{ Expression: 'a / b' }, stat, stat] } },
+    dashboard: { Type: 'AWS::CloudWatch::Dashboard', Properties: {} },
+    acl: { Type: 'AWS::WAFv2::WebACL', Properties: { Rules: [{}, {}, {}] } },
+    key: { Type: 'AWS::KMS::Key', Properties: {} },
+    method: { Type: 'AWS::ApiGateway::Method', Properties: {} },
+    other: { Type: 'AWS::SQS::Queue' },
+  },
+};
+
+describe('what a template has that is paid by the month', () => {
+  test('is counted; an alarm by a formula looks at each of its metrics', () => {
+    expect(fixedPartsOf(template)).toMatchObject({
+      alarmMetrics: 3,
+      dashboards: 1,
+      webAcls: 1,
+      webAclRules: 3,
+      kmsKeys: 1,
+    });
+  });
+
+  test('has five metrics of each method, beside those of the requests', () => {
+    const { method: _, ...others } = template.Resources;
+    expect(fixedPartsOf(template).metrics - fixedPartsOf({ Resources: others }).metrics).toBe(5);
+  });
+
+  test('has a metric for all requests, each operation, plan, status and reason, one more, and eight of the sync', () => {
+    const statuses = new Set([200, ...Object.values(errorCatalogue).map(({ status }) => status)]).size;
+    // 4 operations and none; 4 plans and none; 6 reasons; cold starts.
+    expect(fixedPartsOf({ Resources: {} }).metrics).toBe(1 + 5 + 5 + statuses + 6 + 1 + 8);
   });
 });
