@@ -68,7 +68,7 @@ const share = (count: string, all: string, { atLeast }: { readonly atLeast: numb
   `IF(${count} >= ${atLeast}, 100 * ${count} / ${all}, 0)`;
 
 /**
- * Every alarm of a deployment, by the name of its runbook in docs/runbooks. DynamoDB's own errors have none: what the
+ * Every alarm of a deployment, by the name of its section in docs/runbooks.md. DynamoDB's own errors have none: what the
  * SDK's repeats do not cure is a request that failed or was not counted, and these have.
  */
 export const alarmCatalogue = {

@@ -47,7 +47,7 @@ export class Alarms extends Construct {
     const isNothingZero = missingData !== TreatMissingData.IGNORE;
     return new Alarm(this, pascalCase(alarmId), {
       alarmName,
-      alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks/${alarmId}.md`,
+      alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks.md#${alarmId}`,
       metric: isNothingZero ? metrics.formula('FILL(found, 0)', { found }) : found,
       ...comparison(breaches),
       evaluationPeriods: periods,
