@@ -1,7 +1,7 @@
 import { App, Stack, Stage } from 'aws-cdk-lib';
+import { acknowledgeNistRules } from './stack/acknowledge.ts';
 import { pageOriginOf } from './stack/exports.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
-import { acknowledgeNistRules } from './stack/nist.ts';
 import { ReferenceContent } from './stack/reference-content.ts';
 import { ReferenceSite } from './stack/reference-site.ts';
 import type { StageSettings } from './stages.ts';

@@ -90,3 +90,17 @@ export const stages: Readonly<Record<StageName, StageSettings>> = { staging, pro
 
 /** The name that CloudFormation knows the stack of a stage by. */
 export const stackNameOf = (stage: StageName): string => `${stage}-Inventory`;
+
+/**
+ * The names by which the stacks of a stage tell each other their addresses. CloudFormation has one of each in a region,
+ * and refuses to change a value that another stack has imported: so these are the addresses that AWS gives, which stay,
+ * and never those of one's own, which may come later.
+ */
+export const exportNames = {
+  /** Origin of the reference page as CloudFront has it: scheme and host. */
+  pageOrigin: (stage: StageName): string => `${stage}-ReferencePageOrigin`,
+  /** Bucket that the page's files go to. */
+  pageBucket: (stage: StageName): string => `${stage}-ReferencePageBucket`,
+  /** Base address of the API as API Gateway has it, which ends in its version. */
+  baseUrl: (stage: StageName): string => `${stage}-BaseUrl`,
+} as const;

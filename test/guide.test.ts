@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { guidedErrors, prose } from '../infra/docs/error-pages.ts';
-import { errorExamples, exampleTexts } from '../infra/openapi/examples.ts';
-import { headers } from '../infra/openapi/headers.ts';
-import { parameters } from '../infra/openapi/parameters.ts';
+import { guidedErrors, prose } from '../infra/reference/error-pages.ts';
+import { errorExamples, exampleTexts } from '../infra/reference/examples.ts';
+import { headers } from '../infra/reference/headers.ts';
+import { parameters } from '../infra/reference/parameters.ts';
 import { MAX_QUANTITY, petStatuses } from '../shared/contract/inventory.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { API_VERSION, operations } from '../shared/contract/operations.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { agreedLimits } from '../infra/costs/assumptions.ts';
+import { agreedLimits } from '../infra/costs/cost-model.ts';
 import { MAX_STREAMED_BYTES } from '../infra/local/lambda/invocation.ts';
 import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { contentSecurityPolicy } from '../page/content-security-policy.ts';
-import type { PageFile } from '../page/page-file.ts';
+import { contentSecurityPolicy } from '../reference/content-security-policy.ts';
+import type { PageFile } from '../reference/page-files.ts';
 import { demoKey } from './demo-keys.ts';
 
 const compress = promisify(gzip);
@@ -27,7 +27,7 @@ const compressedAssets = new WeakMap<PageFile, Promise<Buffer>>();
  */
 export async function findPageFile(path: string, baseUrl: string): Promise<PageFile | undefined> {
   // Loaded when somebody asks for what is not the API's, so that the host starts without it.
-  const { pageFiles } = await import('../page/page-files.ts');
+  const { pageFiles } = await import('../reference/page-files.ts');
   const files = pageFiles({ serverUrl: baseUrl, environment: 'local', demoKey: demoKey('free') });
   return files.get(path === '/' ? 'index.html' : path.slice(1));
 }

@@ -1,8 +1,5 @@
 import { Fn } from 'aws-cdk-lib';
-import type { Domain, StageSettings } from '../stages.ts';
-import { exportNames } from './export-names.ts';
-
-export { exportNames };
+import { type Domain, exportNames, type StageSettings } from '../stages.ts';
 
 /** The version segment that every base address ends in (spec §1 and §9): the stage of the API, and its base path. */
 export const VERSION_SEGMENT = 'v1';

@@ -1,9 +1,9 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import type { StageSettings } from '../stages.ts';
+import { exportNames, type StageSettings } from '../stages.ts';
 import { ApiDomain } from './api-domain.ts';
-import { baseUrlAt, exportNames } from './exports.ts';
+import { baseUrlAt } from './exports.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
@@ -11,7 +11,7 @@ import { OperationFunctions } from './operation-functions.ts';
 import { CanaryRelease } from './release.ts';
 import { Tables } from './tables.ts';
 import { internalIdentifier, UsagePlans } from './usage-plans.ts';
-import { Watching } from './watching/watching.ts';
+import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
   /** Origin of the reference page, whose try-it calls the API from a browser. */
@@ -43,7 +43,7 @@ export class InventoryStack extends Stack {
     new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, keysTable: tables.keys });
 
-    const { rollback } = new Watching(this, 'Watching', { ...settings, api, functions, keySync, tables, firewall });
+    const { rollback } = new Monitoring(this, 'Monitoring', { ...settings, api, functions, keySync, tables, firewall });
     if (settings.release === 'canary')
       new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback });
 

@@ -2,9 +2,73 @@ import { Duration } from 'aws-cdk-lib';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { type OperationId, operations } from '../../shared/contract/operations.ts';
-import type { StageSettings } from '../stages.ts';
+import { type StageSettings, type TableName, tableNames } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
-import type { ServiceTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
+
+type DynamoDBCall = 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
+
+/** What sets a function apart from the others. */
+interface FunctionDefinition {
+  /** File in the folder `functions`, without its ending. */
+  readonly entry: string;
+  readonly description: string;
+  readonly timeoutSeconds: number;
+  /** The calls that it may make, and no other; a transaction needs the rights of the writes in it. */
+  readonly calls: Readonly<Partial<Record<TableName, readonly DynamoDBCall[]>>>;
+}
+
+/** A list is streamed for as long as it takes; this is the most that a reader may take. */
+export const STREAMING_TIMEOUT = Duration.minutes(5);
+const STREAMING_SECONDS = STREAMING_TIMEOUT.toSeconds();
+
+/** The function of each operation. */
+const ofOperations = {
+  listInventory: {
+    entry: 'list-inventory',
+    description: operations.listInventory.purpose,
+    timeoutSeconds: STREAMING_SECONDS,
+    calls: { stock: ['Query'] },
+  },
+  updateInventory: {
+    entry: 'update-inventory',
+    description: operations.updateInventory.purpose,
+    timeoutSeconds: 15,
+    calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] },
+  },
+  getPet: {
+    entry: 'get-pet',
+    description: operations.getPet.purpose,
+    timeoutSeconds: 15,
+    calls: { pets: ['GetItem'], stock: ['GetItem'] },
+  },
+  listOrders: {
+    entry: 'list-orders',
+    description: operations.listOrders.purpose,
+    timeoutSeconds: STREAMING_SECONDS,
+    calls: { orders: ['Query'] },
+  },
+} as const satisfies Record<OperationId, FunctionDefinition>;
+
+const authorizer: FunctionDefinition = {
+  entry: 'authorizer',
+  description: 'Checks the API key of a request and counts it',
+  timeoutSeconds: 10,
+  calls: { keys: ['UpdateItem'] },
+};
+
+const fallback: FunctionDefinition = {
+  entry: 'fallback',
+  description: 'Answers 404 and 405 for what is no operation',
+  timeoutSeconds: 5,
+  calls: {},
+};
+
+/**
+ * What a list that is streamed leaves behind is collected early, so that memory stays flat: by default V8 lets it grow
+ * to a quarter of a gigabyte first. Lambda's Node.js runtime sets other sizes only where these are not given.
+ */
+export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
 
 export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation' | 'logRetentionDays'> {
   readonly tables: Tables;
@@ -16,20 +80,11 @@ export interface OperationFunctionsProps extends Pick<StageSettings, 'petDepreca
   readonly pageOrigin: string;
 }
 
-/** A list is streamed for as long as it takes; this is the most that a reader may take. */
-export const STREAMING_TIMEOUT = Duration.minutes(5);
-
-/**
- * What a list that is streamed leaves behind is collected early, so that memory stays flat: by default V8 lets it grow
- * to a quarter of a gigabyte first. Lambda's Node.js runtime sets other sizes only where these are not given.
- */
-export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
-
 /** The Lambda functions: the authorizer, one per operation, the fallback. Each may do only what it needs. */
 export class OperationFunctions extends Construct {
   readonly authorizer: ServiceFunction;
   readonly fallback: ServiceFunction;
-  readonly operations: Record<OperationId, ServiceFunction>;
+  readonly operations: Readonly<Record<OperationId, ServiceFunction>>;
 
   /** Every function that a request may reach. */
   get all(): readonly ServiceFunction[] {
@@ -38,117 +93,48 @@ export class OperationFunctions extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
-    this.authorizer = this.#authorizer(props);
-    this.operations = {
-      listInventory: this.#listInventory(props),
-      updateInventory: this.#updateInventory(props),
-      getPet: this.#getPet(props),
-      listOrders: this.#listOrders(props),
+    const page = { PAGE_ORIGIN: props.pageOrigin };
+    const list = { ...page, NODE_OPTIONS: STREAMING_NODE_OPTIONS };
+    const deprecation = {
+      DEPRECATED_AT: timeOf(props.petDeprecation.deprecatedAt),
+      SUNSET_AT: timeOf(props.petDeprecation.sunsetAt),
     };
-    this.fallback = new ServiceFunction(this, 'Fallback', {
-      entry: 'fallback',
-      description: 'Answers 404 and 405 for what is no operation',
-      timeout: Duration.seconds(5),
-      logRetentionDays: props.logRetentionDays,
-      environment: { PAGE_ORIGIN: props.pageOrigin },
-    });
+    const meters = {
+      OVERFLOW_USAGE_IDENTIFIER: props.overflowIdentifier,
+      INTERIM_USAGE_IDENTIFIER: props.interimIdentifier,
+    };
+    this.authorizer = this.#add('Authorizer', authorizer, props, meters);
+    this.operations = {
+      listInventory: this.#add('ListInventory', ofOperations.listInventory, props, list),
+      updateInventory: this.#add('UpdateInventory', ofOperations.updateInventory, props, page),
+      getPet: this.#add('GetPet', ofOperations.getPet, props, { ...page, ...deprecation }),
+      listOrders: this.#add('ListOrders', ofOperations.listOrders, props, list),
+    };
+    this.fallback = this.#add('Fallback', fallback, props, page);
   }
 
-  #authorizer({
-    tables,
-    overflowIdentifier,
-    interimIdentifier,
-    logRetentionDays,
-  }: OperationFunctionsProps): ServiceFunction {
-    const authorizer = new ServiceFunction(this, 'Authorizer', {
-      entry: 'authorizer',
-      description: 'Checks the API key of a request and counts it',
-      timeout: Duration.seconds(10),
+  /** Adds a function. Beside its environment it is told the names of the tables that it may use, such as `STOCK_TABLE`. */
+  #add(
+    id: string,
+    { entry, description, timeoutSeconds, calls }: FunctionDefinition,
+    { tables, logRetentionDays }: OperationFunctionsProps,
+    environment: Readonly<Record<string, string>>,
+  ): ServiceFunction {
+    const used = tableNames.filter((name) => calls[name]);
+    const names = used.map((name) => [`${name.toUpperCase()}_TABLE`, tables[name].tableName]);
+    const grantee = new ServiceFunction(this, id, {
+      entry,
+      description,
+      timeout: Duration.seconds(timeoutSeconds),
       logRetentionDays,
-      environment: {
-        KEYS_TABLE: tables.keys.tableName,
-        OVERFLOW_USAGE_IDENTIFIER: overflowIdentifier,
-        INTERIM_USAGE_IDENTIFIER: interimIdentifier,
-      },
+      environment: { ...Object.fromEntries(names), ...environment },
     });
-    allow(authorizer, tables.keys, 'UpdateItem');
-    return authorizer;
+    for (const name of used) {
+      const actions = (calls[name] ?? []).map((call) => `dynamodb:${call}`);
+      Grant.addToPrincipal({ grantee, actions, resourceArns: [tables[name].tableArn] });
+    }
+    return grantee;
   }
-
-  #listInventory({ tables, pageOrigin, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
-    const list = new ServiceFunction(this, 'ListInventory', {
-      entry: 'list-inventory',
-      description: operations.listInventory.purpose,
-      timeout: STREAMING_TIMEOUT,
-      logRetentionDays,
-      environment: {
-        STOCK_TABLE: tables.stock.tableName,
-        PAGE_ORIGIN: pageOrigin,
-        NODE_OPTIONS: STREAMING_NODE_OPTIONS,
-      },
-    });
-    allow(list, tables.stock, 'Query');
-    return list;
-  }
-
-  #updateInventory({ tables, pageOrigin, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
-    const update = new ServiceFunction(this, 'UpdateInventory', {
-      entry: 'update-inventory',
-      description: operations.updateInventory.purpose,
-      timeout: Duration.seconds(15),
-      logRetentionDays,
-      environment: {
-        STOCK_TABLE: tables.stock.tableName,
-        REQUESTS_TABLE: tables.requests.tableName,
-        PAGE_ORIGIN: pageOrigin,
-      },
-    });
-    allow(update, tables.stock, 'UpdateItem', 'GetItem');
-    allow(update, tables.requests, 'PutItem');
-    return update;
-  }
-
-  #getPet({ tables, pageOrigin, petDeprecation, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
-    const get = new ServiceFunction(this, 'GetPet', {
-      entry: 'get-pet',
-      description: operations.getPet.purpose,
-      timeout: Duration.seconds(15),
-      logRetentionDays,
-      environment: {
-        PETS_TABLE: tables.pets.tableName,
-        STOCK_TABLE: tables.stock.tableName,
-        PAGE_ORIGIN: pageOrigin,
-        DEPRECATED_AT: timeOf(petDeprecation.deprecatedAt),
-        SUNSET_AT: timeOf(petDeprecation.sunsetAt),
-      },
-    });
-    allow(get, tables.pets, 'GetItem');
-    allow(get, tables.stock, 'GetItem');
-    return get;
-  }
-
-  #listOrders({ tables, pageOrigin, logRetentionDays }: OperationFunctionsProps): ServiceFunction {
-    const list = new ServiceFunction(this, 'ListOrders', {
-      entry: 'list-orders',
-      description: operations.listOrders.purpose,
-      timeout: STREAMING_TIMEOUT,
-      logRetentionDays,
-      environment: {
-        ORDERS_TABLE: tables.orders.tableName,
-        PAGE_ORIGIN: pageOrigin,
-        NODE_OPTIONS: STREAMING_NODE_OPTIONS,
-      },
-    });
-    allow(list, tables.orders, 'Query');
-    return list;
-  }
-}
-
-type DynamoDBCall = 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
-
-/** Lets a function make just these calls; a transaction needs the rights of the writes in it. */
-function allow(grantee: ServiceFunction, { tableArn }: ServiceTable, ...calls: readonly DynamoDBCall[]): void {
-  Grant.addToPrincipal({ grantee, actions: calls.map((call) => `dynamodb:${call}`), resourceArns: [tableArn] });
 }
 
 /** A setting that must be a time. @throws Error where it is none, before anything is deployed */

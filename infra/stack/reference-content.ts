@@ -6,11 +6,10 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Construct } from 'constructs';
-import type { PageFile } from '../page/page-file.ts';
-import { pageFiles } from '../page/page-files.ts';
-import type { StageSettings } from '../stages.ts';
+import { type PageFile, pageFiles } from '../reference/page-files.ts';
+import { exportNames, type StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { baseUrlOf, exportNames } from './exports.ts';
+import { baseUrlOf } from './exports.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 type File = readonly [path: string, file: PageFile];

@@ -16,11 +16,10 @@ import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
-import type { Construct, IConstruct } from 'constructs';
-import { contentSecurityPolicy } from '../page/content-security-policy.ts';
-import type { Domain, StageName, StageSettings } from '../stages.ts';
+import type { Construct } from 'constructs';
+import { contentSecurityPolicy } from '../reference/content-security-policy.ts';
+import { type Domain, exportNames, type StageName, type StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { exportNames } from './exports.ts';
 
 /** How long browsers are to insist on HTTPS: two years, as browsers ask of those who want to be on their lists. */
 const HTTPS_ONLY = Duration.days(730);
@@ -111,7 +110,7 @@ export class ReferenceSite extends Stack {
 const nameInAccount = (stage: StageName): string => `${stage}-reference-${Aws.REGION}`;
 
 function privateBucket(scope: Construct): IBucket {
-  const bucket: IConstruct = new Bucket(scope, 'Bucket', {
+  const bucket = new Bucket(scope, 'Bucket', {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     encryption: BucketEncryption.S3_MANAGED,
     enforceSSL: true,
@@ -120,13 +119,8 @@ function privateBucket(scope: Construct): IBucket {
     removalPolicy: RemovalPolicy.DESTROY,
     autoDeleteObjects: true,
   });
-  if (!isBucket(bucket)) throw new Error('The bucket is none');
-  return bucket;
-}
-
-/** With exact optional properties, the CDK's class is not taken for its own interface. */
-function isBucket(construct: IConstruct): construct is IBucket {
-  return construct instanceof Bucket;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
+  return bucket as IBucket;
 }
 
 function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {

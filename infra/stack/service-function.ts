@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
-  Alias,
+  type Alias,
   Architecture,
   Code,
   Function as LambdaFunction,
@@ -10,7 +10,7 @@ import {
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import type { Construct, IConstruct } from 'constructs';
+import type { Construct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/metrics-namespace.ts';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
@@ -66,19 +66,10 @@ export class ServiceFunction extends LambdaFunction {
     });
     this.logs = logs;
     this.alias = this.addAlias(LIVE);
-    this.live = asFunction(this.alias);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
+    this.live = this.alias as IFunction;
     acknowledgeTracing(role);
     // The asset is a copy.
     rmSync(bundle, { recursive: true });
   }
-}
-
-/** With exact optional properties, the CDK's class is not taken for its own interface. */
-function asFunction(alias: IConstruct): IFunction {
-  if (!isFunction(alias)) throw new Error('The alias is none');
-  return alias;
-}
-
-function isFunction(construct: IConstruct): construct is IFunction {
-  return construct instanceof Alias;
 }

@@ -2,16 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { agreedLimits, costSettings, DAYS_A_MONTH, requestMix } from '../../infra/costs/assumptions.ts';
 import {
+  agreedLimits,
   type Costs,
   costPerMillion,
+  costSettings,
+  DAYS_A_MONTH,
   fixedMonthly,
+  fixedPartsOf,
   meanUsage,
+  requestMix,
   type RequestUsage,
   totalOf,
 } from '../../infra/costs/cost-model.ts';
-import { fixedPartsOf } from '../../infra/costs/fixed-parts.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { readAssembly } from '../../infra/local/assembly.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';

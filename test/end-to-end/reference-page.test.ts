@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { pageFiles } from '../../infra/page/page-files.ts';
+import { pageFiles } from '../../infra/reference/page-files.ts';
 import { operations } from '../../shared/contract/operations.ts';
 import { browserObstacle, type Screen, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';

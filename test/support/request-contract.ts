@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as v from 'valibot';
-import { openApiDocument, openApiJson } from '../../infra/openapi/document.ts';
+import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { MAX_BODY_BYTES } from '../../shared/http/json-body.ts';
 

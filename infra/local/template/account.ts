@@ -1,5 +1,4 @@
-import { exportNames } from '../../stack/export-names.ts';
-import { stages } from '../../stages.ts';
+import { exportNames, stages } from '../../stages.ts';
 
 /** The AWS account and region that the local host stands in for. */
 export const account = {

@@ -111,17 +111,6 @@ describe.each(templates)('$file', ({ Parameters, Resources, Outputs, text }) => 
   });
 });
 
-test('A circle is found', () => {
-  const resources = {
-    A: { Type: 'X', Properties: {}, DependsOn: ['B'] },
-    B: { Type: 'X', Properties: { Name: { 'Fn::Sub': '${C}-b' } } },
-    C: { Type: 'X', Properties: { Name: { 'Fn::GetAtt': ['A', 'Arn'] } } },
-    D: { Type: 'X', Properties: {} },
-  };
-
-  expect(orderOf(resources)).toEqual(['D', 'a circle of A, B, C']);
-});
-
 test('What a stack imports, one before it exports', () => {
   const exported = new Set<unknown>();
   for (const { Outputs } of templates) {

@@ -1,65 +1,65 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
-import { ApiClient } from '../../support/api-client.ts';
-import { issueKey } from '../../support/issue-key.ts';
-import { LocalHost } from '../../support/local-host.ts';
 import { synthesizedOnce, synthesizeStage } from '../../support/synthesize-once.ts';
-import { resourcesOf, synthesizedStages } from '../../support/synthesized.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const certificate = (region: string) => `arn:aws:acm:${region}:111122223333:certificate/6f3a2c1e`;
 const hostedZone = { id: 'Z0123456789EXAMPLE', name: 'example.com' };
+const pager = 'arn:aws:sns:eu-central-1:111122223333:pager';
 
-/** A stage that has all there is to have. */
+/** Staging with all that a stage can have beside: the firewall and releases are those of production. */
 const everything: StageSettings = {
-  ...stages.production,
-  name: 'staging',
+  ...stages.staging,
+  restoredTables: { stock: 'stock-of-friday', requests: 'requests-of-friday' },
   logRetentionDays: 90,
-  alarmTargets: {
-    emails: ['oncall@example.com'],
-    topicArns: ['arn:aws:sns:eu-central-1:111122223333:pager'],
-  },
+  alarmTargets: { emails: ['oncall@example.com'], topicArns: [pager] },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
 };
 
 const templateSchema = v.looseObject({
-  Resources: v.record(v.string(), v.looseObject({ Type: v.string(), Properties: v.optional(v.unknown()) })),
+  Resources: v.record(v.string(), v.looseObject({ Type: v.string(), Properties: v.optional(v.looseObject({}), {}) })),
   Outputs: v.optional(v.record(v.string(), v.looseObject({ Value: v.unknown() })), {}),
 });
 type Template = v.InferOutput<typeof templateSchema>;
+type Resource = Template['Resources'][string];
 
-function templatesIn(folder: string): Map<string, Template> {
+function templateIn(folder: string, stack: 'Inventory' | 'ReferenceSite' | 'ReferenceContent'): Template {
   const stageFolder = path.join(folder, 'assembly-staging');
-  const files = readdirSync(stageFolder).filter((file) => file.endsWith('.template.json'));
-  return new Map(
-    files.map((file) => [
-      /^staging(\w+)[0-9A-F]{8}\./.exec(file)?.[1] ?? file,
-      v.parse(templateSchema, JSON.parse(readFileSync(path.join(stageFolder, file), 'utf8'))),
-    ]),
-  );
+  const file = readdirSync(stageFolder).find((name) => name.startsWith(`staging${stack}`) && /\.template\./.test(name));
+  return v.parse(templateSchema, JSON.parse(readFileSync(path.join(stageFolder, file ?? stack), 'utf8')));
 }
 
-/** What a stack exports: name and value, without the hashes in which a setting shows. */
-const exportsOf = (template: Template | undefined): string[] =>
-  Object.values(template?.Outputs ?? {})
-    .filter((output) => 'Export' in output)
-    .map((output) => JSON.stringify(output));
+const resourcesOf = ({ Resources }: Template, type: string): [id: string, resource: Resource][] =>
+  Object.entries(Resources).filter(([, { Type }]) => Type === type);
+const propertiesOf = (template: Template, type: string) =>
+  resourcesOf(template, type).map(([, { Properties }]) => Properties);
 
-const propertiesOf = (template: Template | undefined, type: string): unknown[] =>
-  Object.values(template?.Resources ?? {}).flatMap(({ Type, Properties }) => (Type === type ? [Properties] : []));
+/** The names of what a synthesis deploys as the functions' code. */
+const codeIn = (folder: string): unknown[] =>
+  propertiesOf(templateIn(folder, 'Inventory'), 'AWS::Lambda::Function').map(({ Code }) => Code);
+
+/** The names of the archives with the assets of the reference page. */
+function assetsIn(folder: string): unknown {
+  const deployments = resourcesOf(templateIn(folder, 'ReferenceContent'), 'Custom::CDKBucketDeployment');
+  return deployments.find(([id]) => id.startsWith('Assets'))?.[1].Properties['SourceObjectKeys'];
+}
 
 describe('a stage with every setting', () => {
   const folder = temporaryFolder();
-  synthesizeStage(folder, everything, { referencePage: true });
-  const templates = templatesIn(folder);
-  const inventory = templates.get('Inventory');
-  const site = templates.get('ReferenceSite');
+  let inventory: Template;
+  let site: Template;
 
-  test('has the API at its own name alone, with TLS 1.2 or 1.3', () => {
+  beforeAll(() => {
+    synthesizeStage(folder, everything, { referencePage: true });
+    inventory = templateIn(folder, 'Inventory');
+    site = templateIn(folder, 'ReferenceSite');
+  }, 60_000);
+
+  test('has the API at its own name alone, with TLS 1.2 or 1.3 and the version at the end of its address', () => {
     expect(propertiesOf(inventory, 'AWS::ApiGateway::DomainName')).toEqual([
       {
         DomainName: 'api.example.com',
@@ -70,117 +70,136 @@ describe('a stage with every setting', () => {
       },
     ]);
     expect(propertiesOf(inventory, 'AWS::ApiGateway::RestApi')).toMatchObject([{ DisableExecuteApiEndpoint: true }]);
-  });
-
-  test('has a base address that ends in the version', () => {
-    expect(inventory?.Outputs.BaseUrl?.Value).toBe('https://api.example.com/v1');
     expect(propertiesOf(inventory, 'AWS::ApiGateway::BasePathMapping')).toMatchObject([{ BasePath: 'v1' }]);
+    expect(inventory.Outputs['BaseUrl']?.Value).toBe('https://api.example.com/v1');
   });
 
-  test('tells the other stacks what a stage without names of its own does: CloudFormation would not let it change', () => {
-    const own = templatesIn(synthesizedOnce());
-    for (const name of ['Inventory', 'ReferenceSite']) {
-      expect(exportsOf(templates.get(name))).toEqual(exportsOf(own.get(name)));
-      expect(exportsOf(own.get(name))).not.toEqual([]);
-    }
-  });
+  test('has the page at its own name, which may call the API, with TLS 1.2 at least', () => {
+    const { pageDomain } = everything;
 
-  test('has the records of both names in their zone', () => {
-    for (const [template, name] of [
-      [inventory, 'api.example.com.'],
-      [site, 'docs.example.com.'],
-    ] as const) {
-      const records = propertiesOf(template, 'AWS::Route53::RecordSet');
-      expect(records).toMatchObject(
-        ['A', 'AAAA'].map((type) => ({ Name: name, Type: type, HostedZoneId: hostedZone.id })),
-      );
-    }
-  });
-
-  test('has the page at its own name, from which browsers may call the API, and TLS 1.2 at least', () => {
     expect(propertiesOf(site, 'AWS::CloudFront::Distribution')).toMatchObject([
       {
         DistributionConfig: {
           Aliases: ['docs.example.com'],
           ViewerCertificate: {
-            AcmCertificateArn: everything.pageDomain?.certificateArn,
+            AcmCertificateArn: pageDomain?.certificateArn,
             MinimumProtocolVersion: 'TLSv1.2_2021',
           },
         },
       },
     ]);
-    expect(site?.Outputs.ReferencePageUrl?.Value).toBe('https://docs.example.com');
+    expect(site.Outputs['ReferencePageUrl']?.Value).toBe('https://docs.example.com');
     expect(JSON.stringify(propertiesOf(site, 'AWS::CloudFront::ResponseHeadersPolicy'))).toContain(
       "connect-src 'self' https://api.example.com;",
     );
+    const answers = JSON.stringify(propertiesOf(inventory, 'AWS::ApiGateway::GatewayResponse'));
+    expect(answers.match(/'https:\/\/docs\.example\.com'/g)).toHaveLength(21);
   });
 
-  test('tells everybody of its alarms who is to be told', () => {
+  test('has the records of both names in their zone', () => {
+    const records = [inventory, site].map((template) => propertiesOf(template, 'AWS::Route53::RecordSet'));
+
+    expect(records).toMatchObject(
+      ['api.example.com.', 'docs.example.com.'].map((Name) =>
+        ['A', 'AAAA'].map((Type) => ({ Name, Type, HostedZoneId: hostedZone.id })),
+      ),
+    );
+  });
+
+  test.each(['Inventory', 'ReferenceSite'] as const)(
+    'exports from %s what a stage without names of its own does: CloudFormation would not let it change',
+    (stack) => {
+      const exportsIn = (from: string) =>
+        Object.values(templateIn(from, stack).Outputs).filter((output) => 'Export' in output);
+
+      expect(exportsIn(folder)).toEqual(exportsIn(synthesizedOnce()));
+      expect(exportsIn(folder)).not.toEqual([]);
+    },
+  );
+
+  test('tells everybody of each alarm who is to be told, and of its end', () => {
+    const actions = [{ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) }, pager];
+    const alarms = propertiesOf(inventory, 'AWS::CloudWatch::Alarm');
+
     expect(propertiesOf(inventory, 'AWS::SNS::Subscription')).toMatchObject([
       { Protocol: 'email', Endpoint: 'oncall@example.com' },
     ]);
-    const alarms = propertiesOf(inventory, 'AWS::CloudWatch::Alarm');
     expect(alarms.length).toBeGreaterThan(8);
-    for (const alarm of alarms) {
-      const actions = [{ Ref: expect.stringMatching(/^WatchingAlarmsTopic/) }, everything.alarmTargets.topicArns[0]];
-      expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
-    }
+    for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
   });
 
   test('keeps every log as long as it says', () => {
-    const kept = [...templates.values()].flatMap((template) => propertiesOf(template, 'AWS::Logs::LogGroup'));
+    const kept = [inventory, site, templateIn(folder, 'ReferenceContent')].flatMap((template) =>
+      propertiesOf(template, 'AWS::Logs::LogGroup'),
+    );
 
     expect(kept.length).toBeGreaterThan(9);
     for (const logGroup of kept) expect(logGroup).toMatchObject({ RetentionInDays: 90 });
   });
 
-  describe('on a laptop', () => {
-    let host: LocalHost;
+  test('uses restored tables in the place of its own, by their names and exact ARNs', () => {
+    const users = Object.values(inventory.Resources).filter(({ Type }) => Type !== 'AWS::DynamoDB::Table');
+    const text = JSON.stringify([users, inventory.Outputs]);
 
-    beforeAll(async () => {
-      host = await LocalHost.start({ assembly: folder });
-    });
+    expect(text).not.toMatch(/"Tables(?:Stock|Requests)/);
+    expect(text.match(/"STOCK_TABLE":"stock-of-friday"/g)).toHaveLength(3);
+    expect(text.match(/"REQUESTS_TABLE":"requests-of-friday"/g)).toHaveLength(1);
+    // Of the three functions that use the one, and of the one that uses the other.
+    expect(text.match(/:table\/stock-of-friday"/g)).toHaveLength(3);
+    expect(text.match(/:table\/requests-of-friday"/g)).toHaveLength(1);
+    expect(inventory.Outputs['StockTableName']?.Value).toBe('stock-of-friday');
+  });
 
-    afterAll(() => host.close());
+  test('leaves its tables where they are, and keeps those that restored ones stand in for', () => {
+    const tables = resourcesOf(inventory, 'AWS::DynamoDB::Table');
+    const usual = resourcesOf(templateIn(synthesizedOnce(), 'Inventory'), 'AWS::DynamoDB::Table');
 
-    test('serves as any other', async () => {
-      const { token } = await issueKey(host);
+    expect(tables.map(([id]) => id)).toEqual(usual.map(([id]) => id));
+    for (const [id, table] of tables) {
+      const isReplaced = /^Tables(?:Stock|Requests)/.test(id);
+      expect(table).toMatchObject({
+        DeletionPolicy: isReplaced ? 'Retain' : 'Delete',
+        UpdateReplacePolicy: isReplaced ? 'Retain' : 'Delete',
+        Properties: { DeletionProtectionEnabled: isReplaced },
+      });
+    }
+  });
 
-      expect(await ApiClient.withKey(host.baseUrl, token).list()).toMatchObject({ status: 200 });
-    });
+  test('has the same code as any other synthesis: a deploy without a change changes nothing', () => {
+    expect(codeIn(folder)).toEqual(codeIn(synthesizedOnce()));
+    expect(assetsIn(folder)).toEqual(assetsIn(synthesizedOnce()));
+    expect(assetsIn(folder)).toHaveLength(1);
   });
 });
 
-describe('the base address of an API without a name of its own', () => {
-  const synthesized = synthesizedStages();
+describe('a setting that cannot be is refused before anything is deployed', () => {
+  const folder = temporaryFolder();
 
-  test.each(stageNames)('on %s ends in the version as well', (stage) => {
-    const { template } = synthesized[stage];
-
-    expect(JSON.stringify(template.Outputs.BaseUrl?.Value)).toMatch(
-      /"\/",\{"Ref":"ApiRestApiDeploymentStagev1\w+"\}\]\]\}$/,
-    );
-    expect(
-      resourcesOf(synthesized[stage], 'AWS::ApiGateway::Stage', v.looseObject({ StageName: v.string() })),
-    ).toMatchObject([{ properties: { StageName: 'v1' } }]);
-  });
-
-  test.each(stageNames)('on %s takes TLS 1.2 and 1.3 only', (stage) => {
-    expect(resourcesOf(synthesized[stage], 'AWS::ApiGateway::RestApi', v.unknown())).toMatchObject([
-      { properties: { SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', EndpointAccessMode: 'STRICT' } },
-    ]);
+  test.each<[what: string, settings: Partial<StageSettings>, message: string]>([
+    [
+      'a firewall that refuses what a customer may send',
+      { firewall: { requestsPerAddress: 359_999 } },
+      'firewall.requestsPerAddress must be 360000 at least',
+    ],
+    [
+      'the ARN of a restored table',
+      { restoredTables: { keys: 'arn:aws:dynamodb:eu-central-1:1:table/t' } },
+      'restoredTables.keys must be the name of a DynamoDB table',
+    ],
+    [
+      'a deprecation that is no time',
+      { petDeprecation: { deprecatedAt: 'soon', sunsetAt: 'later' } },
+      '"soon" is not a time in ISO 8601',
+    ],
+  ])('%s', (_, settings, message) => {
+    expect(() => synthesizeStage(folder, { ...stages.staging, ...settings })).toThrow(message);
   });
 });
 
-test('Production keeps its tables and refuses to delete them; staging does not', () => {
-  const synthesized = synthesizedStages();
-  const protectionOf = (stage: 'staging' | 'production') =>
-    resourcesOf(
-      synthesized[stage],
-      'AWS::DynamoDB::Table',
-      v.looseObject({ DeletionProtectionEnabled: v.boolean() }),
-    ).map(({ properties }) => properties.DeletionProtectionEnabled);
+test.each(stageNames)('Clients of %s have a year from the day that a deprecation was announced', (stage) => {
+  const { deprecatedAt, sunsetAt } = stages[stage].petDeprecation;
+  const aYearLater = new Date(deprecatedAt);
+  aYearLater.setUTCFullYear(aYearLater.getUTCFullYear() + 1);
 
-  expect(protectionOf('production')).toEqual(Array.from({ length: 5 }, () => true));
-  expect(protectionOf('staging')).toEqual(Array.from({ length: 5 }, () => false));
+  expect(new Date(sunsetAt).getTime()).toBeGreaterThanOrEqual(aYearLater.getTime());
 });

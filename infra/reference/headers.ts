@@ -1,0 +1,169 @@
+import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
+import { operations } from '../../shared/contract/operations.ts';
+import type { limitHeaders } from '../../shared/http/authorizer-context.ts';
+import { corsHeaders } from '../../shared/http/cors.ts';
+import { deprecationHeaders } from '../../shared/http/deprecation.ts';
+import { STABILITY_HEADER } from '../../shared/http/stability.ts';
+import { plans } from '../../shared/keys/plans.ts';
+import { stages } from '../stages.ts';
+import { exampleTimes } from './examples.ts';
+import { countSchema, int64, int64From } from './schemas.ts';
+
+/** As long as a header can be that a gateway lets through. */
+const MAX_LENGTH = 8_192;
+
+/** A header whose value is text of one form. */
+const text = (description: string, pattern: string, example: string | undefined): HeaderObject => ({
+  description,
+  required: true,
+  schema: { type: 'string', pattern, maxLength: MAX_LENGTH },
+  example,
+});
+
+const count = (description: string, example: number): HeaderObject => ({
+  description,
+  required: true,
+  schema: countSchema,
+  example,
+});
+
+const { perMinute, perDay } = plans.free.limits;
+const { minuteEnds, secondsOfMinute, secondsOfDay } = exampleTimes;
+
+const limits = {
+  'X-RateLimit-Limit': count('Requests in the window (UTC minute or day) that has the least left', perMinute),
+  'X-RateLimit-Remaining': count('Requests left in that window', perMinute - 1),
+  'X-RateLimit-Reset': {
+    description: 'When that window ends, in Unix seconds',
+    required: true,
+    schema: int64From(int64('0')),
+    example: minuteEnds,
+  },
+  'RateLimit-Policy': text(
+    'Both windows: their quotas `q`, and their lengths `w` in seconds (IETF draft-ietf-httpapi-ratelimit-headers)',
+    String.raw`^"minute";q=\d+;w=\d+, "day";q=\d+;w=\d+$`,
+    `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+  ),
+  RateLimit: text(
+    'What remains `r` of both windows, and in how many seconds `t` each ends',
+    String.raw`^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$`,
+    `"minute";r=${perMinute - 1};t=${secondsOfMinute}, "day";r=${perDay - 1};t=${secondsOfDay}`,
+  ),
+} as const satisfies Record<keyof typeof limitHeaders, HeaderObject>;
+
+const { petDeprecation } = stages.production;
+const PAGE = 'https://pets.example.com';
+const cors = corsHeaders(PAGE);
+const deprecation = deprecationHeaders({
+  deprecatedAt: new Date(petDeprecation.deprecatedAt),
+  sunsetAt: new Date(petDeprecation.sunsetAt),
+  page: PAGE,
+});
+
+const HTTP_DATE = String.raw`^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$`;
+
+/** Every header that an answer can have besides those of HTTP itself, by its name in the document. */
+export const headers = {
+  ...limits,
+  'Access-Control-Allow-Origin': text(
+    'The origin whose pages a browser lets read the answer: this reference',
+    '^https?://[^/ ]+$',
+    cors['Access-Control-Allow-Origin'],
+  ),
+  'Access-Control-Expose-Headers': text(
+    'The headers that such a page may read',
+    String.raw`^[\w-]+(, [\w-]+)*$`,
+    cors['Access-Control-Expose-Headers'],
+  ),
+  'x-amzn-RequestId': text(
+    'Names the request: say it when you report a problem',
+    String.raw`^[\w-]+$`,
+    '8e03978e-40d5-43dd-bc93-6894a57f9324',
+  ),
+  'x-amz-apigw-id': text('Names the request within API Gateway', String.raw`^[\w=+/-]+$`, 'Bq3kXH1dIAMEVXw='),
+  'X-Amzn-Trace-Id': {
+    ...text(
+      'Names the trace of the request, where there is one',
+      '^[!-~]+$',
+      'Root=1-6920303a-4f1c2d3e5a6b7c8d9e0f1a2b',
+    ),
+    required: false,
+  },
+  'WWW-Authenticate': text('How to authenticate', '^Bearer$', 'Bearer'),
+  'Retry-After': {
+    ...count('Seconds to wait before the next try', secondsOfMinute),
+    schema: { ...countSchema, minimum: 1 },
+  },
+  ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"mX0aVbq3Zk1T"'),
+  Vary: text('Request headers that the form of the answer depends on', '^Accept-Encoding$', 'Accept-Encoding'),
+  'Content-Encoding': {
+    ...text('How the body is compressed, where `Accept-Encoding` allows it', '^gzip$', 'gzip'),
+    required: false,
+  },
+  NextPage: {
+    ...text(
+      'Where the next page is. It is absent on the last page, and where no `limit` was given.',
+      '^</[!-;=?-~]+>; rel="next"$',
+      '</v1/inventory?limit=2&cursor=bGlzdEludmVudG9yeTo6MTAz>; rel="next"',
+    ),
+    required: false,
+  },
+  [STABILITY_HEADER]: {
+    description: 'The stability mark of the operation',
+    required: true,
+    schema: { type: 'string', enum: marks() },
+    example: marks()[0],
+  },
+  Deprecation: text(
+    'Since when the operation is deprecated (RFC 9745)',
+    String.raw`^@\d+$`,
+    deprecation['Deprecation'],
+  ),
+  Sunset: text('When the operation may go (RFC 8594)', HTTP_DATE, deprecation['Sunset']),
+  DeprecationPages: text(
+    'Where to read about the deprecation and the sunset',
+    '^<[!-;=?-~]+>; rel="deprecation"; type="text/html", <[!-;=?-~]+>; rel="sunset"; type="text/html"$',
+    deprecation['Link'],
+  ),
+} as const satisfies Record<string, HeaderObject>;
+
+export type HeaderComponent = keyof typeof headers;
+
+/** Headers of every answer, whoever makes it. */
+const ofEveryAnswer: readonly HeaderComponent[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'x-amzn-RequestId',
+  'x-amz-apigw-id',
+  'X-Amzn-Trace-Id',
+];
+
+/** `Link` leads to one thing in a list, to another where an operation is deprecated. */
+const nameOf = (component: HeaderComponent): string =>
+  component === 'NextPage' || component === 'DeprecationPages' ? 'Link' : component;
+
+/**
+ * The headers of an answer: those of every one, and these.
+ *
+ * @param perhaps headers that it has or lacks, as the gateway or the operation has made it
+ */
+export function headersOf(own: readonly HeaderComponent[], perhaps: readonly HeaderComponent[] = []): HeadersObject {
+  return Object.fromEntries([
+    ...[...ofEveryAnswer, ...own].map((component) => [
+      nameOf(component),
+      { $ref: `#/components/headers/${component}` },
+    ]),
+    ...perhaps.map((component) => [nameOf(component), { ...headers[component], required: false }]),
+  ]);
+}
+
+function marks(): string[] {
+  const stabilities = new Set(Object.values(operations).map(({ stability }) => stability));
+  stabilities.delete('stable');
+  return [...stabilities];
+}

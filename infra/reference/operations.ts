@@ -1,0 +1,157 @@
+import type { OperationObject, PathsObject, ResponseObject } from 'openapi3-ts/oas31';
+import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { STABILITY_HEADER } from '../../shared/http/stability.ts';
+import type { StageSettings } from '../stages.ts';
+import { exampleTexts, exampleValue } from './examples.ts';
+import { deprecationText } from './guide.ts';
+import { type HeaderComponent, headersOf } from './headers.ts';
+import { schemaRef } from './schemas.ts';
+import { type ParameterName, parameterRef } from './parameters.ts';
+import { errorResponses } from './responses.ts';
+import type { SchemaName } from './schemas.ts';
+
+type Deprecation = StageSettings['petDeprecation'];
+
+/** What the document says of an operation beside the contract. */
+interface Presentation {
+  readonly tag: TagName;
+  readonly description: string;
+  readonly parameters: readonly ParameterName[];
+  readonly body?: SchemaName;
+  readonly answer: SchemaName;
+  readonly answerDescription: string;
+  /** Headers of the answer that the operation's errors do not have. */
+  readonly answerHeaders: readonly HeaderComponent[];
+  /** Headers of whatever its function answers. */
+  readonly headers: readonly HeaderComponent[];
+}
+
+export const tags = {
+  Inventory: 'Stock levels: how many of each pet there are.',
+  Orders: 'Orders for pets.',
+  Pets: 'The pets themselves.',
+} as const;
+
+type TagName = keyof typeof tags;
+
+const LIST_DESCRIPTION = `Without parameters the answer is the whole list, however long, streamed as it is read. With \`limit\` it is a page,
+whose \`Link\` header leads to the next. See [Lists](#description/lists).`;
+
+const presentations: Record<OperationId, Presentation> = {
+  listInventory: {
+    tag: 'Inventory',
+    description: `All stock entries, ascending by \`petId\`. ${LIST_DESCRIPTION}`,
+    parameters: ['Limit', 'Cursor', 'PetStatusFilter', 'AcceptEncoding'],
+    answer: 'InventoryList',
+    answerDescription: 'The stock entries',
+    answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
+    headers: [],
+  },
+  updateInventory: {
+    tag: 'Inventory',
+    description: `Sets the quantity of one pet: for new arrivals, returns or manual adjustments. Its status stays as it is.
+Setting the same quantity twice is safe. See [Safe updates](#description/safe-updates) for several clients at work on one pet.`,
+    parameters: ['PetId', 'IfMatch', 'IdempotencyKey'],
+    body: 'InventoryUpdate',
+    answer: 'InventoryItem',
+    answerDescription: 'The entry, updated',
+    answerHeaders: ['ETag'],
+    headers: [],
+  },
+  getPet: {
+    tag: 'Pets',
+    description: 'What a pet is called, its kind, pictures and tags. Its status is that of its stock entry.',
+    parameters: ['PetId'],
+    answer: 'Pet',
+    answerDescription: 'The pet',
+    answerHeaders: [],
+    headers: ['Deprecation', 'Sunset', 'DeprecationPages'],
+  },
+  listOrders: {
+    tag: 'Orders',
+    description: `All orders, ascending by \`id\`. ${LIST_DESCRIPTION}`,
+    parameters: ['Limit', 'Cursor', 'OrderStatusFilter', 'AcceptEncoding'],
+    answer: 'OrderList',
+    answerDescription: 'The orders',
+    answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
+    headers: [],
+  },
+};
+
+/** Every operation of the interface, by path and method. */
+export function paths(deprecation: Deprecation): PathsObject {
+  const result: PathsObject = {};
+  for (const id of operationIds()) {
+    const { method, path }: Operation = operations[id];
+    result[path] = { ...result[path], [method.toLowerCase()]: operationObject(id, deprecation) };
+  }
+  return result;
+}
+
+function operationObject(id: OperationId, deprecation: Deprecation): OperationObject {
+  const operation: Operation = operations[id];
+  const { tag, description, parameters, body } = presentations[id];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary: operation.purpose,
+    ...(operation.deprecated
+      ? {
+          description: `${description} See [Deprecations](#description/deprecations): the operation is ${deprecationText(deprecation)}.`,
+          ...deprecationMarks(deprecation),
+        }
+      : { description }),
+    ...stabilityMarks(operation),
+    parameters: parameters.map(parameterRef),
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: schemaRef(body),
+            examples: { quantity: { value: exampleValue(exampleTexts.inventoryUpdate) } },
+          },
+        },
+      },
+    }),
+    responses: { 200: okResponse(id), ...errorResponses(operation, headersOfFunction(id)) },
+  };
+}
+
+function okResponse(id: OperationId): ResponseObject {
+  const { answer, answerDescription, answerHeaders } = presentations[id];
+  return {
+    description: answerDescription,
+    headers: headersOf([...answerHeaders, ...headersOfFunction(id)]),
+    content: {
+      'application/json': {
+        schema: schemaRef(answer),
+        examples: { [answer]: { value: exampleValue(exampleTexts[id]) } },
+      },
+    },
+  };
+}
+
+/** `x-sunset` is how tools that compare versions of an interface know that an operation may go. */
+function deprecationMarks({ sunsetAt }: Deprecation): Record<string, unknown> {
+  return { deprecated: true, 'x-sunset': sunsetAt.slice(0, 'YYYY-MM-DD'.length) };
+}
+
+/** The marks of an operation, for programs, and as Scalar shows them. */
+function stabilityMarks({ stability }: Operation): Record<string, unknown> {
+  return {
+    'x-stability': stability,
+    ...(stability === 'experimental' && { 'x-scalar-stability': stability }),
+    ...(stability === 'beta' && { 'x-badges': [{ name: 'Beta', position: 'before' }] }),
+  };
+}
+
+function headersOfFunction(id: OperationId): HeaderComponent[] {
+  const { stability }: Operation = operations[id];
+  const mark: HeaderComponent[] = stability === 'stable' ? [] : [STABILITY_HEADER];
+  return [...presentations[id].headers, ...mark];
+}
+
+function operationIds(): OperationId[] {
+  return Object.keys(operations).filter((id): id is OperationId => id in operations);
+}

@@ -1,0 +1,95 @@
+import { STATUS_CODES } from 'node:http';
+import type { ReferenceObject, ResponseObject } from 'openapi3-ts/oas31';
+import { errorGuide } from '../../shared/contract/error-guide.ts';
+import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
+import { everyOperationErrors, type Operation } from '../../shared/contract/operations.ts';
+import { prose } from './error-pages.ts';
+import { type HeaderComponent, headersOf } from './headers.ts';
+import { errorSchema } from './schemas.ts';
+
+/** Statuses that only the gateway answers with, and so in one way for all operations. */
+const gatewayStatuses = new Set([401, 403, 502, 504]);
+
+/** Headers that answers with a status have. */
+const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
+  401: ['WWW-Authenticate'],
+  409: ['Retry-After'],
+  412: ['ETag'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** The error answers that are the same for all operations, by their names in the document. */
+export const sharedResponses: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
+  [...byStatus(everyOperationErrors)]
+    .filter(([status]) => gatewayStatuses.has(status))
+    .map(([status, codes]) => [nameOf(status), errorResponse(status, codes, { sure: ofStatus[status] ?? [] })]),
+);
+
+/**
+ * The error answers of an operation by status.
+ *
+ * @param own headers that every answer of the operation's function has
+ */
+export function errorResponses(
+  operation: Operation,
+  own: readonly HeaderComponent[],
+): Record<string, ResponseObject | ReferenceObject> {
+  const statuses = byStatus([...operation.errors, ...everyOperationErrors]);
+  const responses = [...statuses].toSorted(([a], [b]) => a - b);
+  return Object.fromEntries(
+    responses.map(([status, codes]) => [
+      status,
+      gatewayStatuses.has(status)
+        ? { $ref: `#/components/responses/${nameOf(status)}` }
+        : errorResponse(status, codes, headersOfError(status, codes, operation, own)),
+    ]),
+  );
+}
+
+interface ErrorHeaders {
+  readonly sure: readonly HeaderComponent[];
+  readonly perhaps?: readonly HeaderComponent[];
+}
+
+/** Where the gateway can be the one who answers, the headers of the function may be absent. */
+function headersOfError(
+  status: number,
+  codes: readonly ErrorCode[],
+  { errors }: Operation,
+  own: readonly HeaderComponent[],
+): ErrorHeaders {
+  const always = ofStatus[status] ?? [];
+  const isOfFunction = codes.every((code) => errors.includes(code));
+  return isOfFunction ? { sure: [...always, ...own] } : { sure: always, perhaps: own };
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[], { sure, perhaps }: ErrorHeaders): ResponseObject {
+  return {
+    description: descriptionOf(codes),
+    headers: headersOf(sure, perhaps),
+    content: {
+      'application/json': {
+        schema: errorSchema(status, codes),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+}
+
+/** One code with what is to know of it; of several the names come first, as a reader may see the first line only. */
+function descriptionOf(codes: readonly ErrorCode[]): string {
+  const names = codes.map((code) => `\`${code}\``);
+  const texts = codes.map(
+    (code, index) => `${names[index]}: ${prose(`${errorGuide[code].cause} ${errorGuide[code].remedy}`)}`,
+  );
+  return texts.length === 1 ? texts.join('') : `${names.join(', ')}\n\n- ${texts.join('\n- ')}`;
+}
+
+function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
+  return Map.groupBy(codes, (code) => errorCatalogue[code].status);
+}
+
+function nameOf(status: number): string {
+  return (STATUS_CODES[status] ?? String(status)).replaceAll(/[^A-Za-z]/g, '');
+}

@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { format, resolveConfig } from 'prettier';
+import { demoKey } from '../local/demo-keys.ts';
+import { type Environment, environments, openApiDocument, openApiJson } from './document.ts';
+
+/** `npm run openapi`: writes the OpenAPI document. */
+
+interface Options {
+  readonly server: string;
+  readonly stage: Environment;
+  /** A file, or `-` for standard output. */
+  readonly out: string;
+}
+
+const command = new Command('npm run openapi --')
+  .description('Writes the OpenAPI document of the service.')
+  .option('--server <url>', 'base address of the service, which ends in /v1', parseServer, 'http://localhost:3000/v1')
+  .addOption(new Option('--stage <stage>', 'what runs there').choices(environments).default('local'))
+  .option('--out <file>', 'file to write, or - for standard output', parseOut, 'docs/openapi.json')
+  .allowExcessArguments(false)
+  .showSuggestionAfterError(false)
+  .configureOutput({
+    outputError: (text) => complain(`${text.trim().replace(/^error: /, '')} (see npm run openapi -- --help)`),
+  })
+  .action(write);
+
+try {
+  await command.parseAsync();
+} catch (error) {
+  complain(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+function complain(reason: string): void {
+  process.stderr.write(`npm run openapi: ${reason.replaceAll('\n', ' ')}\n`);
+}
+
+async function write({ server, stage, out }: Options): Promise<void> {
+  const exampleKey = stage === 'local' ? { exampleKey: demoKey('free') } : {};
+  const json = openApiJson(openApiDocument({ serverUrl: server, environment: stage, ...exampleKey }));
+  const text = await format(json, { ...(await resolveConfig(import.meta.filename)), parser: 'json' });
+  if (out === '-') process.stdout.write(text);
+  else writeFileSync(out, text);
+}
+
+function parseServer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url && ['http:', 'https:'].includes(url.protocol) && url.href === url.origin + url.pathname;
+  if (isPlain && /\/v\d+\/?$/.test(url.pathname)) return url.href.replace(/\/$/, '');
+  throw new InvalidArgumentError('It must be an address that ends in the version, such as https://api.example.com/v1.');
+}
+
+function parseOut(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}

@@ -1,0 +1,159 @@
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { MonitoredLogGroup, MonitoredLogs } from './metrics.ts';
+
+/** Which log groups a query reads: those with a line for each request, that of the sync, or the gateway's access log. */
+type QueryLogs = 'requests' | 'sync' | 'access';
+
+export interface Query {
+  /** As it is listed in the console, and named in the runbooks. */
+  readonly name: string;
+  readonly logs: QueryLogs;
+  /** In the language of CloudWatch Logs Insights, a command each. */
+  readonly lines: readonly string[];
+}
+
+/** The lines of requests, among all that a function writes. */
+const REQUESTS = 'filter message = "Request"';
+
+/** What a saved query has where a key's id is to be filled in. */
+const KEY_ID_PLACEHOLDER = 'PUT-THE-KEY-ID-HERE';
+
+/** The questions that somebody on call asks the logs. */
+export const queries = {
+  slowest: {
+    name: 'Slowest requests',
+    logs: 'requests',
+    lines: [
+      'fields @timestamp, operation, status, latency, coldStarts, keyId, requestId',
+      REQUESTS,
+      'sort latency desc',
+      'limit 50',
+    ],
+  },
+  errors: {
+    name: 'Errors and their causes',
+    logs: 'requests',
+    lines: [
+      'fields @timestamp, requestId, message, error.name, error.reason, error.rootCause, @message, @log',
+      'filter level = "ERROR" or @message like /Task timed out|Runtime\\.ExitError|Status: (error|timeout)/',
+      'sort @timestamp desc',
+      'limit 100',
+    ],
+  },
+  failures: {
+    name: 'Failed requests by operation',
+    logs: 'requests',
+    lines: [
+      REQUESTS,
+      'filter status like /^5/',
+      'stats count(*) as requests, latest(requestId) as latestRequestId by operation, code, bin(5m)',
+      'sort requests desc',
+      'limit 100',
+    ],
+  },
+  oneKey: {
+    name: 'Requests of one key',
+    logs: 'requests',
+    lines: [
+      'fields @timestamp, operation, status, code, latency, requestId',
+      `${REQUESTS} and keyId = "${KEY_ID_PLACEHOLDER}"`,
+      'sort @timestamp desc',
+      'limit 200',
+    ],
+  },
+  refusals: {
+    name: 'Who is refused most, and why',
+    logs: 'requests',
+    lines: [
+      `${REQUESTS} and ispresent(reason)`,
+      'stats count(*) as refusals, latest(@timestamp) as latestRefusal by keyId, plan, reason',
+      'sort refusals desc',
+      'limit 20',
+    ],
+  },
+  traffic: {
+    name: 'Requests by operation, plan and status',
+    logs: 'requests',
+    lines: [
+      REQUESTS,
+      'stats count(*) as requests, pct(latency, 50) as p50Latency, pct(latency, 99) as p99Latency by operation, plan, status',
+      'sort requests desc',
+      'limit 200',
+    ],
+  },
+  coldStarts: {
+    name: 'Cold starts',
+    logs: 'requests',
+    lines: [
+      'filter @type = "REPORT"',
+      'stats count(*) as calls, count(@initDuration) as coldStarts, avg(@initDuration) as meanInit, max(@initDuration) as longestInit, max(@maxMemoryUsed) / 1000000 as mostMegabytes by @log',
+      'sort coldStarts desc',
+    ],
+  },
+  syncChanges: {
+    name: 'What the sync changed',
+    logs: 'sync',
+    lines: [
+      'fields @timestamp, added, changed, disabled, removed, problems, SyncConflicts, KeysUnchanged',
+      'filter ispresent(SyncProblems)',
+      'filter KeysAdded + KeysChanged + KeysDisabled + KeysRemoved + SyncProblems > 0',
+      'sort @timestamp desc',
+      'limit 100',
+    ],
+  },
+  syncFailures: {
+    name: 'Why the sync failed',
+    logs: 'sync',
+    lines: [
+      'fields @timestamp, @message',
+      'filter @message like /ERROR|Task timed out|Status: (error|timeout)/',
+      'sort @timestamp desc',
+      'limit 50',
+    ],
+  },
+  gatewayErrors: {
+    name: 'Errors of the gateway',
+    logs: 'access',
+    lines: [
+      'fields @timestamp, requestId, ip, method, resource, status, gatewayError, milliseconds, keyId',
+      'filter ispresent(gatewayError) and gatewayError != "-"',
+      'sort @timestamp desc',
+      'limit 100',
+    ],
+  },
+  addresses: {
+    name: 'Addresses with most requests',
+    logs: 'access',
+    lines: [
+      'stats count(*) as requests, sum(strcontains(gatewayError, "WAF_FILTERED")) as blocked, count_distinct(keyId) as keys by ip',
+      'sort requests desc',
+      'limit 50',
+    ],
+  },
+} as const satisfies Record<string, Query>;
+
+export interface SavedQueriesProps {
+  readonly logs: MonitoredLogs;
+  /** Folder of the console that the queries are in. */
+  readonly stackName: string;
+}
+
+/** The questions, ready in CloudWatch Logs Insights under "Saved queries". */
+export class SavedQueries extends Construct {
+  constructor(scope: Construct, id: string, { logs, stackName }: SavedQueriesProps) {
+    super(scope, id);
+    const groups: Record<QueryLogs, readonly MonitoredLogGroup[]> = {
+      requests: logs.requests,
+      sync: [logs.sync],
+      access: [logs.access],
+    };
+    for (const [queryId, { name, logs: kind, lines }] of Object.entries(queries)) {
+      new CfnQueryDefinition(this, queryId.charAt(0).toUpperCase() + queryId.slice(1), {
+        name: `${stackName}/${name}`,
+        queryString: lines.join('\n| '),
+        logGroupNames: groups[kind].map(({ logGroupName }) => logGroupName),
+      });
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import {
+  GraphWidget,
+  type GraphWidgetProps,
+  type IWidget,
+  LegendPosition,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+  TextWidget,
+  TextWidgetBackground,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Query } from './queries.ts';
+import type { MonitoredLogGroup } from './metrics.ts';
+
+/** Columns of a dashboard. */
+export const FULL_WIDTH = 24;
+
+const THIRD = FULL_WIDTH / 3;
+
+/** The heading of a section: the question that it answers, and how to read it. */
+export function heading(question: string, hint: string): TextWidget {
+  return new TextWidget({
+    markdown: `## ${question}\n${hint}`,
+    width: FULL_WIDTH,
+    height: 2,
+    background: TextWidgetBackground.TRANSPARENT,
+  });
+}
+
+/** A graph of a third of the width, with its legend below. */
+export function graph(props: GraphWidgetProps): IWidget {
+  return new GraphWidget({ width: THIRD, height: 6, legendPosition: LegendPosition.BOTTOM, ...props });
+}
+
+/** An axis from 0 on, with its unit as it is written here. */
+export const axis = (label: string) => ({ label, min: 0, showUnits: false });
+
+/** What a saved query finds in the time shown. */
+export function queryTable(title: string, { lines }: Query, logGroups: readonly MonitoredLogGroup[]): IWidget {
+  return new LogQueryWidget({
+    title,
+    view: LogQueryVisualizationType.TABLE,
+    logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
+    queryLines: [...lines],
+    width: FULL_WIDTH,
+    height: 6,
+  });
+}

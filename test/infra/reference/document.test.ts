@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import * as fc from 'fast-check';
+import * as v from 'valibot';
+import { openApiDocument, openApiJson } from '../../../infra/reference/document.ts';
+import { schemaOf } from '../../../infra/reference/schemas.ts';
+import { errorCatalogue } from '../../../shared/contract/errors.ts';
+import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
+import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
+import { orderSchema } from '../../../shared/contract/orders.ts';
+import { allowedRequestHeaders, exposedHeaders } from '../../../shared/http/cors.ts';
+import { deprecationHeaders } from '../../../shared/http/deprecation.ts';
+import { exceptions, excuses, lintOpenApi } from '../../support/lint-openapi.ts';
+
+const serverUrl = 'https://${Token[TOKEN.42]}/v1';
+const document = openApiDocument({ serverUrl, environment: 'production' });
+const json = openApiJson(document);
+const all: readonly [string, Operation][] = Object.entries(operations);
+
+const responseSchema = v.object({
+  headers: v.record(v.string(), v.unknown()),
+  content: v.object({
+    'application/json': v.object({
+      schema: v.looseObject({ allOf: v.optional(v.array(v.unknown())) }),
+      examples: v.record(v.string(), v.unknown()),
+    }),
+  }),
+});
+const operationSchema = v.looseObject({
+  parameters: v.array(v.object({ $ref: v.string() })),
+  responses: v.record(v.string(), v.union([v.object({ $ref: v.string() }), responseSchema])),
+});
+const documentSchema = v.looseObject({
+  info: v.object({ description: v.string() }),
+  paths: v.record(v.string(), v.record(v.string(), operationSchema)),
+  components: v.looseObject({
+    responses: v.record(v.string(), responseSchema),
+    parameters: v.record(v.string(), v.looseObject({ name: v.string(), in: v.string() })),
+  }),
+});
+
+const written = v.parse(documentSchema, JSON.parse(json));
+
+/** The answers of an operation, by status. */
+function responsesOf({ path, method }: Operation): [string, v.InferOutput<typeof responseSchema>][] {
+  const { responses } = v.parse(operationSchema, written.paths[path]?.[method.toLowerCase()]);
+  return Object.entries(responses).map(([status, response]) => [
+    status,
+    '$ref' in response
+      ? v.parse(responseSchema, written.components.responses[response.$ref.split('/').at(-1) ?? ''])
+      : response,
+  ]);
+}
+
+describe('The OpenAPI document', () => {
+  test('has the operations of the contract, and no other', () => {
+    const declared = Object.entries(written.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
+    );
+
+    expect(declared).toEqual(all.map(([id, { method, path }]) => [id, method, path]));
+  });
+
+  describe.each(all)('%s', (_, operation) => {
+    test('says of itself what the contract says', () => {
+      const {
+        summary,
+        deprecated,
+        'x-stability': stability,
+      } = v.parse(operationSchema, written.paths[operation.path]?.[operation.method.toLowerCase()]);
+
+      expect({ summary, deprecated: deprecated ?? false, stability }).toEqual({
+        summary: operation.purpose,
+        deprecated: operation.deprecated,
+        stability: operation.stability,
+      });
+    });
+
+    test('has an answer for each of its errors, with the code as an example, and none besides', () => {
+      const codes = responsesOf(operation).flatMap(([status, { content }]) =>
+        Number(status) < 400 ? [] : Object.keys(content['application/json'].examples).map((code) => ({ code, status })),
+      );
+      const errors = [...operation.errors, ...everyOperationErrors];
+
+      expect(new Set(codes)).toEqual(
+        new Set(errors.map((code) => ({ code, status: String(errorCatalogue[code].status) }))),
+      );
+      expect(codes).toHaveLength(errors.length);
+    });
+
+    test('names headers that a page in a browser may read', () => {
+      const names = responsesOf(operation).flatMap(([, { headers }]) => Object.keys(headers));
+      const forBrowsersOnly = /^(Access-Control-|Vary$|Content-Encoding$)/;
+      const ofAws = ['x-amz-apigw-id', 'X-Amzn-Trace-Id'];
+      const readable = new Set([...exposedHeaders, ...ofAws]);
+
+      expect(names.filter((name) => !forBrowsersOnly.test(name) && !readable.has(name))).toEqual([]);
+    });
+  });
+
+  test('names request headers that a page in a browser may send', () => {
+    const names = Object.values(written.components.parameters)
+      .filter((parameter) => parameter.in === 'header')
+      .map(({ name }) => name);
+    const ofBrowser = 'Accept-Encoding';
+
+    expect([...allowedRequestHeaders, ofBrowser]).toEqual(expect.arrayContaining(names));
+  });
+
+  test('keeps all digits of the bounds of an int64', () => {
+    expect(json).toContain('"minimum":-9223372036854775808,"maximum":9223372036854775807');
+    expect(json).not.toMatch(/922337203685477(?!580[78]\b)/);
+  });
+
+  test('takes the address of the service, and a key for its examples, as they are', () => {
+    const { info } = openApiDocument({ serverUrl, environment: 'staging', exampleKey: 'psk_example' });
+
+    expect(document.servers).toEqual([expect.objectContaining({ url: serverUrl })]);
+    expect(info.description).toContain(`curl -H 'Authorization: Bearer psk_example' ${serverUrl}/inventory`);
+    expect(document.info.description).toContain(`curl -H 'Authorization: Bearer <API_KEY>' ${serverUrl}/inventory`);
+  });
+
+  test('is one that the linter finds no fault with, but for exceptions, none of which is idle', async () => {
+    const url = 'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/v1';
+    const findings = await lintOpenApi(openApiJson(openApiDocument({ serverUrl: url, environment: 'production' })));
+
+    expect(findings.filter((finding) => !exceptions.some((exception) => excuses(exception, finding)))).toEqual([]);
+    expect(exceptions.filter((exception) => !findings.some((finding) => excuses(exception, finding)))).toEqual([]);
+  });
+});
+
+describe('The guide in it', () => {
+  const { description } = written.info;
+
+  test('is docs/guide.md for this service', () => {
+    expect(description).not.toMatch(/localhost|^# |\]\((?!https?:)/m);
+    expect(description).toContain('`GET /pets/{petId}` is deprecated since ');
+  });
+
+  test('has the sections that the document, and the headers of a deprecated operation, lead to', () => {
+    const epoch = new Date(0);
+    const { Link } = deprecationHeaders({ deprecatedAt: epoch, sunsetAt: epoch, page: 'https://pets.example.com' });
+    const anchors = [...`${json}${Link}`.matchAll(/#description\/([\w-]+)/g)].map(([, anchor]) => anchor);
+    const sections = [...description.matchAll(/^## (.+)$/gm)].map(([, title = '']) =>
+      title.toLowerCase().replaceAll(' ', '-'),
+    );
+
+    expect(anchors.length).toBeGreaterThan(3);
+    expect(sections).toEqual(expect.arrayContaining([...new Set(anchors)]));
+  });
+});
+
+const isTaken = (body: unknown): boolean => v.is(inventoryUpdateSchema, body);
+
+describe('A schema of the document', () => {
+  const ajv = addFormats.default(new Ajv2020({ strict: false }));
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.record({ quantity: fc.oneof(fc.jsonValue(), fc.nat(), fc.constantFrom(0, -1, 2_147_483_647, 2_147_483_648)) }),
+    fc.record({ quantity: fc.nat(), more: fc.jsonValue() }, { requiredKeys: [] }),
+  );
+
+  test('takes and refuses what the one takes and refuses that validates requests', () => {
+    const isValid = ajv.compile(schemaOf(inventoryUpdateSchema));
+
+    fc.assert(
+      fc.property(value, (body) => {
+        expect(isValid(body)).toBe(isTaken(body));
+      }),
+    );
+  });
+
+  test('has a number where the contract has the digits of an int64', () => {
+    expect(schemaOf(orderSchema)).toMatchObject({ properties: { id: { type: 'integer', format: 'int64' } } });
+  });
+});

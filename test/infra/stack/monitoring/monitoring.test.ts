@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { alarmDefinitions } from '../../../../infra/stack/monitoring/alarm-table.ts';
+import { readableStage } from '../../../support/readable-template.ts';
+import { resourcesOf, synthesizedStages } from '../../../support/synthesized.ts';
+
+const { staging, production } = synthesizedStages();
+
+const queryMetric = v.object({
+  Id: v.string(),
+  Expression: v.optional(v.string()),
+  MetricStat: v.optional(v.object({ Metric: v.object({ MetricName: v.string() }), Period: v.number() })),
+});
+const alarmSchema = v.looseObject({
+  AlarmName: v.string(),
+  AlarmDescription: v.string(),
+  TreatMissingData: v.string(),
+  Metrics: v.optional(v.array(queryMetric), []),
+});
+const alarmsOf = (stage: typeof staging) =>
+  resourcesOf(stage, 'AWS::CloudWatch::Alarm', alarmSchema).map(({ properties }) => {
+    const { AlarmName, AlarmDescription, TreatMissingData, Metrics } = properties;
+    return { id: AlarmName.replace(/^\w+-Inventory-/, ''), AlarmDescription, TreatMissingData, Metrics };
+  });
+const alarms = alarmsOf(production);
+const alarmNamed = (wanted: string) => alarms.find(({ id }) => id === wanted);
+
+describe('the alarms', () => {
+  test('are those of the table; that of the firewall is there only where there is one', () => {
+    const ids = alarmDefinitions.map(([id]) => id);
+
+    expect(alarms.map(({ id }) => id)).toEqual(ids);
+    expect(alarmsOf(staging).map(({ id }) => id)).toEqual(ids.filter((id) => id !== 'firewall-blocks'));
+  });
+
+  test('say what is wrong, when they go off and where to look first, and end in the path of their runbook', () => {
+    for (const [id, { title, severity, when, firstStep }] of alarmDefinitions) {
+      expect(alarmNamed(id)?.AlarmDescription).toBe(
+        `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks.md#${id}`,
+      );
+    }
+  });
+
+  test('that take a release back look at what a release can break, and within five minutes: no canary is over by then', () => {
+    const rollback = alarmDefinitions.filter(([, { rollsBack }]) => rollsBack);
+
+    expect(rollback.map(([id]) => id)).toEqual(['api-errors', 'slow-answers', 'authorizer-errors', 'function-errors']);
+    for (const [, { periodMinutes = 5, periods = 1 }] of rollback) expect(periodMinutes * periods).toBe(5);
+  });
+
+  test('stay quiet where there is nothing to see, but for the one that misses the sync', () => {
+    const treated = Map.groupBy(alarms, (alarm) => alarm.TreatMissingData);
+    const idsOf = (treatment: string) => treated.get(treatment)?.map(({ id }) => id);
+
+    expect([...treated.keys()].toSorted()).toEqual(['breaching', 'ignore', 'notBreaching']);
+    expect(idsOf('breaching')).toEqual(['sync-missing']);
+    expect(idsOf('ignore')).toEqual(['sync-problems', 'many-keys']);
+  });
+
+  test.each(alarms)('$id takes nothing for zero, unless it keeps to what was last told', (alarm) => {
+    expect(alarm.Metrics[0]?.Expression === 'FILL(found, 0)').toBe(alarm.TreatMissingData !== 'ignore');
+  });
+
+  test.each(['api-errors', 'many-refusals', 'firewall-blocks'])('%s wants some failures before it is a share', (id) => {
+    const formulas = (alarmNamed(id)?.Metrics ?? []).map(({ Expression }) => Expression);
+
+    expect(formulas).toContainEqual(expect.stringMatching(/^IF\((\w+) >= \d{1,3}, 100 \* \1 \/ \w+, 0\)$/));
+  });
+
+  test.each(alarms)(
+    '$id has at most the ten metrics that CloudWatch takes, all of one period',
+    ({ Metrics: metrics }) => {
+      const stats = metrics.flatMap(({ MetricStat }) => MetricStat ?? []);
+
+      expect(stats.length).toBeLessThanOrEqual(10);
+      expect(new Set(stats.map(({ Period }) => Period)).size).toBeLessThanOrEqual(1);
+      expect(new Set(metrics.map(({ Id }) => Id)).size).toBe(metrics.length);
+    },
+  );
+
+  test('do not look at how long a list takes: that is up to its reader', () => {
+    expect(JSON.stringify(alarmNamed('slow-answers')?.Metrics)).not.toMatch(/"\/inventory"|orders/);
+  });
+});
+
+const widgetSchema = v.object({
+  type: v.picklist(['text', 'alarm', 'metric', 'log']),
+  x: v.number(),
+  y: v.number(),
+  width: v.number(),
+  height: v.number(),
+  properties: v.looseObject({
+    title: v.optional(v.string()),
+    metrics: v.optional(v.array(v.array(v.unknown())), []),
+    alarms: v.optional(v.array(v.string())),
+  }),
+});
+const optionsSchema = v.looseObject({ id: v.optional(v.string()), expression: v.optional(v.string(), '') });
+const dashboardSchema = v.object({
+  Properties: v.object({ DashboardBody: v.object({ widgets: v.array(widgetSchema) }) }),
+});
+
+describe('the dashboard', () => {
+  const dashboard = readableStage('production')['Inventory/MonitoringDashboard'];
+  const { widgets } = v.parse(dashboardSchema, dashboard).Properties.DashboardBody;
+
+  test('has widgets that do not overlap, within its 24 columns', () => {
+    const cells = widgets.flatMap(({ x, y, width, height }) => {
+      expect(x + width).toBeLessThanOrEqual(24);
+      return Array.from(
+        { length: width * height },
+        (_, index) => `${x + (index % width)},${y + Math.floor(index / width)}`,
+      );
+    });
+
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+
+  test.each(widgets.filter(({ type }) => type === 'metric'))(
+    'has formulas over metrics that the graph has, in numbers that CloudWatch reads: $properties.title',
+    ({ properties: { metrics } }) => {
+      const options = metrics.map((metric) => v.parse(optionsSchema, metric.at(-1)));
+      const ids = options.flatMap(({ id }) => id ?? []);
+
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { expression } of options) {
+        for (const [used] of expression.matchAll(/\b[a-z]\w*/g)) expect(ids).toContain(used);
+        expect(expression).not.toMatch(/SEARCH|\de-?\d/);
+      }
+    },
+  );
+
+  test('has the graphs that the runbooks name, and every alarm', () => {
+    const text = readFileSync(path.join(import.meta.dirname, '../../../../docs/runbooks.md'), 'utf8');
+    const named = [...text.matchAll(/dashboard, \*\*([^*]+)\*\*/g)].map(([, title]) => title);
+    const titles = widgets.map(({ properties: { title = '' } }) => title);
+
+    expect(named.length).toBeGreaterThanOrEqual(5);
+    for (const title of named) expect(titles).toContainEqual(expect.stringMatching(`^${title}`));
+    expect(widgets.find(({ type }) => type === 'alarm')?.properties.alarms).toHaveLength(alarmDefinitions.length);
+  });
+});
