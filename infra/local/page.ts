@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { contentSecurityPolicy } from '../page/content-security-policy.ts';
 import type { PageFile } from '../page/page-file.ts';
-import { demoKey } from './demo-keys.ts';
+import { demoKey } from '../demo-keys.ts';
 
 const compress = promisify(gzip);
 

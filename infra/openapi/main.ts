@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { demoKey } from '../local/demo-keys.ts';
+import { demoKey } from '../demo-keys.ts';
 import { openApiDocument, openApiJson } from './document.ts';
 import { type OpenApiOptions, parseOpenApiOptions } from './options.ts';
 

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { openApiDocument, openApiJson } from '../../../infra/openapi/document.ts';
 import { schemaOf } from '../../../infra/openapi/json-schema.ts';
 import { LOCAL_SERVER } from '../../../infra/openapi/options.ts';
-import { demoKey } from '../../../infra/local/demo-keys.ts';
+import { demoKey } from '../../../infra/demo-keys.ts';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
