@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { account } from '../../local-endpoint.ts';
 import { apiGatewayTypes } from './api-gateway-types.ts';
 import { arnOf, named, noEffect, type ResourceType, text, texts } from './resource-type.ts';
 
@@ -22,7 +21,7 @@ const dynamodbTypes = {
   },
 } as const satisfies Record<string, ResourceType>;
 
-/** EventBridge, and SQS behind it, as far as the sync of keys uses them. */
+/** EventBridge, as far as the sync of keys uses it. The queue behind it is not imitated. */
 const eventTypes = {
   'AWS::Events::Rule': {
     properties: v.strictObject({
@@ -34,20 +33,6 @@ const eventTypes = {
     }),
     ref: named,
     attributes: { Arn: arnOf('events', 'rule/') },
-  },
-  'AWS::SQS::Queue': {
-    properties: v.strictObject({
-      KmsDataKeyReusePeriodSeconds: noEffect,
-      KmsMasterKeyId: noEffect,
-      MessageRetentionPeriod: noEffect,
-      RedriveAllowPolicy: noEffect,
-      RedrivePolicy: v.optional(v.object({ deadLetterTargetArn: text })),
-      SqsManagedSseEnabled: noEffect,
-      VisibilityTimeout: noEffect,
-    }),
-    ref: (stack, logicalId) =>
-      `https://sqs.${account.region}.${account.urlSuffix}/${account.id}/${named(stack, logicalId)}`,
-    attributes: { Arn: arnOf('sqs', ''), QueueName: named },
   },
 } as const satisfies Record<string, ResourceType>;
 
@@ -103,7 +88,7 @@ const lambdaTypes = {
  * The services that the local host imitates: it has to know every resource type of theirs. It reads nothing of any other
  * (permissions, alarms, logs, names).
  */
-export const servedServices = ['AWS::ApiGateway', 'AWS::DynamoDB::', 'AWS::Events::', 'AWS::Lambda::', 'AWS::SQS::'];
+export const servedServices = ['AWS::ApiGateway', 'AWS::DynamoDB::', 'AWS::Events::', 'AWS::Lambda::'];
 
 /** Types of a served service that do nothing on a laptop. */
 export const typesWithoutEffect: ReadonlySet<string> = new Set([
@@ -112,7 +97,6 @@ export const typesWithoutEffect: ReadonlySet<string> = new Set([
   'AWS::ApiGateway::Deployment',
   'AWS::ApiGateway::DomainName',
   'AWS::Lambda::Permission',
-  'AWS::SQS::QueuePolicy',
 ]);
 
 /** All that the local host serves. */

@@ -109,12 +109,6 @@ describe('a list whose function breaks off', () => {
       expect(answer).not.toContain('2]');
     },
   );
-
-  test('is not in the way of the next', async () => {
-    await exchange(server.baseUrl, requestFor(listThat('exits').path, 'keep-alive'));
-
-    expect(await (await fetch(urlOf(listThat('').path))).json()).toEqual([1, 2]);
-  });
 });
 
 describe('a list whose client reads slowly', () => {

@@ -129,16 +129,6 @@ describe('issuing the demo keys', () => {
     await expect(table.read(recordOf('pro'))).rejects.toThrow('Invalid type');
   });
 
-  test('fills a gateway that has lost its records, and leaves the table', async () => {
-    await issue();
-    await table.setLimits(recordOf('free'), 5, 6);
-    records = allPlans();
-    await issue();
-
-    expect(new UsageMeter(records, apiStage).meter(hashApiKey(demoKey('free')), NOW)).toBe('demo-free');
-    expect(await table.read(recordOf('free'))).toMatchObject({ perMinute: 5, perDay: 6 });
-  });
-
   test('needs a usage plan for each plan of the catalogue', async () => {
     records = withPlans('free', 'pro', 'enterprise');
 

@@ -59,11 +59,6 @@ describe('the records of a template', () => {
     });
   });
 
-  test('are its keys on its plans', () => {
-    expect(recordsOf(resources).keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }]);
-    expect(recordsOf({ Plan: usagePlan(), Key: apiKey() }).keysOnPlan('Plan')).toEqual([]);
-  });
-
   test('tell the plans of the template from those of an admin', () => {
     const records = recordsOf(resources);
     records.putUsagePlan(aUsagePlan({ id: 'acme' }));
@@ -117,19 +112,6 @@ describe('the same template again', () => {
 
     expect(records.usagePlans).toEqual([]);
   });
-
-  test('leaves what an admin has made, and what was used', () => {
-    const records = recordsOf(resources);
-    records.putUsagePlan(aUsagePlan({ id: 'acme' }));
-    records.putApiKey(anApiKey());
-    records.putOnPlan('Plan', 'k1');
-    records.countRequest('Plan', 'k1', 20_000);
-    apply(records, resources);
-
-    expect(records.usagePlan('acme')).toBeDefined();
-    expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }, { id: 'k1' }]);
-    expect(records.usage('Plan', 'k1').on(20_000)).toBe(1);
-  });
 });
 
 describe('another template', () => {
@@ -145,14 +127,6 @@ describe('another template', () => {
       throttle: { rateLimit: 1, burstLimit: 2 },
     });
     expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }, { id: 'k1' }]);
-  });
-
-  test('applies what it says of a key that it has changed', () => {
-    const records = recordsOf(resources);
-    apply(records, { ...resources, Key: apiKey({ Value: 'of-another-template' }) });
-
-    expect(records.apiKeyWithValue('of-the-template')).toBeUndefined();
-    expect(records.apiKeyWithValue('of-another-template')).toMatchObject({ id: 'Key' });
   });
 
   test('brings back a plan that an admin has deleted where it has changed it, with its key', () => {
@@ -172,12 +146,5 @@ describe('another template', () => {
     expect(records.usagePlans).toMatchObject([{ id: 'Other' }]);
     expect(records.apiKeys).toMatchObject([{ id: 'k1' }]);
     expect(records.plansOfKey('k1')).toEqual([]);
-  });
-
-  test('moves a key to the plan that it puts it on now', () => {
-    const records = recordsOf({ ...resources, Other: usagePlan() });
-    apply(records, { ...resources, Other: usagePlan(), PlanKey: planKey({ Ref: 'Key' }, { Ref: 'Other' }) });
-
-    expect(records.plansOfKey('Key')).toMatchObject([{ id: 'Other' }]);
   });
 });

@@ -106,23 +106,12 @@ describe('an error without a gateway response of its own', () => {
     expect(render(type, defaults)).toMatchObject({ status: 499, body: fallback });
   });
 
-  test.each(types)('%s, answered by %s, keeps its status %d where that sets none', (type, fallback, status) => {
-    expect(render(type, [response(fallback)]).status).toBe(status);
-  });
-
   test('has the stock body and status where there is no default either', () => {
     expect(render('ACCESS_DENIED', [])).toEqual({
       status: 403,
       headers: [['Content-Type', 'application/json']],
       body: String.raw`{"message":"What \"went\" wrong"}`,
     });
-  });
-});
-
-test('A gateway response without a template has the stock body', () => {
-  expect(render('THROTTLED', [response('THROTTLED', { StatusCode: '420' })])).toMatchObject({
-    status: 420,
-    body: String.raw`{"message":"What \"went\" wrong"}`,
   });
 });
 

@@ -87,13 +87,6 @@ describe('the event of a request', () => {
       requestContext: { identity: { userAgent: null } },
     });
   });
-
-  test('has the path as it was sent', () => {
-    expect(requestEvent(aGatewayRequest({ path: '/inventory/4%32' }), to)).toMatchObject({
-      path: '/inventory/4%32',
-      requestContext: { path: '/v1/inventory/4%32' },
-    });
-  });
 });
 
 describe('the headers of an event', () => {

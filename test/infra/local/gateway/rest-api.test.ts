@@ -165,16 +165,6 @@ describe('an error of the gateway', () => {
       body: { code: 'GATEWAY_TIMEOUT' },
     });
   });
-
-  test('is a 413 for a body that is too long, before the authorizer is asked', async () => {
-    const api = apis.start({ authorizer: failing });
-
-    expect(await answer(api, { bodyTooLarge: true })).toMatchObject({
-      status: 413,
-      headers: limitsOfNobody,
-      body: { code: 'PAYLOAD_TOO_LARGE' },
-    });
-  });
 });
 
 describe('the access log', () => {

@@ -11,33 +11,7 @@ function routerOf(...routes: readonly string[]): Router<string> {
   return router;
 }
 
-describe('a request', () => {
-  const router = routerOf(
-    'GET /inventory',
-    'ANY /inventory',
-    'PATCH /inventory/{petId}',
-    'ANY /inventory/{petId}',
-    'ANY /',
-    'ANY /{path+}',
-  );
-
-  test.each([
-    ['GET', '/inventory', 'GET /inventory', {}],
-    ['DELETE', '/inventory', 'ANY /inventory', {}],
-    ['PATCH', '/inventory/42', 'PATCH /inventory/{petId}', { petId: '42' }],
-    ['GET', '/inventory/42', 'ANY /inventory/{petId}', { petId: '42' }],
-    ['GET', '/', 'ANY /', {}],
-    ['GET', '/pets', 'ANY /{path+}', { path: 'pets' }],
-  ])('%s %s is for %s', (method, path, target, pathParameters) => {
-    expect(router.match(method, path)).toEqual({ target, resourcePath: target.split(' ')[1], pathParameters });
-  });
-});
-
 describe('a method', () => {
-  test.each(['GET', 'PATCH'])('%s comes before ANY', (method) => {
-    expect(routerOf(`ANY /a`, `${method} /a`).match(method, '/a')?.target).toBe(`${method} /a`);
-  });
-
   test('that the resource lacks is not looked for on a resource that would take the path less exactly', () => {
     expect(routerOf('GET /a', 'ANY /{path+}').match('POST', '/a')).toBeUndefined();
   });

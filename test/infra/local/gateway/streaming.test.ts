@@ -1,10 +1,9 @@
 import { type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
-import { admitting, denial, limitsOfCustomer } from '../../../support/authorizer-answers.ts';
+import { admitting, limitsOfCustomer } from '../../../support/authorizer-answers.ts';
 import { aGatewayRequest } from '../../../support/gateway-request.ts';
 import { withTimeout } from '../../../support/integration-timeout.ts';
 import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
@@ -44,23 +43,6 @@ describe('an answer that is streamed', () => {
       body: Buffer.from('[1,2]'),
     });
   });
-
-  test('comes from a function that gets what any other gets', async () => {
-    const api = start(streaming(`stream.end(JSON.stringify(event));`, metadata));
-
-    expect(bodyOf(await api.answer({ query: 'limit=2' }))).toMatchObject({
-      resource: '/inventory',
-      httpMethod: 'GET',
-      queryStringParameters: { limit: '2' },
-      requestContext: { stage: 'v1', authorizer: { principalId: 'k1' } },
-    });
-  });
-
-  test('is for admitted requests only: no function is asked for a denied one', async () => {
-    const api = apis.start({ authorizer: answering(denial), listInventory: streaming('process.exit(1);') });
-
-    expect(await api.answer()).toMatchObject({ status: 401 });
-  });
 });
 
 describe('an error of the gateway before the answer begins', () => {
@@ -75,13 +57,6 @@ describe('an error of the gateway before the answer begins', () => {
 
     expect(answer).toMatchObject({ status: 502, headers: limitsOfCustomer });
     expect(bodyOf(answer)).toMatchObject({ code: 'BAD_GATEWAY', status: 502 });
-  });
-
-  test('is a 502 for a function that streams where the API calls it for its result', async () => {
-    const updateInventory = streaming(`stream.end('{}');`, metadata);
-    const api = apis.start({ authorizer: admitting, updateInventory });
-
-    expect(await api.answer({ method: 'PATCH', path: '/inventory/42' })).toMatchObject({ status: 502 });
   });
 
   test('is a 504 with the limit headers for a function that takes longer than the integration waits', async () => {
@@ -136,22 +111,6 @@ describe('the access log', () => {
 
     expect(await api.accessLog()).toEqual([entry({ status: '200', bytes: '8' })]);
   });
-
-  test('has it at the end of the stream, not before', async () => {
-    const api = start(streaming(`await write('[1,'); await sleep(200); stream.end('2]');`, metadata));
-    const { body } = await begin(api);
-    await api.answer({ bodyTooLarge: true });
-    await outcomeOf(body);
-
-    expect(await api.accessLog()).toMatchObject([{ status: '413' }, { status: '200', bytes: '5' }]);
-  });
-
-  test('has one for a stream that broke off, with the bytes up to there', async () => {
-    const api = start(streaming(`await write('[1,'); await sleep(200); throw new Error('no');`, metadata));
-    await outcomeOf((await begin(api)).body);
-
-    expect(await api.accessLog()).toEqual([entry({ status: '200', bytes: '3' })]);
-  });
 });
 
 const deploy = testFunctions();
@@ -169,8 +128,6 @@ async function deployLoaded(steps: string) {
   await lambda.invoke('{"load":true}');
   return lambda;
 }
-
-const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 
 describe('what a function streams', () => {
   test('may be split anywhere, within a letter of the metadata and within the delimiter too', async () => {
@@ -243,20 +200,5 @@ describe('an integration that streams and outlasts its time-out', () => {
     await integrateStreaming(lambda, '{}', 100).catch(() => undefined);
 
     await expect(logs('done.')).resolves.toBeUndefined();
-  });
-
-  test.each([
-    ['is in time', `stream.end('[1]');`],
-    ['fails in time', `throw new Error('no');`],
-  ])('leaves no timer behind where it %s', async (_, steps) => {
-    const lambda = deploy(streaming(steps, metadata));
-    const before = timers();
-    for (let event = 0; event < 20; event++) {
-      const result = await integrateStreaming(lambda, '{}', 60_000).catch(() => undefined);
-      if (result) await text(result.body);
-    }
-    await sleep(50);
-
-    expect(timers()).toBeLessThan(before + 10);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
-import { answering, testFunctions } from '../../../support/test-functions.ts';
+import { testFunctions } from '../../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
@@ -22,17 +22,6 @@ describe('a function that fails', () => {
     await expect(deploy(`exports.handler = async () => { ${body}; };`).invoke('{}')).rejects.toEqual(
       failure(errorType, errorMessage),
     );
-  });
-
-  test('logs why', async () => {
-    let log = '';
-    const lambda = deploy(`exports.handler = async () => { throw new Error('what went wrong'); };`, {
-      log: (text) => (log += text),
-    });
-    await lambda.invoke('{}').catch(() => undefined);
-    await lambda.close();
-
-    expect(log).toContain('what went wrong');
   });
 
   test('keeps its environment', async () => {
@@ -141,23 +130,5 @@ describe('a function that is closed', () => {
     await lambda.close();
 
     expect(await underWay).toMatchObject({ name: 'FunctionError', failure: { errorType: 'Runtime.ExitError' } });
-  });
-
-  test('breaks off what is only just starting', async () => {
-    let log = '';
-    const lambda = deploy(`setInterval(() => console.log('on'), 10); exports.handler = async () => 1;`, {
-      log: (text) => (log += text),
-    });
-    const starting = lambda.invoke('{}').catch(() => undefined);
-    await lambda.close();
-    await starting;
-    const afterClose = log;
-    await sleep(300);
-
-    expect(log).toBe(afterClose);
-  });
-
-  test('was perhaps never used', async () => {
-    await expect(deploy(answering(1)).close()).resolves.toBeUndefined();
   });
 });

@@ -49,12 +49,6 @@ describe('the response stream of a function', () => {
     expect(await text(streamOf(deploy(answering({ a: 1 }))))).toBe('{"a":1}');
   });
 
-  test('goes on where the handler leaves before it has ended', async () => {
-    const lambda = deploy(streaming(`setTimeout(() => stream.end('late'), 50); stream.write('early ');`));
-
-    expect(await text(streamOf(lambda))).toBe('early late');
-  });
-
   test('is as long as Lambda streams, and no longer; the function runs on', async () => {
     const { lambda, logs } = deployCounting();
     const half = MAX_STREAMED_BYTES / 2;
@@ -94,20 +88,6 @@ describe('a stream that nobody reads any more', () => {
 
     expect(taken()).toBe(50);
   });
-
-  test('hands its environment on to the next event', async () => {
-    const lambda = deploy(
-      streaming(`await write(event.long ? Buffer.alloc(1_000_000) : '' + require('node:worker_threads').threadId);
-        stream.end();`),
-    );
-    // Twice as many as there may be environments.
-    const left = Array.from({ length: 8 }, () => streamOf(lambda, { long: true }));
-    await Promise.all(left.slice(0, 4).map((stream) => stream[Symbol.asyncIterator]().next()));
-    for (const stream of left) stream.destroy();
-    const environments = await Promise.all(Array.from({ length: 8 }, () => text(streamOf(lambda))));
-
-    expect(new Set(environments).size).toBeLessThanOrEqual(4);
-  });
 });
 
 /** More than a stream holds that nobody reads. */
@@ -140,14 +120,6 @@ describe('a streaming function that', () => {
       given: expect.stringMatching(/^(\[1,x?)?$/),
       error: failure(errorType, errorMessage),
     });
-  });
-
-  test.each(faults)('%s is not in the way of the next event', async (_, steps, errorType) => {
-    const source = streaming(`if (event.next) return stream.end('next'); await write('[1,'); ${steps}`);
-    const lambda = deploy(source, timeLimitOf(errorType));
-    await outcomeOf(streamOf(lambda));
-
-    expect(await text(streamOf(lambda, { next: true }))).toBe('next');
   });
 });
 

@@ -43,8 +43,6 @@ describe('the result of a function', () => {
   });
 });
 
-describe('the event of a function', () => {});
-
 describe('the context of a function', () => {
   test('says which function it is and how long it has left', async () => {
     const source = `exports.handler = async (event, context) => ({

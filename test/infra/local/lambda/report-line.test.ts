@@ -62,10 +62,4 @@ describe('a function logs', () => {
   ])('why it fails where it %s', async (_, source, errorType) => {
     expect(await reportsOf(source, 1)).toMatchObject([{ errorType }]);
   });
-
-  test('that it ran out of time', async () => {
-    expect(await reportsOf('exports.handler = () => new Promise(() => {});', 1, 0.05)).toMatchObject([
-      { errorType: 'Sandbox.Timedout' },
-    ]);
-  });
 });
