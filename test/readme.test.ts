@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { demoKey, limitsOfDemoKey } from '../infra/local/demo-keys.ts';
+import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { operations } from '../shared/contract/operations.ts';
 import { planIds } from '../shared/keys/plans.ts';
 

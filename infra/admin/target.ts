@@ -7,8 +7,7 @@ import * as v from 'valibot';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
-import { OUTPUTS_PATH } from '../local/outputs-path.ts';
-import { account, localCredentials } from '../local/template/account.ts';
+import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
 import { stackNameOf, type StageName } from '../stages.ts';
 import { AdminError, reasonOf } from './admin-error.ts';
 

@@ -7,17 +7,16 @@ import { readAssembly } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
-import { createFrontServer, type Service } from './front-server.ts';
+import { createHttpServer, type Service } from './http-server.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import type { UsageMeter } from './gateway/usage-meter.ts';
 import { GatewayRecords } from './gateway-records/gateway-records.ts';
 import { applyTemplate } from './gateway-records/template-records.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
-import { loadKeySync } from './load-key-sync.ts';
+import { loadKeySync } from './key-sync.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-sink.ts';
 import { prepareData } from './prepare-data.ts';
-import { exportsOfStage } from './template/account.ts';
 import { LocalStack } from './template/stack.ts';
 
 export interface HostOptions {
@@ -79,7 +78,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Host, 'close'>> {
   // Listening comes first: a port that is taken is found at once, and the functions are told the host's own address.
   const service = Promise.withResolvers<Service>();
-  const server = createFrontServer(service.promise, { host: options.host, isOpen: options.openDatabase ?? false });
+  const server = createHttpServer(service.promise, { host: options.host, isOpen: options.openDatabase ?? false });
   const address = await listen(server, options.host, options.port);
   closings.push(() => closeServer(server));
 
@@ -99,7 +98,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   if (options.assembly === undefined) await assemble(assemblyFolder);
   const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
-  const stack = new LocalStack(synthesized.name, synthesized.template, exportsOfStage(options.pageOrigin ?? origin));
+  const stack = new LocalStack(synthesized.name, synthesized.template, options.pageOrigin ?? origin);
   applyTemplate(records, stack);
 
   const logFolder = makeFolder(options.dataFolder ?? assemblyFolder, 'logs');
@@ -115,7 +114,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   closings.push(() => keySync.close());
   const { restApi, usageMeter, apiStage } = loadRestApi(stack, functions, logGroups, records);
   const keys = await prepareData(stack, engine, records, options.sampleData);
-  await records.saved();
+  records.save();
 
   const controlPlane = new ControlPlane({ records, apiStage }, () => keySync.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });

@@ -1,3 +1,8 @@
+import { HostError } from './host-error.ts';
+import type { LambdaFunction } from './lambda/lambda-function.ts';
+import type { LogSink } from './log-sink.ts';
+import { type LocalStack, only } from './template/stack.ts';
+
 /** Something that runs an event, such as a Lambda function. */
 export interface Invocable {
   /** @param event JSON text */
@@ -59,4 +64,41 @@ export class KeySync {
       this.#isUnderWay = false;
     }
   }
+}
+
+/**
+ * Recognises the sync of keys: rules that put events into a queue, one of them on a schedule, and a function that reads
+ * the queue. The queue is not imitated: what is in it says nothing but that a sync is wanted.
+ *
+ * @throws HostError on anything else that rules and event sources could be
+ */
+export function loadKeySync(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunction>, sink: LogSink): KeySync {
+  const { logicalId, properties: mapping } = only(stack.resources('AWS::Lambda::EventSourceMapping'), 'event source');
+  // `name:alias`, which ends the ARN.
+  const [, sync] = [...functions].find(([arn]) => arn.endsWith(`:function:${mapping.FunctionName}`)) ?? [];
+  if (!sync) throw new HostError(`Resource ${logicalId}: the template has no function ${mapping.FunctionName}`);
+  const rules = stack.resources('AWS::Events::Rule');
+  for (const { logicalId: rule, properties } of rules) {
+    if (properties.Targets.every(({ Arn }) => Arn === mapping.EventSourceArn)) continue;
+    throw new HostError(`Resource ${rule}: the local host knows no target of a rule but the queue of the sync`);
+  }
+  const schedules = rules.filter(({ properties }) => properties.ScheduleExpression !== undefined);
+  const schedule = only(schedules, 'schedule');
+  return new KeySync({
+    sync,
+    periodMs: periodOf(schedule.properties.ScheduleExpression ?? '', schedule.logicalId),
+    waitMs: mapping.MaximumBatchingWindowInSeconds * 1_000,
+    log: (line) => sink(`${new Date().toISOString()} ${line}\n`),
+  });
+}
+
+/** The period of a schedule expression such as `rate(5 minutes)`, in milliseconds. */
+function periodOf(expression: string, logicalId: string): number {
+  const count = /^rate\((\d+) minutes?\)$/.exec(expression)?.[1];
+  if (count === undefined) {
+    throw new HostError(
+      `Resource ${logicalId}: the local host knows no schedule but rate(… minutes), not ${expression}`,
+    );
+  }
+  return Number(count) * 60_000;
 }

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { contentSecurityPolicy } from '../reference/content-security-policy.ts';
 import type { PageFile } from '../reference/page-files.ts';
-import { demoKey } from './demo-keys.ts';
+import { demoKey } from '../demo-keys.ts';
 
 const compress = promisify(gzip);
 

@@ -1,14 +1,17 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
-import { issueDemoKeys } from './demo-keys.ts';
+import { account, localCredentials } from '../local-endpoint.ts';
+import { orderItem, petItem, stockItem } from '../table-items.ts';
+import { type Item, writeItems } from '../write-items.ts';
+import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
 import { createTables } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './gateway-records/gateway-records.ts';
 import { HostError } from './host-error.ts';
-import { loadSampleData } from './sample-data/load-sample-data.ts';
-import { account, localCredentials } from './template/account.ts';
+import { sampleOrders } from './sample-data/orders.ts';
+import { samplePets, sampleStock } from './sample-data/shelves.ts';
 import type { LocalStack } from './template/stack.ts';
 
 /**
@@ -59,4 +62,33 @@ function outputOf(stack: LocalStack, name: string): string {
   const value = stack.outputs[name];
   if (value === undefined) throw new HostError(`The template has no output ${name}`);
   return value;
+}
+
+/** Names of the tables. */
+export interface SampledTables {
+  readonly stock: string;
+  readonly pets: string;
+  readonly orders: string;
+}
+
+/** Loads the sample store: into each table that is empty. What is in a table that is not stays as it is. */
+export async function loadSampleData(
+  client: DynamoDBDocumentClient,
+  { stock, pets, orders }: SampledTables,
+): Promise<void> {
+  await Promise.all([
+    fill(client, stock, sampleStock, stockItem),
+    fill(client, pets, samplePets, petItem),
+    fill(client, orders, sampleOrders, orderItem),
+  ]);
+}
+
+async function fill<Entry>(
+  client: DynamoDBDocumentClient,
+  TableName: string,
+  entries: readonly Entry[],
+  toItem: (entry: Entry) => Item,
+): Promise<void> {
+  const { Items = [] } = await client.send(new ScanCommand({ TableName, Limit: 1, ConsistentRead: true }));
+  if (Items.length === 0) await writeItems(client, TableName, entries, toItem);
 }

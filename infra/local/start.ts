@@ -1,5 +1,5 @@
 import { planIds, plans } from '../../shared/keys/plans.ts';
-import { limitsOfDemoKey } from './demo-keys.ts';
+import { limitsOfDemoKey } from '../demo-keys.ts';
 import { type Host, startHost } from './host.ts';
 import { HostError } from './host-error.ts';
 import { isLoopback } from './private-access.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { format, resolveConfig } from 'prettier';
-import { demoKey } from '../local/demo-keys.ts';
+import { demoKey } from '../demo-keys.ts';
 import { type Environment, environments, openApiDocument, openApiJson } from './document.ts';
 
 /** `npm run openapi`: writes the OpenAPI document. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { demoKey } from '../../infra/local/demo-keys.ts';
+import { demoKey } from '../../infra/demo-keys.ts';
 import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
 import { atMost, type Figure, median, report } from './figure.ts';
 import { start, stop } from './local-host.ts';

@@ -8,7 +8,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import autocannon from 'autocannon';
 import * as v from 'valibot';
 import { cacheFolder } from '../../infra/local/assemble.ts';
-import { demoKey } from '../../infra/local/demo-keys.ts';
+import { demoKey } from '../../infra/demo-keys.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { engineClient } from './engine-client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { account } from '../../infra/local/template/account.ts';
+import { account } from '../../infra/local-endpoint.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { AdminCommand, admin as run, type CreatedKey, failureLine } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';

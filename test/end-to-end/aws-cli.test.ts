@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
-import { usagePlanOf } from '../../infra/local/demo-keys.ts';
+import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { LocalHost } from '../support/local-host.ts';
 
 // The AWS CLI takes a second and more to start.

@@ -23,7 +23,7 @@ import {
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
-import { usagePlanOf } from '../../infra/local/demo-keys.ts';
+import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-client.ts';

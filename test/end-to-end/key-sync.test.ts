@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
-import { OUTPUTS_PATH } from '../../infra/local/outputs-path.ts';
+import { OUTPUTS_PATH } from '../../infra/local-endpoint.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-client.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { demoKey, limitsOfDemoKey } from '../../infra/local/demo-keys.ts';
+import { demoKey, limitsOfDemoKey } from '../../infra/demo-keys.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { HostProcess } from '../support/host-process.ts';

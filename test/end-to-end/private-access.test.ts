@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createFrontServer } from '../../infra/local/front-server.ts';
+import { createHttpServer } from '../../infra/local/http-server.ts';
 import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
@@ -92,7 +92,7 @@ describe('The host', () => {
 test('A body that is sent in part ends with 408', async () => {
   const access = { host: '127.0.0.1', isOpen: false };
   const timings = { requestTimeout: 50, connectionsCheckingInterval: 20 };
-  const server = createFrontServer(new Promise(() => undefined), access, timings);
+  const server = createHttpServer(new Promise(() => undefined), access, timings);
   const port = await listen(server);
   const answer = await exchange(
     `http://127.0.0.1:${port}`,

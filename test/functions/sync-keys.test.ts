@@ -1,6 +1,6 @@
 import { type APIGatewayClient, CreateApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { usagePlanOf } from '../../infra/local/demo-keys.ts';
+import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { gatewayAt } from '../support/gateway-client.ts';
 import { anApiKey } from '../support/gateway-records.ts';

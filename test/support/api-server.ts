@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
-import { createFrontServer } from '../../infra/local/front-server.ts';
+import { createHttpServer } from '../../infra/local/http-server.ts';
 import { close, listen } from './listening.ts';
 import type { LocalApi } from './local-api.ts';
 
@@ -22,7 +22,7 @@ export class ApiServer {
       engineEndpoint: new URL('http://127.0.0.1:1'),
       outputs: stack.outputs,
     };
-    const server = createFrontServer(Promise.resolve(service), { host: '127.0.0.1', isOpen: false });
+    const server = createHttpServer(Promise.resolve(service), { host: '127.0.0.1', isOpen: false });
     const port = await listen(server);
     return new ApiServer(server, `http://127.0.0.1:${port}/${restApi.stage}`);
   }

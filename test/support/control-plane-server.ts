@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
-import { MAX_BODY_BYTES } from '../../infra/local/control-plane/request-body.ts';
+import { MAX_BODY_BYTES } from '../../infra/local/control-plane/call.ts';
 import type { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import { readBody } from '../../infra/local/read-request.ts';
 import type { ApiStage } from '../../shared/key-registry/gateway-client.ts';

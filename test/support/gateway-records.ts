@@ -1,5 +1,5 @@
-import type { ApiKey } from '../../infra/local/gateway-records/api-key.ts';
-import type { UsagePlan } from '../../infra/local/gateway-records/usage-plan.ts';
+import type { ApiKey } from '../../infra/local/gateway-records/records.ts';
+import type { UsagePlan } from '../../infra/local/gateway-records/records.ts';
 
 /** The stage that the plans of {@link aUsagePlan} are for. */
 export const apiStage = { apiId: 'api', stage: 'v1' };

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import * as v from 'valibot';
-import { demoKey } from '../../infra/local/demo-keys.ts';
+import { demoKey } from '../../infra/demo-keys.ts';
 import { planIds } from '../../shared/keys/plans.ts';
 import { LogScan } from './log-scan.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { usagePlanOf } from '../../infra/local/demo-keys.ts';
+import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { anApiKey } from './gateway-records.ts';
 import { aKey } from './key-records.ts';
 import type { LocalHost } from './local-host.ts';

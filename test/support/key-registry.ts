@@ -15,9 +15,9 @@ import {
   UpdateUsagePlanCommand,
 } from '@aws-sdk/client-api-gateway';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { usagePlanOf } from '../../infra/local/demo-keys.ts';
-import type { UsagePlan } from '../../infra/local/gateway-records/usage-plan.ts';
-import { account, localCredentials } from '../../infra/local/template/account.ts';
+import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import type { UsagePlan } from '../../infra/local/gateway-records/records.ts';
+import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { valueOf } from '../../shared/key-registry/registered-key.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
-import { usagePlanOf } from '../../infra/local/demo-keys.ts';
+import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { loadRestApi, type LoadedRestApi } from '../../infra/local/gateway/load-rest-api.ts';
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
-import { account, localCredentials } from '../../infra/local/template/account.ts';
+import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import * as v from 'valibot';
 import { exactNumbers, safeNumberSchema } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';

@@ -5,7 +5,6 @@ import {
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
-  QueryCommand,
   TransactionCanceledException,
   type TransactWriteItem,
   TransactWriteItemsCommand,
@@ -34,9 +33,8 @@ export class StockTransactions {
 
   static async create(): Promise<StockTransactions> {
     const created = new StockTransactions();
-    const byStatus = { name: 'byStatus', key: { status: 'S' } } as const;
     await createTables(created.client, [
-      tableResource(created.#stock, { petId: 'S' }, byStatus),
+      tableResource(created.#stock, { petId: 'S' }),
       tableResource(created.requests, { requestId: 'S' }),
     ]);
     await created.client.send(new PutItemCommand({ TableName: created.#stock, Item: created.stockOf(5) }));
@@ -55,6 +53,13 @@ export class StockTransactions {
     return { Put: { TableName: this.requests, Item, ConditionExpression, ReturnValuesOnConditionCheckFailure } };
   }
 
+  /** Changes the record of a request. */
+  requestUpdate(requestId: string): TransactWriteItem {
+    const Key = { requestId: { S: requestId } };
+    const ExpressionAttributeValues = { ':value': { N: '1' } };
+    return { Update: { TableName: this.requests, Key, UpdateExpression: 'SET a = :value', ExpressionAttributeValues } };
+  }
+
   /** Sets the quantity, if it is `expected` now. */
   setting(expected: number, quantity: number, more: object = {}): TransactWriteItem {
     return {
@@ -71,14 +76,6 @@ export class StockTransactions {
   /** An update of the pet with the number `:value`, without a condition. */
   update(UpdateExpression: string, value: string) {
     return { ...this.#item, UpdateExpression, ExpressionAttributeValues: { ':value': { N: value } } };
-  }
-
-  deletion(more: object = {}): TransactWriteItem {
-    return { Delete: { ...this.#item, ...more } };
-  }
-
-  check(ConditionExpression: string): TransactWriteItem {
-    return { ConditionCheck: { ...this.#item, ConditionExpression } };
   }
 
   send(actions: TransactWriteItem[], options: Options = {}): Promise<TransactWriteItemsCommandOutput> {
@@ -105,20 +102,6 @@ export class StockTransactions {
   /** As it is stored. */
   async stock(): Promise<Attributes | undefined> {
     return (await this.client.send(new GetItemCommand(this.#item))).Item;
-  }
-
-  /** As the index by status has it. */
-  async indexedStock(): Promise<Attributes | undefined> {
-    const { Items = [] } = await this.client.send(
-      new QueryCommand({
-        TableName: this.#stock,
-        IndexName: 'byStatus',
-        KeyConditionExpression: '#status = :status',
-        ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: { ':status': { S: 'available' } },
-      }),
-    );
-    return Items[0];
   }
 
   get #item() {

@@ -1,33 +1,33 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
-import type { ApiKey } from '../gateway-records/api-key.ts';
-import { badRequest, conflict, ControlPlaneError, notFound } from './control-plane-error.ts';
-import { type Call, type Gateway, type Operation, parameter } from './operation.ts';
-import { pageOf, pagingParameters } from './paging.ts';
-import { applyPatches, type Patch } from './patch-operations.ts';
-import { parseBody } from './request-body.ts';
-import { parseTags, tagsMember } from './tag-rules.ts';
-
-/** Of an account and region, and not to be raised. */
-const MAX_KEYS = 10_000;
+import { type ApiKey, tagsSchema } from '../gateway-records/records.ts';
+import {
+  applyPatches,
+  type Call,
+  type Gateway,
+  type Operation,
+  pageOf,
+  pagingParameters,
+  parseBody,
+  type Patches,
+} from './call.ts';
+import { badRequest, conflict, notFound } from './control-plane-error.ts';
 
 const VALUE_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-const name = v.pipe(v.string(), v.maxLength(1_024));
-
 const createBodySchema = v.strictObject({
-  name: v.optional(name),
+  name: v.optional(v.string()),
   description: v.optional(v.string()),
   enabled: v.optional(v.boolean(), false),
   value: v.optional(v.pipe(v.string(), v.minLength(20), v.maxLength(128))),
-  tags: v.optional(v.unknown(), {}),
+  tags: v.optional(tagsSchema, {}),
 });
 
-const patches: readonly Patch<ApiKey>[] = [
-  { op: 'replace', path: '/description', apply: (key, description) => ({ ...key, description }) },
-  { op: 'replace', path: '/enabled', apply: (key, value) => ({ ...key, enabled: flagOf(value) }) },
-  { op: 'replace', path: '/name', apply: (key, value) => ({ ...key, name: parseBody(name, value) }) },
-];
+const patches: Patches<ApiKey> = {
+  'replace /description': (key, description) => ({ ...key, description }),
+  'replace /enabled': (key, value) => ({ ...key, enabled: flagOf(value) }),
+  'replace /name': (key, name) => ({ ...key, name }),
+};
 
 export const apiKeyOperations: readonly Operation[] = [
   { name: 'CreateApiKey', method: 'POST', path: '/apikeys', status: 201, run: createApiKey },
@@ -45,7 +45,8 @@ export const apiKeyOperations: readonly Operation[] = [
     path: '/apikeys/{apiKey}',
     query: ['includeValue'],
     status: 200,
-    run: (gateway, call) => answerOf(findApiKey(gateway, parameter(call, 'apiKey')), call.query.flag('includeValue')),
+    run: (gateway, { parameter, query }) =>
+      answerOf(findApiKey(gateway, parameter('apiKey')), query.get('includeValue') === 'true'),
   },
   { name: 'UpdateApiKey', method: 'PATCH', path: '/apikeys/{apiKey}', status: 200, run: updateApiKey },
   {
@@ -53,62 +54,53 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'DELETE',
     path: '/apikeys/{apiKey}',
     status: 202,
-    run: (gateway, call) => gateway.records.deleteApiKey(findApiKey(gateway, parameter(call, 'apiKey')).id),
+    run: (gateway, { parameter }) => gateway.records.deleteApiKey(findApiKey(gateway, parameter('apiKey')).id),
   },
 ];
 
 /** @throws ControlPlaneError where there is none with the id */
 export function findApiKey({ records }: Gateway, id: string): ApiKey {
-  const key = records.apiKey(id);
-  if (!key) throw notFound('Invalid API Key identifier specified');
-  return key;
+  const apiKey = records.apiKey(id);
+  if (!apiKey) throw notFound('Invalid API Key identifier specified');
+  return apiKey;
 }
 
 function createApiKey({ records }: Gateway, { body }: Call): unknown {
-  const { value = newValue(), enabled, tags, ...parts } = parseBody(createBodySchema, body);
+  const { value = newValue(), ...settings } = parseBody(createBodySchema, body);
   if (records.apiKeyWithValue(value)) throw conflict('API Key already exists');
-  if (records.apiKeyCount >= MAX_KEYS) {
-    throw new ControlPlaneError('LimitExceededException', `An account can have at most ${MAX_KEYS} API keys`);
-  }
   const now = Date.now();
-  const key: ApiKey = {
-    id: records.newId(),
-    value,
-    name: parts.name,
-    description: parts.description,
-    enabled,
-    createdAt: now,
-    updatedAt: now,
-    tags: parseTags(tags),
-  };
-  records.putApiKey(key);
-  return answerOf(key, true);
+  const apiKey: ApiKey = { id: records.newId(), value, ...settings, createdAt: now, updatedAt: now };
+  records.putApiKey(apiKey);
+  return answerOf(apiKey, true);
 }
 
 function getApiKeys({ records }: Gateway, { query }: Call): unknown {
-  const includeValues = query.flag('includeValues');
-  const prefix = query.text('name') ?? '';
-  const keys = records.apiKeys.filter((key) => (key.name ?? '').startsWith(prefix));
-  const { items, position } = pageOf(keys, query);
-  return { item: items.map((key) => answerOf(key, includeValues)), position };
+  const { items, position } = pageOf(withNamePrefix(records.apiKeys, query), query);
+  return { item: items.map((apiKey) => answerOf(apiKey, query.get('includeValues') === 'true')), position };
 }
 
-function updateApiKey(gateway: Gateway, call: Call): unknown {
-  const key = findApiKey(gateway, parameter(call, 'apiKey'));
-  const patched = { ...applyPatches(key, call.body, patches), updatedAt: Date.now() };
+/** The keys whose name begins as the query asks for. */
+export function withNamePrefix(apiKeys: readonly ApiKey[], query: URLSearchParams): ApiKey[] {
+  const prefix = query.get('name') ?? '';
+  return apiKeys.filter(({ name = '' }) => name.startsWith(prefix));
+}
+
+function updateApiKey(gateway: Gateway, { parameter, body }: Call): unknown {
+  const apiKey = findApiKey(gateway, parameter('apiKey'));
+  const patched = { ...applyPatches(apiKey, body, patches), updatedAt: Date.now() };
   gateway.records.putApiKey(patched);
   return answerOf(patched, false);
 }
 
 /** A key as the API gives it. */
-function answerOf({ value, createdAt, updatedAt, tags, ...key }: ApiKey, includeValue: boolean): unknown {
+function answerOf({ value, createdAt, updatedAt, tags, ...apiKey }: ApiKey, includeValue: boolean): unknown {
   return {
-    ...key,
+    ...apiKey,
     ...(includeValue && { value }),
     createdDate: epochSeconds(createdAt),
     lastUpdatedDate: epochSeconds(updatedAt),
     stageKeys: [],
-    ...tagsMember(tags),
+    ...(Object.keys(tags).length > 0 && { tags }),
   };
 }
 

@@ -1,9 +1,7 @@
 /** The errors of API Gateway's API that the host answers with, and their statuses. */
 export const controlPlaneErrorStatuses = {
-  AccessDeniedException: 403,
   BadRequestException: 400,
   ConflictException: 409,
-  LimitExceededException: 429,
   MissingAuthenticationTokenException: 403,
   NotFoundException: 404,
   UnknownOperationException: 404,

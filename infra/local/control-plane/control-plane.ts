@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { GatewayAnswer } from '../gateway/messages.ts';
 import { decoded, type Match, Router } from '../gateway/router.ts';
 import { apiKeyOperations } from './api-keys.ts';
+import { type Call, type Gateway, MAX_BODY_BYTES, type Operation } from './call.ts';
 import { badRequest, ControlPlaneError, controlPlaneErrorStatuses } from './control-plane-error.ts';
-import type { Call, Gateway, Operation } from './operation.ts';
-import { Query } from './query.ts';
-import { MAX_BODY_BYTES, parseJson } from './request-body.ts';
 import { tagOperations } from './tags.ts';
 import { usageOperations } from './usage.ts';
 import { usagePlanKeyOperations } from './usage-plan-keys.ts';
@@ -18,6 +16,14 @@ const operations: readonly Operation[] = [
   ...usageOperations,
   ...tagOperations,
 ];
+
+/** What the paths of API Gateway's API begin with, the operations that the host does not know included. */
+const collections = new Set(['account', 'apikeys', 'domainnames', 'restapis', 'tags', 'usageplans', 'vpclinks']);
+
+/** Whether a path is one of API Gateway's API. */
+export function isControlPlanePath(path: string): boolean {
+  return collections.has(path.split('/', 2)[1] ?? '');
+}
 
 /** A call as it comes from the network. */
 export interface ControlPlaneRequest {
@@ -57,22 +63,21 @@ export class ControlPlane {
   async #perform(request: ControlPlaneRequest): Promise<GatewayAnswer> {
     const { target: operation, pathParameters } = this.#match(request);
     const call: Call = {
-      parameters: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, decoded(value)])),
-      query: new Query(request.query, operation.query ?? []),
-      body: operation.method === 'GET' ? {} : parseJson(request.body),
+      parameter: (name) => decoded(pathParameters[name] ?? ''),
+      query: parseQuery(request.query, operation),
+      body: parseJson(request.body),
     };
     const body = operation.run(this.#gateway, call);
     if (operation.method !== 'GET') {
-      await this.#gateway.records.saved();
+      this.#gateway.records.save();
       this.#changed();
     }
     return answerWith(operation.status, body);
   }
 
-  #match({ method, path, query, bodyTooLarge }: ControlPlaneRequest): Match<Operation> {
+  #match({ method, path, bodyTooLarge }: ControlPlaneRequest): Match<Operation> {
     const match = this.#router.match(method, path);
-    // ImportApiKeys has the path of CreateApiKey.
-    if (!match || new URLSearchParams(query).has('mode')) {
+    if (!match) {
       const known = operations.map(({ name }) => name).join(', ');
       throw new ControlPlaneError(
         'UnknownOperationException',
@@ -82,6 +87,26 @@ export class ControlPlane {
     if (bodyTooLarge) throw badRequest(`The request body is longer than ${MAX_BODY_BYTES} bytes`);
     return match;
   }
+}
+
+/** @throws ControlPlaneError on a parameter that the operation does not take: it must not be ignored */
+function parseQuery(text: string, operation: Operation): URLSearchParams {
+  const query = new URLSearchParams(text);
+  for (const name of query.keys()) {
+    if (!operation.query?.includes(name)) throw badRequest(`This host does not know the query parameter ${name}`);
+  }
+  return query;
+}
+
+/** The JSON object in a body. @throws ControlPlaneError where there is something else */
+function parseJson(body: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(body.toString() || '{}');
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // It is no JSON at all.
+  }
+  throw badRequest('The request body must be a JSON object');
 }
 
 /** The signature is not checked: any credentials will do. */

@@ -1,12 +1,9 @@
 import * as v from 'valibot';
-import type { ApiKey } from '../gateway-records/api-key.ts';
-import { findApiKey } from './api-keys.ts';
+import type { ApiKey } from '../gateway-records/records.ts';
+import { findApiKey, withNamePrefix } from './api-keys.ts';
+import { type Call, type Gateway, type Operation, pageOf, pagingParameters, parseBody } from './call.ts';
 import { conflict, notFound } from './control-plane-error.ts';
-import { type Call, type Gateway, type Operation, parameter } from './operation.ts';
-import { pageOf, pagingParameters } from './paging.ts';
-import { parseBody } from './request-body.ts';
-import { checkOnlyPlanOfStage } from './usage-plan-rules.ts';
-import { findUsagePlan } from './usage-plans.ts';
+import { checkOnlyPlanOfStage, findPlan } from './usage-plans.ts';
 
 const createBodySchema = v.strictObject({ keyId: v.string(), keyType: v.literal('API_KEY') });
 
@@ -36,33 +33,35 @@ export const usagePlanKeyOperations: readonly Operation[] = [
     path: keyPath,
     status: 202,
     run: (gateway, call) =>
-      gateway.records.removeFromPlan(parameter(call, 'usageplanId'), findKeyOnPlan(gateway, call).id),
+      gateway.records.removeFromPlan(call.parameter('usageplanId'), findKeyOnPlan(gateway, call).id),
   },
 ];
 
 function createUsagePlanKey(gateway: Gateway, call: Call): unknown {
   const { records } = gateway;
-  const plan = findUsagePlan(gateway, parameter(call, 'usageplanId'));
-  const key = findApiKey(gateway, parseBody(createBodySchema, call.body).keyId);
-  if (records.isOnPlan(plan.id, key.id)) throw conflict(`API Key ${key.id} is on Usage Plan ${plan.id} already`);
-  checkOnlyPlanOfStage(gateway, plan, key.id);
-  records.putOnPlan(plan.id, key.id);
-  return answerOf(key);
+  const plan = findPlan(gateway, call);
+  const apiKey = findApiKey(gateway, parseBody(createBodySchema, call.body).keyId);
+  if (records.isOnPlan(plan.id, apiKey.id)) {
+    throw conflict(`API Key ${apiKey.id} is on Usage Plan ${plan.id} already`);
+  }
+  checkOnlyPlanOfStage(gateway, plan, apiKey.id);
+  records.putOnPlan(plan.id, apiKey.id);
+  return answerOf(apiKey);
 }
 
 function getUsagePlanKeys(gateway: Gateway, call: Call): unknown {
-  const plan = findUsagePlan(gateway, parameter(call, 'usageplanId'));
-  const prefix = call.query.text('name') ?? '';
-  const keys = gateway.records.keysOnPlan(plan.id).filter((key) => (key.name ?? '').startsWith(prefix));
-  const { items, position } = pageOf(keys, call.query);
+  const apiKeys = gateway.records.keysOnPlan(findPlan(gateway, call).id);
+  const { items, position } = pageOf(withNamePrefix(apiKeys, call.query), call.query);
   return { item: items.map(answerOf), position };
 }
 
 function findKeyOnPlan(gateway: Gateway, call: Call): ApiKey {
-  const plan = findUsagePlan(gateway, parameter(call, 'usageplanId'));
-  const key = gateway.records.apiKey(parameter(call, 'keyId'));
-  if (!key || !gateway.records.isOnPlan(plan.id, key.id)) throw notFound('Invalid Usage Plan Key identifier specified');
-  return key;
+  const plan = findPlan(gateway, call);
+  const apiKey = gateway.records.apiKey(call.parameter('keyId'));
+  if (!apiKey || !gateway.records.isOnPlan(plan.id, apiKey.id)) {
+    throw notFound('Invalid Usage Plan Key identifier specified');
+  }
+  return apiKey;
 }
 
 /** A key on a plan as the API gives it, always with its value. */

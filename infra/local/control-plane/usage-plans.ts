@@ -1,18 +1,73 @@
 import * as v from 'valibot';
-import type { Quota, UsagePlan } from '../gateway-records/usage-plan.ts';
-import { badRequest, ControlPlaneError, notFound } from './control-plane-error.ts';
-import { type Call, type Gateway, type Operation, parameter } from './operation.ts';
-import { pageOf, pagingParameters } from './paging.ts';
-import { applyPatches } from './patch-operations.ts';
-import { parseBody } from './request-body.ts';
-import { parseTags, tagsMember } from './tag-rules.ts';
-import { usagePlanPatches } from './usage-plan-patches.ts';
-import { checkOnlyPlanOfStage, planSettingsSchema, type PlanSettings, planWith } from './usage-plan-rules.ts';
+import { isSameStage, sharedStages, tagsSchema, type UsagePlan } from '../gateway-records/records.ts';
+import {
+  applyPatches,
+  type Call,
+  type Gateway,
+  type Operation,
+  pageOf,
+  pagingParameters,
+  parseBody,
+  type Patches,
+} from './call.ts';
+import { badRequest, conflict, notFound } from './control-plane-error.ts';
 
-/** Of an account and region. */
-const MAX_PLANS = 300;
+const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2_147_483_647));
 
-const createBodySchema = v.strictObject({ ...planSettingsSchema.entries, tags: v.optional(v.unknown(), {}) });
+/** The settings of a usage plan, as a call sends them. The host applies no throttle of a method, so it takes none. */
+const settingsSchema = v.strictObject({
+  name: v.pipe(v.string(), v.minLength(1)),
+  description: v.optional(v.string()),
+  apiStages: v.optional(v.array(v.strictObject({ apiId: v.string(), stage: v.string() })), []),
+  throttle: v.optional(v.strictObject({ rateLimit: v.pipe(v.number(), v.minValue(0), v.finite()), burstLimit: count })),
+  quota: v.optional(
+    v.strictObject({
+      limit: count,
+      offset: v.optional(v.literal(0, 'This host knows no quota that starts later than its period')),
+      period: v.literal('DAY', 'This host knows quotas of a DAY only'),
+    }),
+  ),
+});
+const createBodySchema = v.strictObject({ ...settingsSchema.entries, tags: v.optional(tagsSchema, {}) });
+
+type Settings = v.InferOutput<typeof settingsSchema>;
+
+/** Settings while they are changed: they are checked when all changes are made. */
+type Draft = Omit<Settings, 'throttle' | 'quota'> & {
+  readonly throttle?: object | undefined;
+  readonly quota?: object | undefined;
+};
+
+type SetValue = (plan: Draft, value: string) => Draft;
+
+// Number('') would be 0.
+const numberOf = (value: string): number => (value === '' ? Number.NaN : Number(value));
+const setRate: SetValue = (plan, value) => ({ ...plan, throttle: { ...plan.throttle, rateLimit: numberOf(value) } });
+const setBurst: SetValue = (plan, value) => ({ ...plan, throttle: { ...plan.throttle, burstLimit: numberOf(value) } });
+const setLimit: SetValue = (plan, value) => ({ ...plan, quota: { ...plan.quota, limit: numberOf(value) } });
+const setPeriod: SetValue = (plan, period) => ({ ...plan, quota: { ...plan.quota, period } });
+
+const patches: Patches<Draft> = {
+  'add /apiStages': (plan, value) => ({ ...plan, apiStages: [...plan.apiStages, stageOf(value)] }),
+  'remove /apiStages': (plan, value) => {
+    const stage = stageOf(value);
+    const apiStages = plan.apiStages.filter((other) => !isSameStage(stage, other));
+    if (apiStages.length === plan.apiStages.length) throw notFound(`API Stage not found: ${value}`);
+    return { ...plan, apiStages };
+  },
+  'replace /description': (plan, description) => ({ ...plan, description }),
+  'replace /name': (plan, name) => ({ ...plan, name }),
+  'add /quota/limit': setLimit,
+  'replace /quota/limit': setLimit,
+  'add /quota/period': setPeriod,
+  'replace /quota/period': setPeriod,
+  'remove /quota': (plan) => ({ ...plan, quota: undefined }),
+  'add /throttle/rateLimit': setRate,
+  'replace /throttle/rateLimit': setRate,
+  'add /throttle/burstLimit': setBurst,
+  'replace /throttle/burstLimit': setBurst,
+  'remove /throttle': (plan) => ({ ...plan, throttle: undefined }),
+};
 
 const path = '/usageplans/{usageplanId}';
 
@@ -26,53 +81,42 @@ export const usagePlanOperations: readonly Operation[] = [
     status: 200,
     run: getUsagePlans,
   },
-  {
-    name: 'GetUsagePlan',
-    method: 'GET',
-    path,
-    status: 200,
-    run: (gateway, call) => answerOf(findUsagePlan(gateway, parameter(call, 'usageplanId'))),
-  },
+  { name: 'GetUsagePlan', method: 'GET', path, status: 200, run: (gateway, call) => answerOf(findPlan(gateway, call)) },
   { name: 'UpdateUsagePlan', method: 'PATCH', path, status: 200, run: updateUsagePlan },
   { name: 'DeleteUsagePlan', method: 'DELETE', path, status: 202, run: deleteUsagePlan },
 ];
 
-/** @throws ControlPlaneError where there is none with the id */
-export function findUsagePlan({ records }: Gateway, id: string): UsagePlan {
-  const plan = records.usagePlan(id);
+/** The usage plan that the path of a call names. @throws ControlPlaneError where there is none with the id */
+export function findPlan({ records }: Gateway, { parameter }: Call): UsagePlan {
+  const plan = records.usagePlan(parameter('usageplanId'));
   if (!plan) throw notFound('Invalid Usage Plan ID specified');
   return plan;
 }
 
 function createUsagePlan(gateway: Gateway, { body }: Call): unknown {
-  const { records } = gateway;
   const { tags, ...settings } = parseBody(createBodySchema, body);
-  const plan = planWith(gateway, { id: records.newId(), tags: parseTags(tags) }, settings);
-  if (records.usagePlans.length >= MAX_PLANS) {
-    throw new ControlPlaneError('LimitExceededException', `An account can have at most ${MAX_PLANS} usage plans`);
-  }
-  records.putUsagePlan(plan);
+  const plan = planWith(gateway, { id: gateway.records.newId(), tags }, settings);
+  gateway.records.putUsagePlan(plan);
   return answerOf(plan);
 }
 
 function getUsagePlans({ records }: Gateway, { query }: Call): unknown {
-  const keyId = query.text('keyId');
-  const { items, position } = pageOf(keyId === undefined ? records.usagePlans : records.plansOfKey(keyId), query);
+  const keyId = query.get('keyId');
+  const { items, position } = pageOf(keyId === null ? records.usagePlans : records.plansOfKey(keyId), query);
   return { item: items.map(answerOf), position };
 }
 
 function updateUsagePlan(gateway: Gateway, call: Call): unknown {
-  const plan = findUsagePlan(gateway, parameter(call, 'usageplanId'));
-  const { id: _, tags: __, ...others } = plan;
-  const settings: PlanSettings = { ...others, quota: plan.quota && asSent(plan.quota) };
-  const patched = planWith(gateway, plan, applyPatches(settings, call.body, usagePlanPatches));
+  const plan = findPlan(gateway, call);
+  const { id: _, tags: __, ...settings } = asSent(plan);
+  const patched = planWith(gateway, plan, parseBody(settingsSchema, applyPatches(settings, call.body, patches)));
   for (const { id } of gateway.records.keysOnPlan(plan.id)) checkOnlyPlanOfStage(gateway, patched, id);
   gateway.records.putUsagePlan(patched);
   return answerOf(patched);
 }
 
 function deleteUsagePlan(gateway: Gateway, call: Call): void {
-  const { id, apiStages } = findUsagePlan(gateway, parameter(call, 'usageplanId'));
+  const { id, apiStages } = findPlan(gateway, call);
   const [stage] = apiStages;
   if (stage) {
     throw badRequest(
@@ -83,9 +127,41 @@ function deleteUsagePlan(gateway: Gateway, call: Call): void {
   gateway.records.deleteUsagePlan(id);
 }
 
-/** A plan as the API gives it. */
-function answerOf({ tags, quota, ...plan }: UsagePlan): unknown {
-  return { ...plan, ...(quota && { quota: asSent(quota) }), ...tagsMember(tags) };
+/** @throws ControlPlaneError on a stage that is not there, or is there twice */
+function planWith({ apiStage }: Gateway, plan: Pick<UsagePlan, 'id' | 'tags'>, settings: Settings): UsagePlan {
+  for (const [index, stage] of settings.apiStages.entries()) {
+    const place = `{api: ${stage.apiId}, stage: ${stage.stage}}`;
+    if (!isSameStage(stage, apiStage)) throw notFound(`Invalid API Stage ${place} specified for usageplan ${plan.id}`);
+    if (index > 0) throw conflict(`API Stage ${place} is already associated with usageplan ${plan.id}`);
+  }
+  return { id: plan.id, tags: plan.tags, ...settings, quota: settings.quota && { limit: settings.quota.limit } };
 }
 
-const asSent = ({ limit }: Quota) => ({ limit, offset: 0, period: 'DAY' }) as const;
+/** A stage as patch operations name it: `apiId:stage`. */
+function stageOf(value: string): Settings['apiStages'][number] {
+  const [apiId = '', stage = ''] = value.split(':');
+  return { apiId, stage };
+}
+
+const asSent = ({ quota, ...plan }: UsagePlan) => ({
+  ...plan,
+  ...(quota && { quota: { limit: quota.limit, offset: 0, period: 'DAY' } }),
+});
+
+/** A plan as the API gives it. */
+function answerOf(usagePlan: UsagePlan): unknown {
+  const { tags, ...plan } = asSent(usagePlan);
+  return { ...plan, ...(Object.keys(tags).length > 0 && { tags }) };
+}
+
+/** @throws ControlPlaneError where the key would be on two plans of a stage */
+export function checkOnlyPlanOfStage({ records }: Gateway, plan: UsagePlan, keyId: string): void {
+  for (const other of records.plansOfKey(keyId)) {
+    const [shared] = other.id === plan.id ? [] : sharedStages(other, plan);
+    if (!shared) continue;
+    throw conflict(
+      `Usage Plan ${plan.id} cannot be added because API Key ${keyId} cannot reference multiple Usage Plans with the ` +
+        `same API stage: ${shared.apiId}:${shared.stage}`,
+    );
+  }
+}

@@ -35,12 +35,9 @@ declare module 'dynalite/db/index.js' {
     readonly ReturnConsumedCapacity?: string;
   }
 
-  export interface IndexStore {
+  export interface ItemStore {
     put(key: string, value: Item, done: Callback): void;
     del(key: string, done: Callback): void;
-  }
-
-  export interface ItemStore extends IndexStore {
     /** An item that is not there is an error whose name is NotFoundError. */
     get(key: string, done: Callback<Item | undefined>): void;
     /** Calls `run` once nothing else holds the lock of the key. What `release` returns frees it, and calls `done`. */
@@ -49,20 +46,16 @@ declare module 'dynalite/db/index.js' {
 
   export type Release = <Done extends (...values: never[]) => void>(done: Done) => Done;
 
-  /** What an operation uses of the store. */
+  /** What an operation uses of the store, as long as tables have no indexes. */
   export interface OperationStore {
     readonly options: { readonly maxItemSize: number };
     getTable(name: string, done: Callback<Table>): void;
     getItemDb(table: string): ItemStore;
-    getIndexDb(kind: string, table: string, index: string): IndexStore;
+    readonly getIndexDb?: unknown;
   }
 
-  export type Write =
-    | { readonly type: 'put'; readonly key: string; readonly value: Item }
-    | { readonly type: 'del'; readonly key: string };
-
   export interface Store extends OperationStore {
-    readonly db: { batch(writes: readonly Write[]): Promise<void> };
+    readonly db: { batch(writes: readonly { type: 'put'; key: string; value: Item }[]): Promise<void> };
   }
 
   const db: {
@@ -81,8 +74,7 @@ declare module 'dynalite/db/index.js' {
 declare module 'dynalite/validations/index.js' {
   import type { OperationStore, WriteData } from 'dynalite/db/index.js';
 
-  export type FieldType = string | Readonly<Record<string, unknown>>;
-  export type FieldTypes = Record<string, FieldType>;
+  export type FieldTypes = Record<string, string | Readonly<Record<string, unknown>>>;
   export type CustomCheck = (data: WriteData, store: OperationStore) => string | undefined;
 
   const validations: {

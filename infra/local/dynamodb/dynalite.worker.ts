@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Level } from 'level';
-import { reasonOfLevelFailure } from './level-failure.ts';
+import * as v from 'valibot';
 import { createEngineServer } from './engine-server.ts';
 
 /** Runs the embedded DynamoDB engine in a thread of its own, so that its work does not hold up the gateway. */
@@ -19,6 +19,8 @@ const settings: DynaliteSettings = workerData;
 function report(message: DynaliteMessage): void {
   parentPort?.postMessage(message);
 }
+
+const unfinishedSchema = v.looseObject({ TableStatus: v.literal('CREATING') });
 
 /** The engine opens its store late and hides why it cannot, so that is found out before. */
 async function checkStore(folder: string): Promise<string | undefined> {
@@ -39,11 +41,23 @@ async function checkStore(folder: string): Promise<string | undefined> {
  */
 async function dropUnfinishedTables(store: Level<string, unknown>): Promise<void> {
   for await (const [key, table] of store.iterator({ gte: 'table~', lt: 'table~\u00ff' })) {
-    if (isRecord(table) && table['TableStatus'] === 'CREATING') await store.del(key, { sync: true });
+    if (v.is(unfinishedSchema, table)) await store.del(key, { sync: true });
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+/** By its shape: the errors of a native module may be of another realm, and no instances of `Error` here. */
+const failureSchema = v.looseObject({
+  message: v.string(),
+  code: v.optional(v.unknown()),
+  cause: v.optional(v.unknown()),
+});
+
+/** Why a LevelDB store cannot be used, in words for whoever started the host. */
+function reasonOfLevelFailure(error: unknown): string {
+  const failure = v.is(failureSchema, error) && v.is(failureSchema, error.cause) ? error.cause : error;
+  if (!v.is(failureSchema, failure)) return String(failure);
+  return failure.code === 'LEVEL_LOCKED' ? 'another host is running on it' : failure.message;
+}
 
 function serve(): void {
   const server = createEngineServer(settings);

@@ -1,12 +1,11 @@
 import db from 'dynalite/db/index.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
-import type { FieldType } from 'dynalite/validations/index.js';
 import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
 import { isApiError } from './api-error.ts';
 
 /** The type of the field that asks for the old item, as dynalite declares its fields. */
-export const returnValuesOnFailure: FieldType = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
+export const returnValuesOnFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
 
 /**
  * Makes dynalite bring the item with a condition that failed, where the request asks for it. dynalite's operations

@@ -3,9 +3,11 @@ import { ApiError } from './api-error.ts';
 /** How long DynamoDB remembers a ClientRequestToken. */
 const REMEMBERED_MS = 600_000;
 
-interface Carried<Outcome> {
+interface Carried {
   readonly fingerprint: string;
-  readonly outcome: Outcome;
+  /** The body of its answer. */
+  readonly answer: object;
+  /** Unix milliseconds. */
   readonly at: number;
 }
 
@@ -13,8 +15,8 @@ interface Carried<Outcome> {
  * The requests with a ClientRequestToken that were carried out in the last ten minutes. A host that is killed forgets
  * them: whoever could have repeated one was killed with it.
  */
-export class RequestTokens<Outcome> {
-  readonly #carried = new Map<string, Carried<Outcome>>();
+export class RequestTokens {
+  readonly #carried = new Map<string, Carried>();
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -22,21 +24,21 @@ export class RequestTokens<Outcome> {
   }
 
   /**
-   * What became of the same request before; undefined where it is new.
+   * The answer to the same request before; undefined where it is new.
    *
    * @throws ApiError where the token was another request's
    */
-  outcomeOf(token: string, fingerprint: string): Outcome | undefined {
+  answerTo(token: string, fingerprint: string): object | undefined {
     this.#forgetOld();
     const carried = this.#carried.get(token);
     if (carried && carried.fingerprint !== fingerprint) {
       throw new ApiError('IdempotentParameterMismatchException', 'The token was used for another request');
     }
-    return carried?.outcome;
+    return carried?.answer;
   }
 
-  remember(token: string, fingerprint: string, outcome: Outcome): void {
-    this.#carried.set(token, { fingerprint, outcome, at: this.#now() });
+  remember(token: string, fingerprint: string, answer: object): void {
+    this.#carried.set(token, { fingerprint, answer, at: this.#now() });
   }
 
   /** A map keeps the order in which tokens came. */

@@ -11,12 +11,12 @@ import type { Resource } from '../template/stack.ts';
 
 type TableResource = Resource<'AWS::DynamoDB::Table'>;
 
-/** Creates the tables of the template that the engine does not have yet. @throws HostError on one of another shape */
+/** Creates the tables of the template that the engine does not have yet. @throws HostError on one with other keys */
 export async function createTables(client: DynamoDBClient, tables: readonly TableResource[]): Promise<void> {
   for (const table of tables) {
     const existing = await keysOf(client, table.ref);
     if (!existing) await createTable(client, table);
-    else if (describe(existing) !== describe(table.properties)) {
+    else if (describe(existing) !== describe(table.properties.KeySchema)) {
       throw new HostError(
         `The table ${table.ref} is of another version of the service. Choose another data folder with --data.`,
       );
@@ -24,20 +24,10 @@ export async function createTables(client: DynamoDBClient, tables: readonly Tabl
   }
 }
 
-/** What a table, or an index of it, is sorted by, and what an index has of each item. */
-interface Keys {
-  readonly KeySchema?: readonly KeySchemaElement[] | undefined;
-  readonly Projection?: { readonly ProjectionType?: string | undefined } | undefined;
-}
-
-interface TableKeys extends Keys {
-  readonly GlobalSecondaryIndexes?: readonly (Keys & { readonly IndexName?: string | undefined })[] | undefined;
-}
-
-async function keysOf(client: DynamoDBClient, name: string): Promise<TableKeys | undefined> {
+async function keysOf(client: DynamoDBClient, name: string): Promise<readonly KeySchemaElement[] | undefined> {
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-    return Table;
+    return Table?.KeySchema;
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return undefined;
     throw error;
@@ -45,21 +35,10 @@ async function keysOf(client: DynamoDBClient, name: string): Promise<TableKeys |
 }
 
 async function createTable(client: DynamoDBClient, { ref, properties }: TableResource): Promise<void> {
-  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } = properties;
-  await client.send(
-    new CreateTableCommand({
-      TableName: ref,
-      AttributeDefinitions,
-      KeySchema,
-      BillingMode,
-      ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes }),
-    }),
-  );
+  const { AttributeDefinitions, KeySchema, BillingMode } = properties;
+  await client.send(new CreateTableCommand({ TableName: ref, AttributeDefinitions, KeySchema, BillingMode }));
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName: ref });
 }
 
-function describe({ KeySchema = [], Projection, GlobalSecondaryIndexes = [] }: TableKeys): string {
-  const keys = KeySchema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join(', ');
-  const indexes = GlobalSecondaryIndexes.map((index) => `${index.IndexName}: ${describe(index)}`);
-  return [keys, Projection?.ProjectionType, ...indexes.toSorted()].join('; ');
-}
+const describe = (keys: readonly KeySchemaElement[]): string =>
+  keys.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join(', ');

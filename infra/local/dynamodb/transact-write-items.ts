@@ -3,16 +3,14 @@ import db, { type Callback, type Item, type Store, type Table } from 'dynalite/d
 import { ApiError, isApiError } from './api-error.ts';
 import { RequestTokens } from './request-tokens.ts';
 import { StagedStore } from './staged-store.ts';
-import type { TransactAction } from './transact-action.ts';
-import { consumedCapacity, type Used } from './transact-capacity.ts';
-import { parseTransactRequest, type TransactRequest } from './transact-request.ts';
+import { parseTransactRequest, type TransactAction, type TransactRequest } from './transact-request.ts';
 
 /** Why an action cancels its transaction, as the API tells it; `None` where it does not. */
 type CancellationReason =
   { readonly Code: 'None' } | { readonly Code: string; readonly Message: string; readonly Item?: Item };
 
-/** Of all items together. */
-const LARGEST_KILOBYTES = 4_096;
+/** Every item of a transaction is prepared and then committed. */
+const UNITS_PER_KILOBYTE = 2;
 
 const NONE: CancellationReason = { Code: 'None' };
 
@@ -25,7 +23,7 @@ interface Place {
 /** DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. */
 export class TransactWriteItems {
   readonly #store: Store;
-  readonly #tokens = new RequestTokens<readonly Used[]>();
+  readonly #tokens = new RequestTokens();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store) {
@@ -47,16 +45,22 @@ export class TransactWriteItems {
     return turn;
   }
 
-  async #answer({ actions, token, fingerprint, returnConsumedCapacity }: TransactRequest): Promise<object> {
-    const usedBefore = token === undefined ? undefined : this.#tokens.outcomeOf(token, fingerprint);
-    if (usedBefore) return consumedCapacity(usedBefore, 'Read', returnConsumedCapacity);
-    const used = await this.#carryOut(actions);
-    if (token !== undefined) this.#tokens.remember(token, fingerprint, used);
-    return consumedCapacity(used, 'Write', returnConsumedCapacity);
+  async #answer({ actions, token, fingerprint, returnsCapacity }: TransactRequest): Promise<object> {
+    const answerBefore = token === undefined ? undefined : this.#tokens.answerTo(token, fingerprint);
+    if (answerBefore) return answerBefore;
+    const units = await this.#carryOut(actions);
+    const ConsumedCapacity = [...units].map(([TableName, CapacityUnits]) => ({ TableName, CapacityUnits }));
+    const answer = returnsCapacity ? { ConsumedCapacity } : {};
+    if (token !== undefined) this.#tokens.remember(token, fingerprint, answer);
+    return answer;
   }
 
-  /** Holds the locks of all items meanwhile, which every other write of the engine takes for its own item. */
-  async #carryOut(actions: readonly TransactAction[]): Promise<Used[]> {
+  /**
+   * Holds the locks of all items meanwhile, which every other write of the engine takes for its own item.
+   *
+   * @returns the write units that were consumed, by table
+   */
+  async #carryOut(actions: readonly TransactAction[]): Promise<Map<string, number>> {
     const releases: (() => void)[] = [];
     try {
       for (const place of await this.#placesOf(actions)) releases.push(await this.#lock(place));
@@ -66,26 +70,24 @@ export class TransactWriteItems {
     }
   }
 
-  async #write(actions: readonly TransactAction[]): Promise<Used[]> {
-    const written = new StagedStore(this.#store);
-    const used: Used[] = [];
+  async #write(actions: readonly TransactAction[]): Promise<Map<string, number>> {
+    const store = new StagedStore(this.#store);
+    const units = new Map<string, number>();
     const reasons: CancellationReason[] = [];
-    for (const { data, write, isWritten } of actions) {
-      const store = isWritten ? written : new StagedStore(this.#store);
+    for (const { data, write } of actions) {
+      const { TableName } = data;
       try {
         const result = await promisify(write)(store, { ...data, ReturnConsumedCapacity: 'TOTAL' });
-        used.push({ table: data.TableName, kilobytes: result.ConsumedCapacity?.CapacityUnits ?? 1 });
+        const kilobytes = result.ConsumedCapacity?.CapacityUnits ?? 1;
+        units.set(TableName, (units.get(TableName) ?? 0) + kilobytes * UNITS_PER_KILOBYTE);
         reasons.push(NONE);
       } catch (error) {
         reasons.push(cancellationReason(error));
       }
     }
     if (reasons.some((reason) => reason !== NONE)) throw cancelled(reasons);
-    if (used.reduce((sum, { kilobytes }) => sum + kilobytes, 0) > LARGEST_KILOBYTES) {
-      throw db.validationError('Transaction payload size cannot exceed 4MB');
-    }
-    await written.commit();
-    return used;
+    await store.commit();
+    return units;
   }
 
   /** Where the actions write. One whose key does not fit its table has no place: the operation itself will say so. */

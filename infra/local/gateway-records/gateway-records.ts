@@ -1,11 +1,9 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
 import { unusable } from '../data-folder.ts';
-import { type ApiKey, apiKeySchema } from './api-key.ts';
-import { DailyUsage } from './daily-usage.ts';
-import { type Day, dateOf, parseDate } from './day.ts';
+import { DailyUsage, dateOf, type Day, parseDate } from './daily-usage.ts';
+import { type ApiKey, apiKeySchema, type ApiStage, isSameStage, type UsagePlan, usagePlanSchema } from './records.ts';
 import { RecordsFile } from './records-file.ts';
-import { type ApiStage, isSameStage, type UsagePlan, usagePlanSchema } from './usage-plan.ts';
 
 const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
@@ -21,7 +19,7 @@ type Content = v.InferOutput<typeof contentSchema>;
 
 /**
  * What API Gateway keeps of an account: API keys, usage plans, which key is on which plan, what each has used there.
- * Reads and changes are of the working set in memory, at once; {@link saved} waits until they are on disk.
+ * Reads and changes are of the working set in memory, at once; {@link save} writes them to disk.
  */
 export class GatewayRecords {
   #file: RecordsFile | undefined;
@@ -56,18 +54,18 @@ export class GatewayRecords {
     return records;
   }
 
-  /** Waits until all changes so far are on disk. */
-  async saved(): Promise<void> {
-    await this.#file?.saved();
+  /** Writes all changes so far. @throws Error where they cannot be written */
+  save(): void {
+    this.#file?.save();
   }
 
-  async close(): Promise<void> {
-    await this.#file?.close();
+  close(): void {
+    this.#file?.close();
   }
 
-  /** An id that no key and no plan has. */
+  /** Ten small letters and digits, which no key and no plan has as its id. */
   newId(): string {
-    const id = randomId();
+    const id = Array.from({ length: 10 }, () => ID_ALPHABET.charAt(randomInt(ID_ALPHABET.length))).join('');
     return this.#keys.has(id) || this.#plans.has(id) ? this.newId() : id;
   }
 
@@ -82,10 +80,6 @@ export class GatewayRecords {
 
   get apiKeys(): ApiKey[] {
     return [...this.#keys.values()];
-  }
-
-  get apiKeyCount(): number {
-    return this.#keys.size;
   }
 
   /** Adds a key, or replaces the one with its id. Its value must be no other key's. */
@@ -214,9 +208,4 @@ export class GatewayRecords {
     for (const [planId, keyId, date, count] of usage) this.usage(planId, keyId).set(parseDate(date) ?? 0, count);
     for (const [name, text] of notes) this.setNote(name, text);
   }
-}
-
-/** Ten small letters and digits. */
-function randomId(): string {
-  return Array.from({ length: 10 }, () => ID_ALPHABET.charAt(randomInt(ID_ALPHABET.length))).join('');
 }

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../data-folder.ts';
 
@@ -11,7 +10,6 @@ export class RecordsFile {
   readonly #file: string;
   readonly #content: () => unknown;
   #isChanged = false;
-  #saving: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
   /**
@@ -32,44 +30,28 @@ export class RecordsFile {
     this.#isChanged = true;
   }
 
-  /** Waits until all changes so far are on disk. What cannot be written is tried again with the next changes. */
-  saved(): Promise<void> {
-    const save = (): Promise<void> => this.#save();
-    this.#saving = this.#saving.then(save, save);
-    return this.#saving;
+  /** Writes all changes so far. What cannot be written is tried again with the next changes. */
+  save(): void {
+    if (!this.#isChanged) return;
+    writeFileSync(`${this.#file}.new`, JSON.stringify(this.#content()));
+    renameSync(`${this.#file}.new`, this.#file);
+    this.#isChanged = false;
   }
 
   /** Has changes written soon, for those that nobody waits for. */
   saveSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.saved().catch((error: unknown) =>
-        process.stderr.write(`The usage of API keys is not saved: ${String(error)}\n`),
-      );
+      try {
+        this.save();
+      } catch (error) {
+        process.stderr.write(`The usage of API keys is not saved: ${String(error)}\n`);
+      }
     }, SAVE_DELAY_MS);
   }
 
-  async close(): Promise<void> {
+  close(): void {
     clearTimeout(this.#timer);
-    await this.saved();
-  }
-
-  async #save(): Promise<void> {
-    if (!this.#isChanged) return;
-    this.#isChanged = false;
-    const written = `${this.#file}.new`;
-    try {
-      const handle = await open(written, 'w');
-      try {
-        await handle.writeFile(JSON.stringify(this.#content()));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(written, this.#file);
-    } catch (error) {
-      this.#isChanged = true;
-      throw error;
-    }
+    this.save();
   }
 }

@@ -1,9 +1,21 @@
 import * as v from 'valibot';
 import { FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
-import type { ContextVariables } from './context-variables.ts';
 import { GatewayError } from './gateway-error.ts';
-import { allowsInvoke, policyDocumentSchema } from './policy.ts';
+import type { ContextVariables } from './gateway-responses.ts';
+
+/** The policy document of an authorizer. What this API's authorizer does not use is refused. */
+const policyDocumentSchema = v.strictObject({
+  Version: v.literal('2012-10-17'),
+  Statement: v.array(
+    v.strictObject({
+      Effect: v.picklist(['Allow', 'Deny']),
+      Action: v.literal('execute-api:Invoke'),
+      /** The ARN of a method, or what it begins with and `*`. */
+      Resource: v.pipe(v.string(), v.regex(/^[^*?]*\*?$/)),
+    }),
+  ),
+});
 
 const scalar = v.union([v.string(), v.number(), v.boolean()]);
 
@@ -71,4 +83,12 @@ export class RequestAuthorizer {
       throw error;
     }
   }
+}
+
+/** Whether the policy lets a method be invoked: some statement allows it and none denies it. */
+function allowsInvoke({ Statement }: v.InferOutput<typeof policyDocumentSchema>, methodArn: string): boolean {
+  const applying = Statement.filter(({ Resource }) =>
+    Resource.endsWith('*') ? methodArn.startsWith(Resource.slice(0, -1)) : methodArn === Resource,
+  );
+  return applying.length > 0 && applying.every(({ Effect }) => Effect === 'Allow');
 }

@@ -1,14 +1,35 @@
 import { HostError } from '../host-error.ts';
 import type { Resource } from '../template/stack.ts';
-import type { ContextVariables } from './context-variables.ts';
 import { type GatewayError, type GatewayErrorType, gatewayErrorStatuses } from './gateway-error.ts';
-import { type GatewayAnswer, headerValues, type HeaderFields } from './messages.ts';
+import type { GatewayAnswer, HeaderFields } from './messages.ts';
+
+/** The `$context` of one request: what gateway responses and access logs can substitute. */
+export class ContextVariables {
+  readonly #values = new Map<string, string>();
+
+  /** @param prefix such as `authorizer`; names come after it with a dot */
+  set(values: Readonly<Record<string, unknown>>, prefix = ''): void {
+    for (const [name, value] of Object.entries(values)) {
+      const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+      if (isScalar) this.#values.set(prefix === '' ? name : `${prefix}.${name}`, String(value));
+    }
+  }
+
+  get(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  /** Replaces each `$context.name` in a template. There is no more to gateway responses: they run no VTL. */
+  substitute(template: string, missing: string): string {
+    return template.replaceAll(/\$context\.([A-Za-z]\w*(?:\.\w+)*)/g, (_, name: string) => this.get(name) ?? missing);
+  }
+}
 
 type GatewayResponseResource = Resource<'AWS::ApiGateway::GatewayResponse'>;
 
 interface HeaderMapping {
   readonly header: string;
-  readonly valueOf: (variables: ContextVariables, requestHeaders: HeaderFields) => string | undefined;
+  readonly valueOf: (variables: ContextVariables) => string | undefined;
 }
 
 interface GatewayResponse {
@@ -25,11 +46,6 @@ export class GatewayResponses {
 
   constructor(resources: readonly GatewayResponseResource[]) {
     for (const { logicalId, properties } of resources) {
-      if (!Object.hasOwn(gatewayErrorStatuses, properties.ResponseType)) {
-        throw new HostError(
-          `Resource ${logicalId}: the local host does not know the property value ResponseType ${properties.ResponseType}`,
-        );
-      }
       this.#byType.set(properties.ResponseType, {
         status: properties.StatusCode === undefined ? undefined : Number(properties.StatusCode),
         headers: Object.entries(properties.ResponseParameters).map(([target, source]) =>
@@ -40,14 +56,14 @@ export class GatewayResponses {
     }
   }
 
-  render(error: GatewayError, variables: ContextVariables, requestHeaders: HeaderFields): GatewayAnswer {
+  render(error: GatewayError, variables: ContextVariables): GatewayAnswer {
     variables.set(
       { message: error.message, messageString: JSON.stringify(error.message), responseType: error.type },
       'error',
     );
     const response = this.#responseFor(error.type);
     const mapped = (response?.headers ?? []).flatMap(({ header, valueOf }): HeaderFields => {
-      const value = valueOf(variables, requestHeaders);
+      const value = valueOf(variables);
       return value === undefined ? [] : [[header, value]];
     });
     return {
@@ -66,19 +82,11 @@ export class GatewayResponses {
 /** A mapping such as `gatewayresponse.header.Retry-After`: `'1'` or `context.authorizer.retryAfter`. */
 function headerMapping(logicalId: string, target: string, source: string): HeaderMapping {
   const header = /^gatewayresponse\.header\.(.+)$/.exec(target)?.[1];
-  if (header === undefined) {
-    throw new HostError(
-      `Resource ${logicalId}: the local host does not know the property ResponseParameters.${target}`,
-    );
-  }
   const literal = /^'([^']*)'$/.exec(source)?.[1];
-  if (literal !== undefined) return { header, valueOf: () => literal };
+  if (header !== undefined && literal !== undefined) return { header, valueOf: () => literal };
   const variable = /^context\.(.+)$/.exec(source)?.[1];
-  if (variable !== undefined) return { header, valueOf: (variables) => variables.get(variable) };
-  const requestHeader = /^method\.request\.header\.(.+)$/.exec(source)?.[1];
-  if (requestHeader !== undefined) {
-    return { header, valueOf: (_, requestHeaders) => headerValues(requestHeaders, requestHeader).at(-1) };
-  }
+  if (header !== undefined && variable !== undefined)
+    return { header, valueOf: (variables) => variables.get(variable) };
   throw new HostError(
     `Resource ${logicalId}: the local host does not support property ResponseParameters.${target} (got ${source}; ` +
       'a literal needs its own single quotes)',

@@ -1,12 +1,13 @@
+import * as v from 'valibot';
 import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
-import type { ApiStage } from '../gateway-records/usage-plan.ts';
+import type { ApiStage } from '../gateway-records/records.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogGroups } from '../log-sink.ts';
-import { only } from '../template/only.ts';
-import type { LocalStack } from '../template/stack.ts';
-import { fixedAnswer } from './fixed-answer.ts';
+import type { PropertiesOf } from '../template/resource-types.ts';
+import { type LocalStack, only } from '../template/stack.ts';
 import { GatewayResponses } from './gateway-responses.ts';
+import type { GatewayAnswer } from './messages.ts';
 import { type Method, RestApi } from './rest-api.ts';
 import { Router } from './router.ts';
 import { UsageMeter } from './usage-meter.ts';
@@ -34,7 +35,6 @@ export function loadRestApi(
   };
   const restApi = new RestApi({
     ...apiStage,
-    binaryMediaTypes: api.properties.BinaryMediaTypes,
     router: loadRouter(stack, functions, stack.attribute(api.logicalId, 'RootResourceId')),
     responses: new GatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse')),
     usageMeter,
@@ -97,4 +97,25 @@ function functionOf(
   const found = functionArn === undefined ? undefined : functions.get(functionArn);
   if (!found) throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
   return found;
+}
+
+type MockIntegration = Extract<PropertiesOf<'AWS::ApiGateway::Method'>, { AuthorizationType: 'NONE' }>['Integration'];
+
+/** What the request template of a MOCK integration selects its answer with. */
+const selectionSchema = v.pipe(v.string(), v.parseJson(), v.strictObject({ statusCode: v.number() }));
+
+/** The answer of a MOCK integration, which has no body and only headers that are written out. */
+function fixedAnswer(integration: MockIntegration, logicalId: string): GatewayAnswer {
+  const selection = v.safeParse(selectionSchema, integration.RequestTemplates['application/json']);
+  const response = integration.IntegrationResponses.find(
+    ({ StatusCode }) => selection.success && StatusCode === String(selection.output.statusCode),
+  );
+  if (!response) throw new HostError(`Resource ${logicalId}: the local host knows no answer of its MOCK integration`);
+  const headers = Object.entries(response.ResponseParameters).map(([target, source]): [string, string] => {
+    const header = /^method\.response\.header\.(.+)$/.exec(target)?.[1];
+    const value = /^'([^']*)'$/.exec(source)?.[1];
+    if (header !== undefined && value !== undefined) return [header, value];
+    throw new HostError(`Resource ${logicalId}: the local host does not support ${target} (got ${source})`);
+  });
+  return { status: Number(response.StatusCode), headers, body: Buffer.alloc(0) };
 }

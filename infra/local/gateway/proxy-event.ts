@@ -1,4 +1,4 @@
-import { account } from '../template/account.ts';
+import { account } from '../../local-endpoint.ts';
 import { type GatewayRequest, groupByName, headerValues, lastValues } from './messages.ts';
 
 /** Where the request goes in the API. */
@@ -8,7 +8,6 @@ export interface RoutedTo {
   readonly resourceId: string;
   readonly resourcePath: string;
   readonly pathParameters: Readonly<Record<string, string>>;
-  readonly binaryMediaTypes: readonly string[];
 }
 
 export interface RequestEvent extends Record<string, unknown> {
@@ -36,20 +35,9 @@ export function requestEvent(request: GatewayRequest, to: RoutedTo): RequestEven
   };
 }
 
-/** The body as the event carries it: text, or base64 where the API takes its media type for binary. */
-export function eventBody(
-  { body, headers }: GatewayRequest,
-  binaryMediaTypes: readonly string[],
-): { body: string | null; isBase64Encoded: boolean } {
-  if (body.length === 0) return { body: null, isBase64Encoded: false };
-  const isBinary = isBinaryMediaType(headerValues(headers, 'content-type').at(-1) ?? '', binaryMediaTypes);
-  return { body: body.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
-}
-
-/** Whether a media type, or the first one of an `Accept` header, is one of the API's binary ones. */
-export function isBinaryMediaType(header: string, binaryMediaTypes: readonly string[]): boolean {
-  const mediaType = header.split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
-  return binaryMediaTypes.some((binary) => binary === '*/*' || binary.toLowerCase() === mediaType);
+/** The body as the event carries it: text, for the API has no binary media types. */
+export function eventBody({ body }: GatewayRequest): { body: string | null; isBase64Encoded: boolean } {
+  return { body: body.length === 0 ? null : body.toString(), isBase64Encoded: false };
 }
 
 function requestContext(request: GatewayRequest, to: RoutedTo): Record<string, unknown> {

@@ -1,15 +1,7 @@
 import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { GatewayError } from './gateway-error.ts';
-import {
-  type GatewayAnswer,
-  type GatewayRequest,
-  groupByName,
-  headerValues,
-  type HeaderFields,
-  type StreamedAnswer,
-} from './messages.ts';
-import { isBinaryMediaType } from './proxy-event.ts';
+import { type GatewayAnswer, headerValues, type HeaderFields, type StreamedAnswer } from './messages.ts';
 
 const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
@@ -29,7 +21,6 @@ const proxyResultSchema = v.object({
   headers: headersOf(headerValue),
   multiValueHeaders: headersOf(v.array(headerValue)),
   body: v.nullish(v.string(), ''),
-  isBase64Encoded: v.nullish(v.boolean(), false),
 });
 
 /** Headers of a function's answer that API Gateway passes on under another name. */
@@ -57,11 +48,9 @@ const REMAPPED = new Set([
  * @param payload JSON text
  * @throws GatewayError DEFAULT_5XX where the result has another shape
  */
-export function answerOf(payload: string, request: GatewayRequest, binaryMediaTypes: readonly string[]): GatewayAnswer {
-  const { body, isBase64Encoded, ...head } = parseResult(payload);
-  const accept = headerValues(request.headers, 'accept')[0] ?? '';
-  const decodes = isBase64Encoded && isBinaryMediaType(accept, binaryMediaTypes);
-  return { ...headOf(head), body: Buffer.from(body, decodes ? 'base64' : 'utf8') };
+export function answerOf(payload: string): GatewayAnswer {
+  const { body, ...head } = parseResult(payload);
+  return { ...headOf(head), body: Buffer.from(body) };
 }
 
 /**
@@ -90,7 +79,7 @@ function parseResult(text: string): ProxyResult {
 
 const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
 
-function headOf({ statusCode, headers, multiValueHeaders }: Omit<ProxyResult, 'body' | 'isBase64Encoded'>) {
+function headOf({ statusCode, headers, multiValueHeaders }: Omit<ProxyResult, 'body'>) {
   return { status: statusCode, headers: withContentType(mergeHeaders(headers, multiValueHeaders)) };
 }
 
@@ -111,6 +100,6 @@ function mergeHeaders(
 }
 
 function withContentType(headers: HeaderFields): HeaderFields {
-  const hasOne = Object.keys(groupByName(headers)).some((name) => name.toLowerCase() === 'content-type');
+  const hasOne = headerValues(headers, 'content-type').length > 0;
   return hasOne ? headers : [['Content-Type', 'application/json'], ...headers];
 }

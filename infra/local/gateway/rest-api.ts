@@ -1,11 +1,10 @@
 import { finished, pipeline, type Readable, Transform } from 'node:stream';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogSink } from '../log-sink.ts';
-import { arn } from '../template/account.ts';
+import { arn } from '../../local-endpoint.ts';
 import { RequestAuthorizer } from './authorizer.ts';
-import { ContextVariables } from './context-variables.ts';
 import { GatewayError } from './gateway-error.ts';
-import type { GatewayResponses } from './gateway-responses.ts';
+import { ContextVariables, type GatewayResponses } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
 import type { GatewayAnswer, GatewayRequest, StreamedAnswer } from './messages.ts';
 import { commonLogTime, eventBody, requestEvent, type RoutedTo } from './proxy-event.ts';
@@ -29,7 +28,6 @@ export type Method =
 export interface RestApiSettings {
   readonly apiId: string;
   readonly stage: string;
-  readonly binaryMediaTypes: readonly string[];
   readonly router: Router<Method>;
   readonly responses: GatewayResponses;
   readonly usageMeter: UsageMeter;
@@ -66,7 +64,7 @@ export class RestApi {
       return await this.#serve(request, variables);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      return this.#settings.responses.render(error, variables, request.headers);
+      return this.#settings.responses.render(error, variables);
     }
   }
 
@@ -78,9 +76,8 @@ export class RestApi {
     variables.set({ resourcePath, resourceId: method.resourceId });
     if (method.kind === 'fixed') return method.answer;
 
-    const { apiId, stage, binaryMediaTypes } = this.#settings;
-    const { resourceId } = method;
-    const to: RoutedTo = { apiId, stage, resourceId, resourcePath, pathParameters, binaryMediaTypes };
+    const { apiId, stage } = this.#settings;
+    const to: RoutedTo = { apiId, stage, resourceId: method.resourceId, resourcePath, pathParameters };
     return this.#invoke(method, request, to, variables);
   }
 
@@ -100,13 +97,10 @@ export class RestApi {
     const proxyEvent = JSON.stringify({
       ...event,
       requestContext: { ...event.requestContext, authorizer: authorization.context },
-      ...eventBody(request, to.binaryMediaTypes),
+      ...eventBody(request),
     });
     const { lambda, timeoutMs, isStreamed } = integration;
-    if (!isStreamed) {
-      const result = await timed(integrate(lambda, proxyEvent, timeoutMs), variables);
-      return answerOf(result, request, to.binaryMediaTypes);
-    }
+    if (!isStreamed) return answerOf(await timed(integrate(lambda, proxyEvent, timeoutMs), variables));
     const { metadata, body } = await timed(integrateStreaming(lambda, proxyEvent, timeoutMs), variables);
     try {
       return streamedAnswerOf(metadata, body);

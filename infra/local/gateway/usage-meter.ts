@@ -1,7 +1,7 @@
 import type { DailyUsage } from '../gateway-records/daily-usage.ts';
 import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
-import { dayOf } from '../gateway-records/day.ts';
-import type { ApiStage, Throttle } from '../gateway-records/usage-plan.ts';
+import { dayOf } from '../gateway-records/daily-usage.ts';
+import type { ApiStage, Throttle } from '../gateway-records/records.ts';
 import { GatewayError } from './gateway-error.ts';
 
 /** The tokens that a key has left on a plan. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { devNull } from 'node:os';
 import { Readable } from 'node:stream';
 import type { LogSink } from '../log-sink.ts';
-import { account, localCredentials } from '../template/account.ts';
+import { account, localCredentials } from '../../local-endpoint.ts';
 import { type ChunkTaker, ExecutionEnvironment } from './execution-environment.ts';
 import {
   type EnvironmentSettings,
@@ -42,18 +42,13 @@ export class LambdaFunction {
    * Invokes the function synchronously.
    *
    * @param event JSON text
-   * @returns the result as JSON text, or all that it streamed
+   * @returns the result as JSON text; empty where the function streams its response
    * @throws FunctionError, EventTooLargeError
    */
   async invoke(event: string): Promise<string> {
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    const result = await this.#inTurn(event, (chunk) => {
-      bytes += chunk.length;
-      if (bytes <= MAX_PAYLOAD_BYTES) chunks.push(chunk);
-    });
-    if (Math.max(bytes, Buffer.byteLength(result)) > MAX_PAYLOAD_BYTES) throw tooLarge(MAX_PAYLOAD_BYTES);
-    return chunks.length === 0 ? result : Buffer.concat(chunks).toString();
+    const result = await this.#inTurn(event, () => undefined);
+    if (Buffer.byteLength(result) > MAX_PAYLOAD_BYTES) throw tooLarge(MAX_PAYLOAD_BYTES);
+    return result;
   }
 
   /**

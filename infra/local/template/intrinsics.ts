@@ -50,14 +50,9 @@ function call(name: string, argument: unknown, names: Names): unknown {
   }
 }
 
+/** Replaces each `${Name}`; undefined where one of them is not known. */
 function substitute(text: string, names: Names): string | undefined {
-  let complete = true;
-  const result = text.replaceAll(/\$\{([^!}]+)\}/g, (_, name: string) => {
-    const [resource = '', ...attribute] = name.split('.');
-    const value = attribute.length === 0 ? names.ref(resource) : names.attribute(resource, attribute.join('.'));
-    complete &&= value !== undefined;
-    return value ?? '';
-  });
-  // `${!Name}` is how a template writes a literal `${Name}`.
-  return complete ? result.replaceAll('${!', '${') : undefined;
+  const values = Array.from(text.matchAll(/\$\{([^}]+)\}/g), ([, name = '']) => names.ref(name));
+  if (values.includes(undefined)) return undefined;
+  return text.replaceAll(/\$\{[^}]+\}/g, () => values.shift() ?? '');
 }

@@ -1,15 +1,23 @@
 import * as v from 'valibot';
+import { account, arn } from '../../local-endpoint.ts';
+import { exportNames, stages } from '../../stages.ts';
 import { HostError } from '../host-error.ts';
-import { arn, exportsOfStage, pseudoParameters } from './account.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
+import { named, type ResourceType } from './resource-type.ts';
 import {
   type KnownType,
   type PropertiesOf,
   resourceTypes,
   servedServices,
   typesWithoutEffect,
-} from './resource-types/index.ts';
-import { named, type ResourceType } from './resource-types/resource-type.ts';
+} from './resource-types.ts';
+
+const pseudoParameters: Readonly<Record<string, string>> = {
+  'AWS::AccountId': account.id,
+  'AWS::Region': account.region,
+  'AWS::Partition': account.partition,
+  'AWS::URLSuffix': account.urlSuffix,
+};
 
 const templateSchema = v.strictObject({
   Description: v.optional(v.string()),
@@ -47,9 +55,6 @@ export interface Resource<Type extends KnownType> {
   readonly properties: PropertiesOf<Type>;
 }
 
-/** An origin that no page can have. */
-const NOWHERE = 'https://reference.invalid';
-
 /** A template, of which the local host understands what it serves: entirely, or not at all. */
 export class LocalStack {
   readonly outputs: Readonly<Record<string, string>>;
@@ -58,16 +63,16 @@ export class LocalStack {
   readonly #names: Names;
 
   /**
-   * @param imports what other stacks export, by its name
+   * @param pageOrigin origin of the reference page, which another stack exports; by default one that no page can have
    * @throws HostError naming the resource and the property that the local host does not know
    */
-  constructor(name: string, template: unknown, imports: ReadonlyMap<string, string> = exportsOfStage(NOWHERE)) {
+  constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     this.#name = name;
     this.#template = parse(templateSchema, template, 'The template');
     this.#names = {
       ref: (id) => pseudoParameters[id] ?? this.#ref(id),
       attribute: (id, attribute) => this.#attribute(id, attribute),
-      imported: (exported) => imports.get(exported),
+      imported: (exported) => (exported === exportNames.pageOrigin(stages.staging.name) ? pageOrigin : undefined),
     };
     for (const [id, resource] of Object.entries(this.#template.Resources)) {
       const { Type } = resource;
@@ -147,4 +152,13 @@ function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown, p
       ? `${place}: the local host does not know the property ${property}`
       : `${place}: the local host does not support property ${property} (expected ${issue.expected}, got ${issue.received})`,
   );
+}
+
+/** The one resource of its kind. @throws HostError where there is none, or more than one */
+export function only<Item>(items: readonly Item[], what: string): Item {
+  const [item, ...others] = items;
+  if (item === undefined || others.length > 0) {
+    throw new HostError(`The local host serves templates with exactly one ${what}; this one has ${items.length}`);
+  }
+  return item;
 }

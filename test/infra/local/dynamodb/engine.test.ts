@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { Level } from 'level';
-import { externalEngine, startEmbeddedEngine } from '../../../../infra/local/dynamodb/engine.ts';
+import { startEmbeddedEngine } from '../../../../infra/local/dynamodb/engine.ts';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
 import { tableResource } from '../../../support/table-resource.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -16,19 +15,6 @@ const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
 const orders = tableResource('orders', { storeId: 'S', orderId: 'N' });
 
 describe('the embedded engine', () => {
-  test('is reachable from this machine only', async () => {
-    const engine = await startEmbeddedEngine(undefined);
-    await engine.close();
-
-    expect(engine.endpoint.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{64}\/$/);
-  });
-
-  test('forgets everything without a folder', async () => {
-    await withEngine(await startEmbeddedEngine(undefined), (client) => createTables(client, [stock]));
-
-    expect(await withEngine(await startEmbeddedEngine(undefined), tableNames)).toEqual([]);
-  });
-
   test('keeps everything in its folder, which need not be there', async () => {
     const folder = path.join(root, 'new', 'folder');
     await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock]));
@@ -49,13 +35,6 @@ describe('the embedded engine', () => {
     expect(await withEngine(await startEmbeddedEngine(folder), tableNames)).toEqual(['orders', 'stock']);
   });
 
-  test('is gone once it is closed', async () => {
-    const engine = await startEmbeddedEngine(undefined);
-    await engine.close();
-
-    await expect(withEngine(externalEngine(engine.endpoint), tableNames)).rejects.toThrow('ECONNREFUSED');
-  });
-
   test('runs once a folder', async () => {
     const folder = path.join(root, 'shared');
     const first = await startEmbeddedEngine(folder);
@@ -67,21 +46,37 @@ describe('the embedded engine', () => {
     });
     await first.close();
   });
-
-  test('cannot keep anything where a file is', async () => {
-    const file = path.join(root, 'file');
-    writeFileSync(file, '');
-
-    await expect(startEmbeddedEngine(file)).rejects.toMatchObject({
-      name: 'HostError',
-      message: expect.stringMatching(/^The data folder .*file cannot be used: .* Choose another with --data\.$/),
-    });
-  });
 });
 
-test('An engine that runs elsewhere is left running', async () => {
-  const engine = await startEmbeddedEngine(undefined);
-  await externalEngine(engine.endpoint).close();
+const inEngine = async <Result>(act: (client: DynamoDBClient) => Promise<Result>) =>
+  withEngine(await startEmbeddedEngine(undefined), act);
 
-  expect(await withEngine(engine, tableNames)).toEqual([]);
+describe('the tables of the template', () => {
+  test('are created, each as it is declared', async () => {
+    const keys = tableResource('keys', { keyHash: 'S' });
+    const { names, table } = await inEngine(async (client) => {
+      await createTables(client, [stock, keys]);
+      const { Table } = await client.send(new DescribeTableCommand({ TableName: 'stock' }));
+      return { names: await tableNames(client), table: Table };
+    });
+
+    expect(names).toEqual(['keys', 'stock']);
+    expect(table).toMatchObject({ KeySchema: stock.properties.KeySchema });
+  });
+
+  test.each([
+    ['another key', tableResource('stock', { shop_id: 'S', petId: 'N' })],
+    ['no sort key', tableResource('stock', { storeId: 'S' })],
+    ['its keys the other way round', tableResource('stock', { petId: 'N', storeId: 'S' })],
+  ])('are of another version where one has %s', async (_, other) => {
+    const creating = inEngine(async (client) => {
+      await createTables(client, [other]);
+      await createTables(client, [stock]);
+    });
+
+    await expect(creating).rejects.toMatchObject({
+      name: 'HostError',
+      message: 'The table stock is of another version of the service. Choose another data folder with --data.',
+    });
+  });
 });

@@ -59,15 +59,6 @@ describe('the records of a template', () => {
     });
   });
 
-  test('are its keys on its plans', () => {
-    expect(recordsOf(resources).keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }]);
-    expect(recordsOf({ Plan: usagePlan(), Key: apiKey() }).keysOnPlan('Plan')).toEqual([]);
-  });
-
-  test('leave a key disabled that is not enabled, as CloudFormation has it by default', () => {
-    expect(recordsOf({ Key: apiKey({ Enabled: undefined }) }).apiKey('Key')).toMatchObject({ enabled: false });
-  });
-
   test('tell the plans of the template from those of an admin', () => {
     const records = recordsOf(resources);
     records.putUsagePlan(aUsagePlan({ id: 'acme' }));
@@ -99,36 +90,27 @@ describe('the same template again', () => {
   test('leaves what an admin has changed', () => {
     const records = recordsOf(resources);
     records.putUsagePlan(aUsagePlan({ id: 'Plan', name: 'changed', tags: { a: 'b' } }));
+    apply(records, resources);
+
+    expect(records.usagePlan('Plan')).toMatchObject({ name: 'changed', tags: { a: 'b' } });
+  });
+
+  test('makes its keys as they were, whatever an admin has done to them', () => {
+    const records = recordsOf(resources);
     records.putApiKey(anApiKey({ id: 'Key', value: 'of-the-template', enabled: false }));
     records.removeFromPlan('Plan', 'Key');
     apply(records, resources);
 
-    expect(records.usagePlan('Plan')).toMatchObject({ name: 'changed', tags: { a: 'b' } });
-    expect(records.apiKey('Key')).toMatchObject({ enabled: false });
-    expect(records.keysOnPlan('Plan')).toEqual([]);
+    expect(records.apiKey('Key')).toMatchObject({ enabled: true });
+    expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }]);
   });
 
-  test('leaves what an admin has deleted', () => {
+  test('leaves a plan deleted that an admin has deleted', () => {
     const records = recordsOf(resources);
     records.deleteUsagePlan('Plan');
-    records.deleteApiKey('Key');
     apply(records, resources);
 
     expect(records.usagePlans).toEqual([]);
-    expect(records.apiKeys).toEqual([]);
-  });
-
-  test('leaves what an admin has made, and what was used', () => {
-    const records = recordsOf(resources);
-    records.putUsagePlan(aUsagePlan({ id: 'acme' }));
-    records.putApiKey(anApiKey());
-    records.putOnPlan('Plan', 'k1');
-    records.countRequest('Plan', 'k1', 20_000);
-    apply(records, resources);
-
-    expect(records.usagePlan('acme')).toBeDefined();
-    expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }, { id: 'k1' }]);
-    expect(records.usage('Plan', 'k1').on(20_000)).toBe(1);
   });
 });
 
@@ -145,22 +127,6 @@ describe('another template', () => {
       throttle: { rateLimit: 1, burstLimit: 2 },
     });
     expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }, { id: 'k1' }]);
-  });
-
-  test('leaves the resources that it has not changed', () => {
-    const records = recordsOf(resources);
-    records.putApiKey(anApiKey({ id: 'Key', value: 'of-the-template', enabled: false }));
-    apply(records, { ...resources, Plan: usagePlan({ UsagePlanName: 'renamed' }) });
-
-    expect(records.apiKey('Key')).toMatchObject({ enabled: false });
-  });
-
-  test('applies what it says of a key that it has changed', () => {
-    const records = recordsOf(resources);
-    apply(records, { ...resources, Key: apiKey({ Value: 'of-another-template' }) });
-
-    expect(records.apiKeyWithValue('of-the-template')).toBeUndefined();
-    expect(records.apiKeyWithValue('of-another-template')).toMatchObject({ id: 'Key' });
   });
 
   test('brings back a plan that an admin has deleted where it has changed it, with its key', () => {
@@ -180,27 +146,5 @@ describe('another template', () => {
     expect(records.usagePlans).toMatchObject([{ id: 'Other' }]);
     expect(records.apiKeys).toMatchObject([{ id: 'k1' }]);
     expect(records.plansOfKey('k1')).toEqual([]);
-  });
-
-  test('takes a key off the plan that it put it on', () => {
-    const records = recordsOf(resources);
-    apply(records, { Plan: usagePlan(), Key: apiKey() });
-
-    expect(records.keysOnPlan('Plan')).toEqual([]);
-  });
-
-  test('moves a key to the plan that it puts it on now', () => {
-    const records = recordsOf({ ...resources, Other: usagePlan() });
-    apply(records, { ...resources, Other: usagePlan(), PlanKey: planKey({ Ref: 'Key' }, { Ref: 'Other' }) });
-
-    expect(records.plansOfKey('Key')).toMatchObject([{ id: 'Other' }]);
-  });
-
-  test('brings back what an earlier one had', () => {
-    const records = recordsOf(resources);
-    apply(records, {});
-    apply(records, resources);
-
-    expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import * as v from 'valibot';
-import { usagePlanOf } from '../../../../infra/local/demo-keys.ts';
+import { usagePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
+import { HostError } from '../../../../infra/local/host-error.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
 import {
   admission,
@@ -13,6 +13,7 @@ import {
 import { aGatewayRequest } from '../../../support/gateway-request.ts';
 import { withTimeout } from '../../../support/integration-timeout.ts';
 import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
+import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
 import { answering } from '../../../support/test-functions.ts';
 
 const apis = new LocalApis();
@@ -29,8 +30,6 @@ async function answer(api: LocalApi, request: Partial<GatewayRequest> = {}) {
   return { ...head, body: parsed };
 }
 
-const errorBody = v.object({ code: v.string(), message: v.string(), status: v.number() });
-
 describe('an admitted request', () => {
   const everyFunction = apis.start({ authorizer: admitting });
 
@@ -40,9 +39,7 @@ describe('an admitted request', () => {
     ['GET', '/pets/42', 'pet'],
     ['GET', '/store/orders', 'orders'],
     ['GET', '/inventory/42', 'fallback'],
-    ['DELETE', '/inventory', 'fallback'],
     ['GET', '/', 'fallback'],
-    ['POST', '/pets/1/photos', 'fallback'],
   ])('%s %s is answered by the function %s', async (method, path, name) => {
     expect(await answer(everyFunction, { method, path })).toMatchObject({ status: 200, body: name });
   });
@@ -67,39 +64,9 @@ describe('an admitted request', () => {
       },
     });
   });
-
-  test('has a binary body in base64 where the API says so', async () => {
-    const api = apis.start({ authorizer: admitting, updateInventory: telling }, ({ Resources }) => {
-      for (const { Type, Properties } of Object.values(Resources)) {
-        if (Type === 'AWS::ApiGateway::RestApi') Properties.BinaryMediaTypes = ['*/*'];
-      }
-    });
-
-    expect(
-      await answer(api, { method: 'PATCH', path: '/inventory/42', body: Buffer.from([0, 255, 128]) }),
-    ).toMatchObject({ body: { body: 'AP+A', isBase64Encoded: true } });
-  });
-
-  test('is answered with its request id', async () => {
-    const { headers } = await answer(everyFunction);
-
-    expect(headers).toMatchObject({ 'x-amzn-RequestId': REQUEST_ID, 'x-amz-apigw-id': REQUEST_ID });
-  });
 });
 
 describe('the authorizer', () => {
-  test('is asked about the request without its body', async () => {
-    const api = apis.start({
-      authorizer: `exports.handler = async (event) => ({ ...${JSON.stringify(denial)},
-        context: { code: event.methodArn, message: [event.type, event.path, 'body' in event].join(' ') } });`,
-    });
-    const { body } = await answer(api, { method: 'PATCH', path: '/inventory/42', body: Buffer.from('{}') });
-    const { code, message } = v.parse(errorBody, body);
-
-    expect(code).toMatch(/^arn:aws:execute-api:us-east-1:000000000000:ApiRestApi\w+\/v1\/PATCH\/inventory\/42$/);
-    expect(message).toBe('REQUEST /inventory/42 false');
-  });
-
   test('is asked about every request: nothing it said before is used again', async () => {
     const api = apis.start({
       authorizer: `let calls = 0; exports.handler = async () => (++calls === 1 ? ${JSON.stringify(admission)}
@@ -143,7 +110,6 @@ describe('an error of the gateway', () => {
     ['throws', failing, 503, 'SERVICE_UNAVAILABLE'],
     ['exits', 'process.exit(1)', 503, 'SERVICE_UNAVAILABLE'],
     ['answers with nothing', answering(null), 503, 'SERVICE_UNAVAILABLE'],
-    ['has a context that is no text', answering({ ...admission, context: { a: [] } }), 503, 'SERVICE_UNAVAILABLE'],
     ['says Unauthorized', `exports.handler = async () => { throw 'Unauthorized'; };`, 401, 'API_KEY_MISSING'],
   ])('is made for an authorizer that fails, and no function is asked: %s', async (_, authorizer, status, code) => {
     const reply = await answer(apis.start({ authorizer }));
@@ -178,8 +144,6 @@ describe('an error of the gateway', () => {
 
   test.each([
     ['throws', failing],
-    ['exits', 'exports.handler = async () => process.exit(1);'],
-    ['returns nothing', 'exports.handler = async () => undefined;'],
     ['returns something else', answering({ quantity: 5 })],
   ])('is a 502 with the limit headers for a function that %s', async (_, updateInventory) => {
     const api = apis.start({ authorizer: admitting, updateInventory });
@@ -199,29 +163,6 @@ describe('an error of the gateway', () => {
       status: 504,
       headers: limitsOfCustomer,
       body: { code: 'GATEWAY_TIMEOUT' },
-    });
-  });
-
-  test('is a 413 for a body that is too long, before the authorizer is asked', async () => {
-    const api = apis.start({ authorizer: failing });
-
-    expect(await answer(api, { bodyTooLarge: true })).toMatchObject({
-      status: 413,
-      headers: limitsOfNobody,
-      body: { code: 'PAYLOAD_TOO_LARGE' },
-    });
-  });
-
-  test('is a 404 for a path that no resource takes', async () => {
-    const api = apis.start({ authorizer: failing }, ({ Resources }) => {
-      for (const [id, { Type }] of Object.entries(Resources))
-        if (Type === 'AWS::ApiGateway::Method') delete Resources[id];
-    });
-
-    expect(await answer(api)).toMatchObject({
-      status: 404,
-      headers: limitsOfNobody,
-      body: { code: 'ROUTE_NOT_FOUND' },
     });
   });
 });
@@ -258,5 +199,63 @@ describe('the access log', () => {
       { ...entry, resource: '-', status: '413', keyId: '-', gatewayError: 'REQUEST_TOO_LARGE' },
       { ...entry, resource: '/{path+}', status: '401', keyId: 'anonymous', gatewayError: 'ACCESS_DENIED' },
     ]);
+  });
+});
+
+const methodOf = (template: EditableTemplate, id = '') =>
+  resourceOf(template, 'AWS::ApiGateway::Method', id)[1].Properties;
+
+describe('a template that the local gateway cannot serve', () => {
+  const proxy = { Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST' };
+  const path = 'arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions';
+  const mock = {
+    Type: 'MOCK',
+    RequestTemplates: { 'application/json': '{"statusCode":204}' },
+    IntegrationResponses: [
+      { StatusCode: '204', ResponseParameters: { 'method.response.header.X-Id': 'context.requestId' } },
+    ],
+  };
+
+  test.each<[string, (template: EditableTemplate) => unknown, RegExp]>([
+    [
+      'two stages',
+      (template) => (template.Resources.Second = resourceOf(template, 'AWS::ApiGateway::Stage')[1]),
+      /exactly one stage; this one has 2/,
+    ],
+    [
+      'an authorizer of another stack',
+      (template) => (methodOf(template).AuthorizerId = 'another'),
+      /^Resource ApiRestApi\w+: there is no authorizer another$/,
+    ],
+    [
+      'a function of another stack',
+      (template) => (methodOf(template).Integration = { ...proxy, Uri: `${path}/arn:another/invocations` }),
+      /^Resource ApiRestApi\w+: .* no function behind .*arn:another/,
+    ],
+    [
+      'a stream of a function that is called for its result',
+      (template) => {
+        const { Integration } = methodOf(template, 'ApiRestApiinventorypetIdPATCH');
+        methodOf(template, 'ApiRestApiinventorypetIdPATCH').Integration = Object.assign({}, Integration, {
+          ResponseTransferMode: 'STREAM',
+        });
+      },
+      /no function behind .*\/2015-03-31\/.*\/invocations$/,
+    ],
+    [
+      'a fixed answer with a header that is computed',
+      (template) => (methodOf(template, 'ApiRestApiinventoryOPTIONS').Integration = mock),
+      /method\.response\.header\.X-Id \(got context\.requestId\)$/,
+    ],
+    [
+      'a method of a resource of another stack',
+      (template) => (methodOf(template).ResourceId = 'another'),
+      /no API resource another$/,
+    ],
+  ])('stops the local host: %s', (_, change, message) => {
+    const start = () => apis.start({ authorizer: admitting }, (template) => void change(template));
+
+    expect(start).toThrow(HostError);
+    expect(start).toThrow(message);
   });
 });

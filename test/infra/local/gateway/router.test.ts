@@ -11,41 +11,9 @@ function routerOf(...routes: readonly string[]): Router<string> {
   return router;
 }
 
-describe('a request', () => {
-  const router = routerOf(
-    'GET /inventory',
-    'ANY /inventory',
-    'PATCH /inventory/{petId}',
-    'ANY /inventory/{petId}',
-    'ANY /',
-    'ANY /{path+}',
-  );
-
-  test.each([
-    ['GET', '/inventory', 'GET /inventory', {}],
-    ['DELETE', '/inventory', 'ANY /inventory', {}],
-    ['PATCH', '/inventory/42', 'PATCH /inventory/{petId}', { petId: '42' }],
-    ['GET', '/inventory/42', 'ANY /inventory/{petId}', { petId: '42' }],
-    ['GET', '/', 'ANY /', {}],
-    ['GET', '/pets', 'ANY /{path+}', { path: 'pets' }],
-    ['GET', '/inventory/42/photos', 'ANY /{path+}', { path: 'inventory/42/photos' }],
-    ['GET', '/Inventory', 'ANY /{path+}', { path: 'Inventory' }],
-  ])('%s %s is for %s', (method, path, target, pathParameters) => {
-    expect(router.match(method, path)).toEqual({ target, resourcePath: target.split(' ')[1], pathParameters });
-  });
-});
-
 describe('a method', () => {
-  test.each(['GET', 'PATCH'])('%s comes before ANY', (method) => {
-    expect(routerOf(`ANY /a`, `${method} /a`).match(method, '/a')?.target).toBe(`${method} /a`);
-  });
-
   test('that the resource lacks is not looked for on a resource that would take the path less exactly', () => {
     expect(routerOf('GET /a', 'ANY /{path+}').match('POST', '/a')).toBeUndefined();
-  });
-
-  test('is compared as it is written', () => {
-    expect(routerOf('GET /a').match('get', '/a')).toBeUndefined();
   });
 });
 
@@ -73,23 +41,6 @@ describe('a path', () => {
     expect(router.match('GET', path)).toMatchObject({ resourcePath, pathParameters });
   });
 
-  test('that no resource takes has no match', () => {
-    expect(routerOf('GET /a/{name}').match('GET', '/b')).toBeUndefined();
-    expect(routerOf('GET /a/{name}').match('GET', '/')).toBeUndefined();
-  });
-
-  test('needs a part for a greedy parameter', () => {
-    expect(routerOf('GET /a/{rest+}').match('GET', '/a')).toBeUndefined();
-    expect(routerOf('GET /{rest+}').match('GET', '/')).toBeUndefined();
-  });
-
-  test('keeps what a parameter took before it went on', () => {
-    expect(routerOf('GET /stores/{store}/pets/{pet}').match('GET', '/stores/1/pets/2')?.pathParameters).toEqual({
-      store: '1',
-      pet: '2',
-    });
-  });
-
   test('forgets what a parameter took where it had to turn back', () => {
     expect(routerOf('GET /{store}/pets', 'GET /{path+}').match('GET', '/1/orders')?.pathParameters).toEqual({
       path: '1/orders',
@@ -102,9 +53,6 @@ describe('an encoded path', () => {
 
   test.each([
     ['/inventory/4%32', '/inventory/{petId}', { petId: '4%32' }],
-    ['/inventory/a%20b', '/inventory/{petId}', { petId: 'a%20b' }],
-    ['/inventory/a+b', '/inventory/{petId}', { petId: 'a+b' }],
-    ['/inventory/%C3%A4', '/inventory/{petId}', { petId: '%C3%A4' }],
     ['/inventory/1%2F2', '/inventory/{petId}', { petId: '1%2F2' }],
     ['/%69nventory', '/inventory', {}],
     ['/a%20b/c', '/{path+}', { path: 'a%20b/c' }],

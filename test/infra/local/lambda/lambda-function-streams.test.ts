@@ -1,8 +1,8 @@
-import { buffer, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { MAX_PAYLOAD_BYTES, MAX_STREAMED_BYTES } from '../../../../infra/local/lambda/invocation.ts';
-import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
+import { MAX_STREAMED_BYTES } from '../../../../infra/local/lambda/invocation.ts';
+import { type LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { deployLogging } from '../../../support/logging-function.ts';
 import { outcomeOf } from '../../../support/stream-outcome.ts';
 import { answering, streaming, testFunctions } from '../../../support/test-functions.ts';
@@ -45,25 +45,8 @@ describe('the response stream of a function', () => {
     expect(String(value)).toBe('first');
   });
 
-  test('keeps every byte', async () => {
-    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-    const lambda = deploy(streaming(`stream.end(Buffer.from('${bytes.toString('base64')}', 'base64'));`));
-
-    expect(await buffer(streamOf(lambda))).toEqual(bytes);
-  });
-
   test('is the result in JSON where the handler does not stream', async () => {
     expect(await text(streamOf(deploy(answering({ a: 1 }))))).toBe('{"a":1}');
-  });
-
-  test('goes on where the handler leaves before it has ended', async () => {
-    const lambda = deploy(streaming(`setTimeout(() => stream.end('late'), 50); stream.write('early ');`));
-
-    expect(await text(streamOf(lambda))).toBe('early late');
-  });
-
-  test('does not mind what the handler returns', async () => {
-    expect(await text(streamOf(deploy(streaming(`stream.end('1'); return { ignored: true };`))))).toBe('1');
   });
 
   test('is as long as Lambda streams, and no longer; the function runs on', async () => {
@@ -76,36 +59,6 @@ describe('the response stream of a function', () => {
 
     expect(bytes).toBe(MAX_STREAMED_BYTES);
     expect(error).toEqual(failure('Function.ResponseSizeTooLarge', expect.stringContaining('(209715200 bytes)')));
-  });
-
-  test('fails for an event that is longer than Lambda takes', async () => {
-    const stream = streamOf(deploy(counting), 'x'.repeat(MAX_PAYLOAD_BYTES));
-
-    expect((await outcomeOf(stream)).error).toMatchObject({ name: 'EventTooLargeError' });
-  });
-});
-
-describe('a streaming function that is invoked for its result', () => {
-  test('gives all that it streams', async () => {
-    const lambda = deploy(streaming(`await write('[1,'); stream.end('2]');`, { statusCode: 200 }));
-
-    expect(await lambda.invoke('{}')).toBe(`{"statusCode":200}${delimiter}[1,2]`);
-  });
-
-  test('may give no more than any other', async () => {
-    const lambda = deploy(counting);
-    const half = MAX_PAYLOAD_BYTES / 2;
-
-    expect(await lambda.invoke(JSON.stringify({ chunks: 2, bytes: half }))).toHaveLength(MAX_PAYLOAD_BYTES);
-    await expect(lambda.invoke(JSON.stringify({ chunks: 3, bytes: half }))).rejects.toEqual(
-      failure('Function.ResponseSizeTooLarge', expect.stringContaining('(6291556 bytes)')),
-    );
-  });
-
-  test('fails as any other', async () => {
-    const lambda = deploy(streaming(`await write('1'); throw new RangeError('no');`));
-
-    await expect(lambda.invoke('{}')).rejects.toEqual(failure('RangeError', 'no'));
   });
 });
 
@@ -123,18 +76,6 @@ describe('a stream that is read slowly', () => {
     expect(takenWhileNobodyReads).toBeLessThan(10);
     expect(taken()).toBe(50);
   });
-
-  test('leaves nothing behind, however long it is', async () => {
-    const stream = streamOf(deploy(counting), { chunks: 100, bytes: 100_000 });
-    let mostListeners = 0;
-    for await (const chunk of stream) {
-      await new Promise(setImmediate);
-      const listeners = stream.eventNames().map((name) => stream.listenerCount(name));
-      mostListeners = Math.max(mostListeners, Buffer.byteLength(chunk) > 0 ? Math.max(...listeners) : 0);
-    }
-
-    expect(mostListeners).toBeLessThan(5);
-  });
 });
 
 describe('a stream that nobody reads any more', () => {
@@ -147,26 +88,76 @@ describe('a stream that nobody reads any more', () => {
 
     expect(taken()).toBe(50);
   });
+});
 
-  test('lets its function run to its end where it was left before the first chunk', async () => {
-    const { lambda, taken, logs } = deployCounting();
-    streamOf(lambda, { chunks: 50, bytes: 100_000 }).destroy();
-    await logs('done.');
+/** More than a stream holds that nobody reads. */
+const LONG = 'Buffer.alloc(1_000_000)';
 
-    expect(taken()).toBe(50);
+/** How a streaming function fails: what it does, the type of the error, and what it says. */
+const faults: readonly [what: string, steps: string, errorType: string, errorMessage: unknown][] = [
+  ['throws', `throw new RangeError('no');`, 'RangeError', 'no'],
+  ['exits', 'process.exit(3);', 'Runtime.ExitError', expect.stringContaining('exit status 3')],
+  ['runs out of its time', 'await new Promise(() => {});', 'Sandbox.Timedout', 'Task timed out'],
+  ['never ends its stream', '', 'Sandbox.Timedout', 'Task timed out'],
+  [
+    'has the source of its stream fail',
+    `const source = async function* () { yield 'x'; throw new TypeError('no source'); };
+     await require('node:stream/promises').pipeline(require('node:stream').Readable.from(source()), stream);`,
+    'TypeError',
+    'no source',
+  ],
+  ['destroys its stream', 'stream.destroy();', 'Error', expect.stringMatching(/premature/i)],
+];
+
+/** Little time for those that take all that they get. */
+const timeLimitOf = (errorType: string) => ({ timeoutSeconds: errorType === 'Sandbox.Timedout' ? 0.3 : 20 });
+
+describe('a streaming function that', () => {
+  test.each(faults)('%s after it has written: its stream fails', async (_, steps, errorType, errorMessage) => {
+    const lambda = deploy(streaming(`await write('[1,'); ${steps}`), timeLimitOf(errorType));
+
+    expect(await outcomeOf(streamOf(lambda))).toMatchObject({
+      given: expect.stringMatching(/^(\[1,x?)?$/),
+      error: failure(errorType, errorMessage),
+    });
+  });
+});
+
+/** What becomes of a stream that is read only once the function has come to these steps, after a long first chunk. */
+async function readLate(steps: string) {
+  const source = streaming(`stream.write(${LONG}); console.log('here.'); ${steps}`);
+  const { lambda, logs } = deployLogging(deploy, source);
+  return outcomeOf(streamOf(lambda), Promise.all([logs('here.'), sleep(200)]));
+}
+
+describe('while a chunk waits for its reader, a function that', () => {
+  test.each([
+    ['throws', `throw new Error('no');`, 'Error', 'no'],
+    ['exits', 'process.exit(3);', 'Runtime.ExitError', expect.stringContaining('exit status 3')],
+    [
+      'has the source of its stream fail',
+      `stream.destroy(new TypeError('no source')); await require('node:events').once(stream, 'close');`,
+      'TypeError',
+      'no source',
+    ],
+  ])('%s: its stream fails', async (_, steps, errorType, errorMessage) => {
+    expect((await readLate(steps)).error).toEqual(failure(errorType, errorMessage));
   });
 
-  test('hands its environment on to the next event', async () => {
-    const lambda = deploy(
-      streaming(`await write(event.long ? Buffer.alloc(1_000_000) : '' + require('node:worker_threads').threadId);
-        stream.end();`),
-    );
-    // Twice as many as there may be environments.
-    const left = Array.from({ length: 8 }, () => streamOf(lambda, { long: true }));
-    await Promise.all(left.slice(0, 4).map((stream) => stream[Symbol.asyncIterator]().next()));
-    for (const stream of left) stream.destroy();
-    const environments = await Promise.all(Array.from({ length: 8 }, () => text(streamOf(lambda))));
+  test('leaves: nothing is missing', async () => {
+    expect(await readLate('stream.end();')).toEqual({ error: undefined, given: '\0'.repeat(1_000_000) });
+  });
 
-    expect(new Set(environments).size).toBeLessThanOrEqual(4);
+  test('runs out of its time: its place is free at once, though nobody reads', async () => {
+    const lambda = deploy(
+      streaming(`if (event.next) return stream.end('next'); await write(${LONG}); await write(${LONG});`),
+      { timeoutSeconds: 0.5 },
+    );
+    // As many as there may be environments.
+    const unread = Array.from({ length: 4 }, () => outcomeOf(streamOf(lambda), new Promise(() => undefined)));
+
+    expect(await text(streamOf(lambda, { next: true }))).toBe('next');
+    for (const { error } of await Promise.all(unread))
+      expect(error).toEqual(failure('Sandbox.Timedout', 'Task timed out'));
   });
 });

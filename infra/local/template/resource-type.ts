@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { arn } from '../account.ts';
+import { arn } from '../../local-endpoint.ts';
 
 /** A property that changes nothing on a laptop: what it sets up is AWS's own business. */
 export const noEffect = v.optional(v.unknown());
 
 export const text = v.string();
-export const reference = v.string();
 export const texts = v.record(v.string(), v.string());
 
 /** What the local host knows of a resource type. A property that is not listed here stops the host at start. */

@@ -1,16 +1,19 @@
-import type { Readable } from 'node:stream';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { type Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
-import { admitting, denial, limitsOfCustomer } from '../../../support/authorizer-answers.ts';
+import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
+import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
+import { admitting, limitsOfCustomer } from '../../../support/authorizer-answers.ts';
 import { aGatewayRequest } from '../../../support/gateway-request.ts';
 import { withTimeout } from '../../../support/integration-timeout.ts';
 import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
+import { deployLogging } from '../../../support/logging-function.ts';
 import { outcomeOf } from '../../../support/stream-outcome.ts';
-import { answering, streaming } from '../../../support/test-functions.ts';
+import { answering, streaming, testFunctions } from '../../../support/test-functions.ts';
 
 const apis = new LocalApis();
 
-const metadata = { statusCode: 200, headers: { 'X-Id': '1' } };
+const metadata = { statusCode: 200, headers: { 'X-Id': 'ä' } };
 
 function start(listInventory: string, timeoutMs = 29_000): LocalApi {
   return apis.start({ authorizer: admitting, listInventory }, withTimeout(timeoutMs));
@@ -33,73 +36,27 @@ describe('an answer that is streamed', () => {
       status: 200,
       headers: {
         'Content-Type': 'application/json',
-        'X-Id': '1',
+        'X-Id': 'ä',
         'x-amzn-RequestId': aGatewayRequest().id,
         'x-amz-apigw-id': aGatewayRequest().id,
       },
       body: Buffer.from('[1,2]'),
     });
   });
-
-  test('comes from a function that gets what any other gets', async () => {
-    const api = start(streaming(`stream.end(JSON.stringify(event));`, metadata));
-
-    expect(bodyOf(await api.answer({ query: 'limit=2' }))).toMatchObject({
-      resource: '/inventory',
-      httpMethod: 'GET',
-      queryStringParameters: { limit: '2' },
-      requestContext: { stage: 'v1', authorizer: { principalId: 'k1' } },
-    });
-  });
-
-  test('passes on binary bytes as they are, though the API has no binary media types', async () => {
-    const zipped = gzipSync('[1,2]').toString('base64');
-    const api = start(streaming(`stream.end(Buffer.from('${zipped}', 'base64'));`, metadata));
-    const { body } = await api.answer();
-
-    expect(gunzipSync(body).toString()).toBe('[1,2]');
-  });
-
-  test('may be longer than any other', async () => {
-    const api = start(
-      streaming(
-        'for (let chunk = 0; chunk < 10; chunk++) await write(Buffer.alloc(1_000_000)); stream.end();',
-        metadata,
-      ),
-    );
-
-    expect((await api.answer()).body).toHaveLength(10_000_000);
-  });
-
-  test('is for admitted requests only: no function is asked for a denied one', async () => {
-    const api = apis.start({ authorizer: answering(denial), listInventory: streaming('process.exit(1);') });
-
-    expect(await api.answer()).toMatchObject({ status: 401 });
-  });
 });
 
 describe('an error of the gateway before the answer begins', () => {
   test.each([
     ['throws', streaming(`throw new Error('no');`, metadata)],
-    ['exits', streaming('process.exit(1);', metadata)],
     ['sends no metadata', streaming(`stream.end('[1]');`)],
-    ['sends metadata that is none', streaming(`stream.end('[1]');`, 'metadata')],
     ['sends metadata without a status', streaming(`stream.end('[1]');`, { headers: {} })],
     ['sends more metadata than API Gateway takes', streaming(`stream.end();`, { ...metadata, x: 'x'.repeat(16_384) })],
     ['does not stream', answering({ statusCode: 200, body: '[1]' })],
-    ['cannot be loaded', `throw new Error('no');`],
   ])('is a 502 with the limit headers for a function that %s', async (_, listInventory) => {
     const answer = await start(listInventory).answer();
 
     expect(answer).toMatchObject({ status: 502, headers: limitsOfCustomer });
     expect(bodyOf(answer)).toMatchObject({ code: 'BAD_GATEWAY', status: 502 });
-  });
-
-  test('is a 502 for a function that streams where the API calls it for its result', async () => {
-    const updateInventory = streaming(`stream.end('{}');`, metadata);
-    const api = apis.start({ authorizer: admitting, updateInventory });
-
-    expect(await api.answer({ method: 'PATCH', path: '/inventory/42' })).toMatchObject({ status: 502 });
   });
 
   test('is a 504 with the limit headers for a function that takes longer than the integration waits', async () => {
@@ -108,24 +65,11 @@ describe('an error of the gateway before the answer begins', () => {
     expect(answer).toMatchObject({ status: 504, headers: limitsOfCustomer });
     expect(bodyOf(answer)).toMatchObject({ code: 'GATEWAY_TIMEOUT', status: 504 });
   });
-
-  test('does not hold up the requests after it, however much the function streams', async () => {
-    const api = start(
-      streaming('for (let chunk = 0; chunk < 20; chunk++) await write(Buffer.alloc(100_000)); stream.end();', {
-        headers: {},
-      }),
-    );
-    // Three times as many as a function has environments.
-    const answers = await Promise.all(Array.from({ length: 12 }, () => api.answer()));
-
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([502]));
-  });
 });
 
 describe('an error after the answer has begun', () => {
   test.each([
     ['throws', `throw new Error('no');`],
-    ['exits', 'process.exit(1);'],
     ['takes longer than the integration waits', 'await new Promise(() => {});'],
   ])('has the stream fail, so that nobody takes a part for the whole: the function %s', async (_, steps) => {
     const listInventory = streaming(
@@ -167,33 +111,94 @@ describe('the access log', () => {
 
     expect(await api.accessLog()).toEqual([entry({ status: '200', bytes: '8' })]);
   });
+});
 
-  test('has it at the end of the stream, not before', async () => {
-    const api = start(streaming(`await write('[1,'); await sleep(200); stream.end('2]');`, metadata));
-    const { body } = await begin(api);
-    await api.answer({ bodyTooLarge: true });
-    await outcomeOf(body);
+const deploy = testFunctions();
 
-    expect(await api.accessLog()).toMatchObject([{ status: '413' }, { status: '200', bytes: '5' }]);
+const NUL = String.raw`\0`;
+/** The delimiter in the source of a function. */
+const delimiter = NUL.repeat(8);
+
+const gatewayError = (type: string) => expect.objectContaining({ name: 'GatewayError', type });
+const integrate = (source: string, timeoutMs = 10_000) => integrateStreaming(deploy(source), '{}', timeoutMs);
+
+/** A function that has been loaded: with little time to answer, loading it would be all that it does. */
+async function deployLoaded(steps: string) {
+  const lambda = deploy(streaming(`if (event.load) return stream.end(); ${steps}`, metadata));
+  await lambda.invoke('{"load":true}');
+  return lambda;
+}
+
+describe('what a function streams', () => {
+  test('may be split anywhere, within a letter of the metadata and within the delimiter too', async () => {
+    const whole = `Buffer.from('{"a":"ä"}${delimiter}[1]')`;
+    const { metadata: head, body } = await integrate(
+      streaming(`for (const byte of ${whole}) await write(Buffer.of(byte)); stream.end();`),
+    );
+
+    expect(head).toBe('{"a":"ä"}');
+    expect(await text(body)).toBe('[1]');
   });
+});
 
-  test('has one for a stream that broke off, with the bytes up to there', async () => {
-    const api = start(streaming(`await write('[1,'); await sleep(200); throw new Error('no');`, metadata));
-    await outcomeOf((await begin(api)).body);
+/** Metadata and delimiter of so many bytes together, and a body. */
+const ofLength = (bytes: number) => `'"' + 'x'.repeat(${bytes - 2 - 8}) + '"${delimiter}[1]'`;
 
-    expect(await api.accessLog()).toEqual([entry({ status: '200', bytes: '3' })]);
+describe('metadata', () => {
+  test.each([
+    ['at once', `stream.end(${ofLength(16 * 1024)});`],
+    [
+      'bit by bit',
+      `for (const part of (${ofLength(16 * 1024)}).match(/.{1,5000}/gs)) await write(part); stream.end();`,
+    ],
+  ])('may have 16 KiB with the delimiter: %s', async (_, steps) => {
+    const { metadata: head, body } = await integrate(streaming(steps));
+
+    expect(head).toHaveLength(16 * 1024 - 8);
+    expect(await text(body)).toBe('[1]');
   });
 
   test.each([
-    ['before its first byte', 0],
-    ['in the middle', 1],
-  ])('has one for a stream whose reader has left %s', async (_, chunks) => {
-    const api = start(streaming(`await write('[1,'); await new Promise(() => {});`, metadata));
-    const { body } = await begin(api);
-    for (let chunk = 0; chunk < chunks; chunk++) await body[Symbol.asyncIterator]().next();
-    body.destroy();
-    await new Promise((resolve) => body.once('close', resolve));
+    ['too long', streaming(`stream.end(${ofLength(16 * 1024 + 1)});`)],
+    ['missing', streaming(`stream.end('[1,2]');`)],
+    ['without all of its delimiter', streaming(`stream.end('{"statusCode":200}${NUL.repeat(7)}[1]');`)],
+    ['never sent, since there is no body', streaming('stream.end();', metadata)],
+    ['in the result of a handler that does not stream', answering({ statusCode: 200, body: '[1]' })],
+  ])('is a 502 where it is %s', async (_, source) => {
+    await expect(integrate(source)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+  });
+});
 
-    expect(await api.accessLog()).toMatchObject([{ status: '200', bytes: expect.stringMatching(/^[03]$/) }]);
+describe('a function that fails', () => {
+  test('because the event is too long is a 413', async () => {
+    const event = JSON.stringify('x'.repeat(MAX_PAYLOAD_BYTES));
+
+    await expect(integrateStreaming(deploy(streaming('')), event, 10_000)).rejects.toEqual(
+      gatewayError('REQUEST_TOO_LARGE'),
+    );
+  });
+});
+
+describe('an integration that streams and outlasts its time-out', () => {
+  test('has its body fail though nobody reads it', async () => {
+    const lambda = await deployLoaded('await write(Buffer.alloc(1_000_000)); stream.end();');
+    const { body } = await integrateStreaming(lambda, '{}', 300);
+
+    expect((await outcomeOf(body, new Promise(() => undefined))).error).toEqual(gatewayError('INTEGRATION_TIMEOUT'));
+  });
+
+  test.each([
+    ['before the metadata', `await sleep(300);`, ''],
+    ['after the metadata', `await write(''); await sleep(300);`, ''],
+  ])('lets its function run on to its end: %s', async (_, steps) => {
+    const source = streaming(
+      `${steps} for (let chunk = 0; chunk < 20; chunk++) await write(Buffer.alloc(100_000)); console.log('done.');
+       stream.end();`,
+      metadata,
+    );
+    const { lambda, logs } = deployLogging(deploy, source);
+    await integrateStreaming(lambda, '{}', 100).catch(() => undefined);
+
+    await expect(logs('done.')).resolves.toBeUndefined();
   });
 });

@@ -10,13 +10,12 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
-import type { ControlPlane } from './control-plane/control-plane.ts';
-import { isControlPlanePath } from './control-plane/control-plane-path.ts';
-import { MAX_BODY_BYTES } from './control-plane/request-body.ts';
+import { type ControlPlane, isControlPlanePath } from './control-plane/control-plane.ts';
+import { MAX_BODY_BYTES } from './control-plane/call.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { GatewayAnswer, StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
-import { OUTPUTS_PATH } from './outputs-path.ts';
+import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { type PrivateAccess, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
@@ -42,7 +41,7 @@ export interface Service {
  * @param service requests that come before it is ready wait for it
  * @param access to all but the API and its page
  */
-export function createFrontServer(
+export function createHttpServer(
   service: Promise<Service>,
   access: PrivateAccess,
   timings: Timings = timingsByDefault,

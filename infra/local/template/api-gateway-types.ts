@@ -1,25 +1,25 @@
 import * as v from 'valibot';
-import { templateTagsSchema } from '../../gateway-records/tags.ts';
-import { noEffect, reference, type ResourceType, text, texts } from './resource-type.ts';
+import { templateTagsSchema } from '../gateway-records/records.ts';
+import { noEffect, type ResourceType, text, texts } from './resource-type.ts';
 
 const status = v.pipe(text, v.regex(/^\d{3}$/));
 
 const stageProperties = v.strictObject({
-  RestApiId: reference,
+  RestApiId: text,
   DeploymentId: noEffect,
   StageName: text,
   MethodSettings: noEffect,
   TracingEnabled: noEffect,
-  AccessLogSetting: v.optional(v.strictObject({ DestinationArn: reference, Format: text })),
+  AccessLogSetting: v.optional(v.strictObject({ DestinationArn: text, Format: text })),
 });
 
-const methodPlace = { RestApiId: reference, ResourceId: reference, HttpMethod: text };
+const methodPlace = { RestApiId: text, ResourceId: text, HttpMethod: text };
 
 const methodProperties = v.variant('AuthorizationType', [
   v.strictObject({
     ...methodPlace,
     AuthorizationType: v.literal('CUSTOM'),
-    AuthorizerId: reference,
+    AuthorizerId: text,
     ApiKeyRequired: v.optional(v.boolean(), false),
     Integration: v.strictObject({
       Type: v.literal('AWS_PROXY'),
@@ -59,8 +59,8 @@ export const apiGatewayTypes = {
   },
   'AWS::ApiGateway::Authorizer': {
     properties: v.strictObject({
-      RestApiId: reference,
-      Name: text,
+      RestApiId: text,
+      Name: noEffect,
       Type: v.literal('REQUEST'),
       AuthorizerUri: text,
       AuthorizerResultTtlInSeconds: v.literal(0),
@@ -68,7 +68,7 @@ export const apiGatewayTypes = {
   },
   'AWS::ApiGateway::GatewayResponse': {
     properties: v.strictObject({
-      RestApiId: reference,
+      RestApiId: text,
       ResponseType: text,
       StatusCode: v.optional(status),
       ResponseParameters: v.optional(texts, {}),
@@ -77,13 +77,12 @@ export const apiGatewayTypes = {
   },
   'AWS::ApiGateway::Method': { properties: methodProperties },
   'AWS::ApiGateway::Resource': {
-    properties: v.strictObject({ RestApiId: reference, ParentId: reference, PathPart: text }),
+    properties: v.strictObject({ RestApiId: text, ParentId: text, PathPart: text }),
   },
   'AWS::ApiGateway::RestApi': {
     properties: v.strictObject({
       Name: text,
       ApiKeySourceType: v.literal('AUTHORIZER'),
-      BinaryMediaTypes: v.optional(v.array(text), []),
       EndpointConfiguration: noEffect,
       // The host has an address of its own, without TLS.
       DisableExecuteApiEndpoint: noEffect,
@@ -99,15 +98,13 @@ export const apiGatewayTypes = {
   'AWS::ApiGateway::UsagePlan': {
     properties: v.strictObject({
       UsagePlanName: text,
-      ApiStages: v.array(
-        v.strictObject({ ApiId: reference, Stage: reference, Throttle: v.optional(v.strictObject({})) }),
-      ),
+      ApiStages: v.array(v.strictObject({ ApiId: text, Stage: text, Throttle: v.optional(v.strictObject({})) })),
       Quota: v.optional(quota),
       Throttle: v.optional(throttle),
       Tags: tags,
     }),
   },
   'AWS::ApiGateway::UsagePlanKey': {
-    properties: v.strictObject({ KeyId: reference, KeyType: v.literal('API_KEY'), UsagePlanId: reference }),
+    properties: v.strictObject({ KeyId: text, KeyType: v.literal('API_KEY'), UsagePlanId: text }),
   },
 } as const satisfies Record<string, ResourceType>;

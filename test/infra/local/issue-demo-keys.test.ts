@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { demoKey, issueDemoKeys, limitsOfDemoKey, usagePlanOf } from '../../../infra/local/demo-keys.ts';
+import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
+import { issueDemoKeys, usagePlanOf } from '../../../infra/local/issue-demo-keys.ts';
 import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
 import { applyTemplate } from '../../../infra/local/gateway-records/template-records.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { LocalStack } from '../../../infra/local/template/stack.ts';
-import { hashApiKey, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
+import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import { unusedCounters } from '../../../shared/keys/key-record.ts';
-import { Limiter } from '../../../shared/keys/limiter.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { EmbeddedDatabase } from '../../support/embedded-database.ts';
-import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
+import { anApiKey, apiStage } from '../../support/gateway-records.ts';
 import { aKey } from '../../support/key-records.ts';
 import { KeysTable } from '../../support/keys-table.ts';
 
@@ -25,35 +25,10 @@ describe('a demo key', () => {
   ])('of the plan %s is the same on every machine: %s', (plan, key) => {
     expect(demoKey(plan)).toBe(key);
   });
-
-  test.each(planIds)('of the plan %s is well-formed', (plan) => {
-    expect(isPlausibleApiKey(demoKey(plan))).toBe(true);
-  });
-
-  test('is of one plan only', () => {
-    expect(new Set(planIds.map(demoKey)).size).toBe(planIds.length);
-  });
-
-  test.each(['free', 'pro', 'business'] as const)('of the plan %s has its limits', (plan) => {
-    expect(limitsOfDemoKey(plan)).toEqual(plans[plan].limits);
-  });
-
-  test('of the Enterprise plan has limits of its own, above all others', () => {
-    const { perMinute, perDay } = limitsOfDemoKey('enterprise');
-
-    expect(perMinute).toBeGreaterThan(plans.business.limits.perMinute);
-    expect(perDay).toBeGreaterThan(plans.business.limits.perDay);
-  });
 });
 
-interface PlanInTemplate {
-  readonly name: string;
-  /** Value of the tag `plan`. */
-  readonly tag?: string;
-}
-
-/** The records of a template with these usage plans. */
-function recordsWith(...named: readonly PlanInTemplate[]): GatewayRecords {
+/** The records of a template with the usage plans of these plans. */
+function recordsWith(...named: readonly { readonly name: string; readonly tag: string }[]): GatewayRecords {
   const resources = named.map(({ name, tag }, index) => [
     `Plan${index}`,
     {
@@ -61,7 +36,7 @@ function recordsWith(...named: readonly PlanInTemplate[]): GatewayRecords {
       Properties: {
         UsagePlanName: name,
         ApiStages: [{ ApiId: apiStage.apiId, Stage: apiStage.stage }],
-        ...(tag !== undefined && { Tags: [{ Key: 'plan', Value: tag }] }),
+        Tags: [{ Key: 'plan', Value: tag }],
       },
     },
   ]);
@@ -70,29 +45,16 @@ function recordsWith(...named: readonly PlanInTemplate[]): GatewayRecords {
   return records;
 }
 
-const titled = (...titles: readonly string[]) => recordsWith(...titles.map((title) => ({ name: `staging ${title}` })));
-const allPlans = () => titled('Free', 'Pro', 'Business', 'Enterprise');
+const withPlans = (...ids: readonly PlanId[]) =>
+  recordsWith(...ids.map((tag) => ({ name: `staging ${plans[tag].title}`, tag })));
+const allPlans = () => withPlans(...planIds);
 const recordOf = (plan: PlanId) => aKey({ keyHash: hashApiKey(demoKey(plan)) });
 
 describe('the usage plan of a plan', () => {
-  test('is the one of the template whose name ends with its title', () => {
-    const records = titled('Inventory Free', 'Inventory Carefree', 'Pro');
-
-    expect(usagePlanOf(records, 'free')).toMatchObject({ name: 'staging Inventory Free' });
-    expect(usagePlanOf(records, 'business')).toBeUndefined();
-  });
-
   test('is the one with its tag, whatever the names', () => {
     const records = recordsWith({ name: 'staging Pro', tag: 'free' }, { name: 'staging Free', tag: 'pro' });
 
     expect(usagePlanOf(records, 'free')).toMatchObject({ name: 'staging Pro' });
-  });
-
-  test('is none that an admin made', () => {
-    const records = allPlans();
-    records.putUsagePlan(aUsagePlan({ id: 'acme', tags: { plan: 'enterprise' } }));
-
-    expect(usagePlanOf(records, 'enterprise')).toMatchObject({ name: 'staging Enterprise' });
   });
 });
 
@@ -107,15 +69,6 @@ describe('issuing the demo keys', () => {
   });
 
   const issue = () => issueDemoKeys(database.client, table.name, records);
-
-  test('gives a key per plan', async () => {
-    expect(await issue()).toEqual({
-      free: demoKey('free'),
-      pro: demoKey('pro'),
-      business: demoKey('business'),
-      enterprise: demoKey('enterprise'),
-    });
-  });
 
   test.each(planIds)('puts the key of the plan %s into the table: its hash, unused, with its limits', async (plan) => {
     await issue();
@@ -142,31 +95,6 @@ describe('issuing the demo keys', () => {
 
     expect(new UsageMeter(records, apiStage).meter(hashApiKey(demoKey(plan)), NOW)).toBe(`demo-${plan}`);
     expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ name: `staging ${plans[plan].title}` }]);
-  });
-
-  test('says what was agreed with the Enterprise customer, in tags', async () => {
-    await issue();
-
-    expect(records.apiKey('demo-free')?.tags).toEqual({});
-    expect(records.apiKey('demo-enterprise')?.tags).toEqual({ 'per-minute': '60000', 'per-day': '10000000' });
-  });
-
-  test('again leaves what was counted', async () => {
-    await issue();
-    const limiter = new Limiter(database.client, table.name);
-    for (let request = 0; request < 3; request++) await limiter.admit(recordOf('free').keyHash, NOW);
-    await issue();
-
-    expect(await table.read(recordOf('free'))).toMatchObject({ minuteUsed: 3, dayUsed: 3 });
-  });
-
-  test('again leaves what an admin changed in the table', async () => {
-    await issue();
-    await table.setEnabled(recordOf('pro'), false);
-    await table.setLimits(recordOf('pro'), 5, 6);
-    await issue();
-
-    expect(await table.read(recordOf('pro'))).toMatchObject({ enabled: false, perMinute: 5, perDay: 6 });
   });
 
   test('again leaves what an admin changed in the gateway', async () => {
@@ -201,25 +129,9 @@ describe('issuing the demo keys', () => {
     await expect(table.read(recordOf('pro'))).rejects.toThrow('Invalid type');
   });
 
-  test('fills a gateway that has lost its records, and leaves the table', async () => {
-    await issue();
-    await table.setLimits(recordOf('free'), 5, 6);
-    records = allPlans();
-    await issue();
-
-    expect(new UsageMeter(records, apiStage).meter(hashApiKey(demoKey('free')), NOW)).toBe('demo-free');
-    expect(await table.read(recordOf('free'))).toMatchObject({ perMinute: 5, perDay: 6 });
-  });
-
   test('needs a usage plan for each plan of the catalogue', async () => {
-    records = titled('Free', 'Pro', 'Enterprise');
+    records = withPlans('free', 'pro', 'enterprise');
 
     await expect(issue()).rejects.toThrow(new HostError('The template has no usage plan Business'));
-  });
-
-  test('does not hide why it cannot', async () => {
-    await expect(issueDemoKeys(database.client, 'no-such-table', records)).rejects.toMatchObject({
-      name: 'ResourceNotFoundException',
-    });
   });
 });

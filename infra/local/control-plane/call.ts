@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
+import type { ApiStage } from '../gateway-records/records.ts';
+import { badRequest } from './control-plane-error.ts';
+
+/** What an operation works on. */
+export interface Gateway {
+  readonly records: GatewayRecords;
+  /** The one stage that there is. */
+  readonly apiStage: ApiStage;
+}
+
+/** One call of an operation. */
+export interface Call {
+  /** A parameter of the path, decoded. */
+  readonly parameter: (name: string) => string;
+  readonly query: URLSearchParams;
+  /** Parsed JSON; an empty object where there was no body. */
+  readonly body: unknown;
+}
+
+/** An operation of API Gateway's API. */
+export interface Operation {
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Such as `/apikeys/{apiKey}`. */
+  readonly path: string;
+  /** Names of the query parameters that it takes. */
+  readonly query?: readonly string[];
+  readonly status: number;
+  /**
+   * Does the work on the records in memory, all of it or none.
+   *
+   * @returns the body of the answer; undefined: none
+   * @throws ControlPlaneError
+   */
+  readonly run: (gateway: Gateway, call: Call) => unknown;
+}
+
+/** The longest body that the host reads of a call. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** Checks the body of a call, or a member of it. @throws ControlPlaneError naming the member that is wrong */
+export function parseBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, body);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const path = v.getDotPath(issue) ?? '';
+  if (issue.expected === 'never') throw badRequest(`This host does not know the member ${path} of the request body`);
+  throw badRequest(path === '' ? issue.message : `${path}: ${issue.message}`);
+}
+
+const patchBodySchema = v.strictObject({
+  patchOperations: v.array(v.strictObject({ op: v.string(), path: v.string(), value: v.optional(v.string(), '') })),
+});
+
+/** What a patch operation such as `replace /name` does to a resource. @throws ControlPlaneError */
+export type Patches<Resource> = Readonly<Record<string, (resource: Resource, value: string) => Resource>>;
+
+/**
+ * Applies the patch operations of a body to a resource, one after the other.
+ *
+ * @throws ControlPlaneError on an operation that is none of the patches
+ */
+export function applyPatches<Resource>(resource: Resource, body: unknown, patches: Patches<Resource>): Resource {
+  let patched = resource;
+  for (const { op, path, value } of parseBody(patchBodySchema, body).patchOperations) {
+    const operation = `${op} ${path}`;
+    const patch = Object.hasOwn(patches, operation) ? patches[operation] : undefined;
+    if (!patch) throw badRequest(`This host does not know the patch operation ${operation}`);
+    patched = patch(patched, value);
+  }
+  return patched;
+}
+
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 500;
+
+/** Query parameters of an operation that pages. */
+export const pagingParameters = ['limit', 'position'] as const;
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Where the next page starts; absent on the last. */
+  readonly position?: string;
+}
+
+/**
+ * The part of a list that a call asks for, in the order of the ids. A position is the id before it, so that a page is
+ * right whatever was added or deleted since the page before.
+ *
+ * @throws ControlPlaneError on a limit that is none
+ */
+export function pageOf<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  query: URLSearchParams,
+): Page<Item> {
+  const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
+  if (!(limit >= 1 && limit <= MAX_LIMIT)) throw badRequest(`limit must be a number from 1 to ${MAX_LIMIT}`);
+  const after = Buffer.from(query.get('position') ?? '', 'base64url').toString();
+  const rest = items.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const page = rest.slice(0, limit);
+  const last = rest.length > limit ? page.at(-1) : undefined;
+  return { items: page, ...(last && { position: Buffer.from(last.id).toString('base64url') }) };
+}

@@ -1,0 +1,92 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
+import { hashApiKey } from '../../shared/keys/api-key.ts';
+import { type KeyIdentity, unusedCounters } from '../../shared/keys/key-record.ts';
+import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
+import type { GatewayRecords } from './gateway-records/gateway-records.ts';
+import type { UsagePlan } from './gateway-records/records.ts';
+import { templatePlans } from './gateway-records/template-records.ts';
+import { HostError } from './host-error.ts';
+
+/** The template's usage plan for a plan of the catalogue. */
+export function usagePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan | undefined {
+  return templatePlans(records).find(({ tags }) => tags[gatewayTags.plan] === plan);
+}
+
+/**
+ * Issues the demo keys, once per data folder: a key that an admin has changed or deleted stays so. Gateway records and
+ * keys table can be of different ages, with another engine or a folder that was half deleted: a key that the gateway
+ * has, or has not had yet, gets its record in the table where it is missing.
+ */
+export async function issueDemoKeys(
+  client: DynamoDBDocumentClient,
+  keysTable: string,
+  records: GatewayRecords,
+): Promise<Record<PlanId, string>> {
+  for (const plan of planIds) {
+    const identity = identityOf(plan);
+    const note = `demoKeyIssued/${plan}`;
+    const isIssued = records.note(note) !== undefined;
+    const gatewayKey = records.apiKey(identity.keyId);
+    if (isIssued && !gatewayKey) continue;
+    const usagePlan = usagePlanOf(records, plan);
+    if (!isIssued && !usagePlan) throw new HostError(`The template has no usage plan ${plans[plan].title}`);
+    await putIfAbsent(client, keysTable, { ...identity, enabled: gatewayKey?.enabled ?? true });
+    if (isIssued || !usagePlan) continue;
+    // The gateway comes last: should the host be killed in between, the next start does it all again.
+    putInGateway(records, identity, usagePlan);
+    records.setNote(note, new Date(identity.createdAt).toISOString());
+  }
+  return {
+    free: demoKey('free'),
+    pro: demoKey('pro'),
+    business: demoKey('business'),
+    enterprise: demoKey('enterprise'),
+  };
+}
+
+function identityOf(plan: PlanId): KeyIdentity {
+  return {
+    keyHash: hashApiKey(demoKey(plan)),
+    keyId: `demo-${plan}`,
+    lineage: `demo-${plan}`,
+    name: `Demo ${plans[plan].title}`,
+    plan,
+    ...limitsOfDemoKey(plan),
+    enabled: true,
+    // In whole seconds, as API Gateway tells it.
+    createdAt: Math.floor(Date.now() / 1_000) * 1_000,
+    usageIdentifier: 'hash',
+  };
+}
+
+function putInGateway(records: GatewayRecords, identity: KeyIdentity, usagePlan: UsagePlan): void {
+  const { keyId, keyHash, name, plan, perMinute, perDay, createdAt } = identity;
+  const agreed = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
+  records.putApiKey({
+    id: keyId,
+    value: keyHash,
+    name,
+    enabled: true,
+    createdAt,
+    updatedAt: createdAt,
+    tags: plans[plan].limits === 'agreed' ? agreed : {},
+  });
+  records.putOnPlan(usagePlan.id, keyId);
+}
+
+async function putIfAbsent(client: DynamoDBDocumentClient, TableName: string, identity: KeyIdentity): Promise<void> {
+  try {
+    await client.send(
+      new PutCommand({
+        TableName,
+        Item: { ...identity, ...unusedCounters, interimUntil: 0, revision: 1, revoked: false },
+        ConditionExpression: 'attribute_not_exists(keyHash)',
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+}
