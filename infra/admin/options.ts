@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import ms, { type StringValue } from 'ms';
 import type { Limits, PlanId } from '../../shared/keys/plans.ts';
 import { planIds, plans } from '../../shared/keys/plans.ts';
-import { isoTime } from '../../shared/key-registry/iso-time.ts';
+import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { type StageName, stageNames, stages } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
 import type { OutputOptions } from './output.ts';

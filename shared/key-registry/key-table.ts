@@ -115,7 +115,7 @@ export class KeyTable {
   #addition(record: NewRecord) {
     return {
       TableName: this.#tableName,
-      Item: withoutUndefined(this.#parse({ ...record, revision: 1 })),
+      Item: this.#parse({ ...record, revision: 1 }),
       ConditionExpression: 'attribute_not_exists(keyHash)',
     };
   }
@@ -190,6 +190,15 @@ export const identityNames = [
   'usageIdentifier',
 ] as const satisfies readonly Exclude<keyof KeyIdentity, 'keyHash' | 'lineage'>[];
 
-function withoutUndefined(record: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+/** How long the record of a revoked key stays, in seconds: nobody who saw the key before adds it again. */
+const KEPT_SECONDS = 30 * 86_400;
+
+/** Closes a key for good. DynamoDB deletes the record later. */
+export function revocation() {
+  return { enabled: false, revoked: true, purgeAt: Math.floor(Date.now() / 1_000) + KEPT_SECONDS } satisfies KeyChange;
+}
+
+/** Whether the record of a revoked key has lived half of its time. */
+export function isHalfPurged({ purgeAt = 0 }: KeyRecord): boolean {
+  return purgeAt < Date.now() / 1_000 + KEPT_SECONDS / 2;
 }

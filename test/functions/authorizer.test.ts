@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { parseShare } from '../../shared/http/authorizer-share.ts';
+import { readAuthorizerMetrics } from '../../shared/http/authorizer-context.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { EmbeddedDatabase } from '../support/embedded-database.ts';
@@ -246,7 +246,7 @@ describe('Of its own part', () => {
   test('the functions understand all that it says', async () => {
     const { context, principalId } = await verdictOnKey({ keyId: 'k1', plan: 'business' });
 
-    expect(parseShare({ ...context, principalId })).toEqual({
+    expect(readAuthorizerMetrics({ ...context, principalId })).toEqual({
       coldStarts: 0,
       plan: 'business',
       keyId: 'k1',

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
-import { int64Fields } from '../../../shared/client/build/int64-fields.ts';
+import { int64Fields } from '../../../shared/client/build/schema-source.ts';
 import { schemaSource } from '../../../shared/client/build/schema-source.ts';
 import { run } from '../../support/admin-command.ts';
 import { browserObstacle, TestBrowser } from '../../support/browser.ts';

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type APIGatewayClient,
   type APIGatewayClientConfig,
@@ -44,18 +43,6 @@ const shortestOfEleven = (arrivals: readonly number[]) =>
   Math.min(...arrivals.slice(10).map((arrival, index) => arrival - (arrivals[index] ?? 0)));
 
 describe('a client of API Gateway', () => {
-  test('makes ten calls at once, and no more than ten in any two seconds', async () => {
-    const gateway = clientOf();
-    // A pause is no reason to make twenty.
-    await call(gateway, 1);
-    await sleep(1_500);
-    await call(gateway, 20);
-
-    expect(server.arrivals).toHaveLength(21);
-    expect((server.arrivals[9] ?? 0) - (server.arrivals[1] ?? 0)).toBeLessThan(1_000);
-    expect(shortestOfEleven(server.arrivals)).toBeGreaterThan(2_000 - TOLERANCE_MS);
-  });
-
   test('counts what it repeats among them', async () => {
     server.faults = (number) => (number <= 2 ? 'broken' : undefined);
     await call(clientOf(), 9);
@@ -78,12 +65,6 @@ describe('a client of API Gateway', () => {
 
     await expect(call(clientOf({ maxAttempts: 2 }), 1)).rejects.toMatchObject({ name: 'TooManyRequestsException' });
     expect(throttled).toBe(2);
-  });
-
-  test('makes ten attempts if it is told nothing', async () => {
-    const { config } = gatewayClient({ region: account.region });
-
-    expect(await config.maxAttempts()).toBe(10);
   });
 
   test('takes no other failure for a throttle', async () => {

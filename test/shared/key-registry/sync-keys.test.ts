@@ -4,7 +4,7 @@ import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
-import { KeyRegistry, usedCounters } from '../../support/key-registry.ts';
+import { KeyRegistry } from '../../support/key-registry.ts';
 
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 const nothing = { added: [], changed: [], disabled: [], removed: [], conflicts: [], problems: [] };
@@ -74,20 +74,6 @@ describe('a key made in the console', () => {
     const records = await registry.records();
     expect(records).toMatchObject([{ keyId, keyHash: hashApiKey(CONSOLE_VALUE), usageIdentifier: 'token' }]);
     expect(JSON.stringify(records)).not.toContain(CONSOLE_VALUE);
-  });
-
-  test('and disabled is in the table, closed', async () => {
-    const keyId = await registry.createKey({ enabled: false }, registry.plan('free'));
-
-    expect(await sync()).toEqual(did({ added: [keyId] }));
-    expect(await registry.records()).toMatchObject([{ keyId, enabled: false }]);
-  });
-
-  test('that no bearer token can be is a problem, and not in the table', async () => {
-    const keyId = await registry.createKey({ value: 'a key with spaces in it' }, registry.plan('free'));
-
-    expect(await sync()).toEqual(did({ problems: [`The key ${keyId} has a value that no bearer token can have.`] }));
-    expect(await registry.records()).toEqual([]);
   });
 
   test.each<[string, () => Promise<string | undefined>]>([
@@ -163,26 +149,6 @@ describe('a key that is in use keeps its counters when it is', () => {
     await registry.tag('apikeys', before.keyId, { 'replaced-by': undefined });
     expect(await sync()).toEqual(did({ changed: [before.keyId] }));
     expect(await read(before)).toStrictEqual({ ...before, revision: replaced.revision + 1 });
-  });
-
-  test('given back its life without end', async () => {
-    const before = await registry.usedKey({ tags: { expires: '2031-02-03T04:05:06.789+01:00' } });
-    await registry.tag('apikeys', before.keyId, { expires: undefined });
-
-    expect(before.expiresAt).toBe(Date.UTC(2031, 1, 3, 3, 5, 6, 789));
-    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-    const { expiresAt: _, ...endless } = before;
-    expect(await read(before)).toStrictEqual({ ...endless, revision: before.revision + 1 });
-  });
-
-  test('disabled and enabled again', async () => {
-    const before = await registry.usedKey();
-    await registry.updateKey(before.keyId, 'enabled', 'false');
-    await sync();
-    await registry.updateKey(before.keyId, 'enabled', 'true');
-
-    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-    expect(await read(before)).toEqual({ ...before, revision: before.revision + 2 });
   });
 });
 
@@ -267,16 +233,4 @@ describe('a key that is gone from API Gateway', () => {
     expect(await sync()).toEqual(did({ problems: [problem] }));
     expect(await read(gone)).toEqual(closed);
   });
-});
-
-test('The demo keys are in the table as API Gateway has them, and used counters stay', async () => {
-  await registry.use('demo-free');
-
-  expect(await registry.sync()).toEqual({
-    ...nothing,
-    unchanged: expect.arrayContaining(['demo-free', 'demo-pro', 'demo-business', 'demo-enterprise']),
-    // The keys of the overflow and interim plans count as well.
-    keysInAccount: 6,
-  });
-  expect(await registry.recordOf('demo-free')).toMatchObject({ ...usedCounters, revision: 1 });
 });

@@ -100,12 +100,6 @@ describeOnEachEngine('Updates of the stock', () => {
       await expect(apply({ ...update, versions: ['unversioned43'] })).rejects.toMatchObject(etag(version));
     });
 
-    test('make a version of their own each, the same quantity or not', async () => {
-      const versions = [await apply(anUpdate()), await apply(anUpdate())].map(({ version }) => version);
-
-      expect(new Set(versions).size).toBe(2);
-    });
-
     test('of one version at once: one is done', async () => {
       const outcomes = await Promise.all(
         [7, 8, 9].map((quantity) => outcomeOf(apply(anUpdate({ quantity, versions: ['v1'] })))),
