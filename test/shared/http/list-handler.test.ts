@@ -55,20 +55,12 @@ describe('A list without limit and cursor', () => {
     ['nothing', []],
     ['many pages', [2, 3, 1, 2]],
     ['parts without entries of the status', [2, 0, 0, 3, 0]],
-    ['parts that are all empty', [0, 0]],
   ])('is the JSON of the whole list: %s', async (_, lengths) => {
     const list = new PagedList(...lengths);
     const answer = await answerOf(list);
 
     expect(answer).toMatchObject({ statusCode: 200, failure: undefined });
     expect(answer.text).toBe(list.json);
-  });
-
-  test.each([undefined, 'sold'])('has the entries with the status %s', async (status) => {
-    const list = new PagedList(1);
-    await streamedAnswer(handlerOf(list), aProxyEvent({ query: status === undefined ? '' : `status=${status}` }));
-
-    expect(list.asked).toEqual([{ status }]);
   });
 });
 

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { orderItem, petItem } from '../../../infra/table-items.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
-import { type Order, orderStatuses } from '../../../shared/contract/orders.ts';
+import { type Order } from '../../../shared/contract/orders.ts';
 import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
@@ -128,16 +128,8 @@ describeOnEachEngine('The list of orders', () => {
     expect(await list()).toEqual([order, unshipped]);
   });
 
-  test.each(orderStatuses)('lists those that are %s', async (status) => {
-    const orders = Array.from({ length: 30 }, (_, id) => anOrder(id, { status: orderStatuses[id % 3] ?? 'placed' }));
-    await put(...orders);
-
-    expect(await list(status)).toEqual(orders.filter((order) => order.status === status));
-  });
-
   test.each([
     ['its status', { status: 'lost' }, 'must be one of placed, approved, delivered'],
-    ['its quantity', { quantity: 'many' }, 'Object'],
     ['its petId', { petId: 1.5 }, 'must be an int64'],
   ])('lists nothing at all rather than an order that is broken: %s', async (_, difference, fault) => {
     await client.send(new PutCommand({ TableName: tableName, Item: { ...orderItem(anOrder(1)), ...difference } }));
@@ -185,7 +177,6 @@ describeOnEachEngine('The pet store', () => {
   test.each<[string, Partial<PetRecord>]>([
     ['a name only', {}],
     ['photos', { photoUrls: ['https://example.com/1.jpg', 'https://example.com/2.jpg'] }],
-    ['a category', { category: { id: int64(MAX_INT64), name: 'dogs' } }],
     [
       'tags',
       {
@@ -195,7 +186,6 @@ describeOnEachEngine('The pet store', () => {
         ],
       },
     ],
-    ['no tags in a list of them', { tags: [] }],
   ])('finds a pet with %s', async (_, differences) => {
     await put(aPet('42', differences));
 
@@ -206,12 +196,6 @@ describeOnEachEngine('The pet store', () => {
     await put(aPet('9007199254740992', { name: 'another' }), aPet(id));
 
     expect(await store.find(int64(id))).toEqual(aPet(id));
-  });
-
-  test('finds nothing where there is no such pet', async () => {
-    await put(aPet('9007199254740992'));
-
-    expect(await store.find(int64('9007199254740993'))).toBeUndefined();
   });
 
   test('gives no record that is broken', async () => {
