@@ -100,15 +100,11 @@ const codeOf = (error: unknown): string =>
 /** Whether a call may have been carried out, or may be yet: no answer came, or none that tells. */
 export const isAnswerLost = (error: unknown): boolean => isUnavailable(error) && !wasRefused(error);
 
-/** Runs a DynamoDB call; what failed because DynamoDB is out of reach becomes a 503. */
-export async function reachingDynamoDB<Result>(call: Promise<Result>): Promise<Result> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    throw unavailable(error);
-  }
-}
+/** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE where DynamoDB is out of reach */
+export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>
+  call.catch((error: unknown) => {
+    throw isUnavailable(error) ? unavailable(error) : error;
+  });
 
 /** The answer where DynamoDB cannot be reached right now. */
 export function unavailable(cause: unknown, message?: string): ServiceError {

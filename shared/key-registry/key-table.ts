@@ -46,9 +46,7 @@ const namesSchema = v.object({ keyHash: v.string(), keyId: v.fallback(v.optional
 
 function wordsOf(error: unknown): string {
   if (!v.isValiError(error)) throw error;
-  return error.issues
-    .map(({ path, message }) => `${path?.map(({ key }) => String(key)).join('.')}: ${message}`)
-    .join('; ');
+  return error.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`).join('; ');
 }
 
 /** The keys table for those who manage keys. Each change replaces a known revision, so none undoes another unseen. */
@@ -62,14 +60,14 @@ export class KeyTable {
   }
 
   /** All keys there are, page by page. @param onUnreadable is told of each record that is left out */
-  async *pages(onUnreadable: (error: UnreadableRecordError) => void = fail): AsyncGenerator<KeyRecord[]> {
+  async *pages(onUnreadable?: (error: UnreadableRecordError) => void): AsyncGenerator<KeyRecord[]> {
     const pages = paginateScan({ client: this.#client }, { TableName: this.#tableName, ConsistentRead: true });
     for await (const { Items = [] } of pages) {
       yield Items.flatMap((item) => {
         try {
           return [this.#parse(item)];
         } catch (error) {
-          if (!(error instanceof UnreadableRecordError)) throw error;
+          if (!(error instanceof UnreadableRecordError) || !onUnreadable) throw error;
           onUnreadable(error);
           return [];
         }
@@ -154,10 +152,6 @@ export class KeyTable {
       throw new UnreadableRecordError(this.#tableName, item, error);
     }
   }
-}
-
-function fail(error: Error): never {
-  throw error;
 }
 
 /** What keeps a transaction from being carried out, and passes. */

@@ -43,7 +43,7 @@ async function syncOnce(
   stage: ApiStage,
   { force = false }: SyncOptions,
 ): Promise<SyncReport> {
-  // First the table, then API Gateway: what changes in the table from here on has another revision than is known here.
+  // The table is read before API Gateway: a record that changes from here on has another revision than the one read.
   const records = new Map<string, KeyRecord>();
   const unreadable = new Map<string, string>();
   for await (const page of table.pages(({ keyHash, message }) => unreadable.set(keyHash, `${message}.`))) {
@@ -118,7 +118,7 @@ function pickKey(
 function lineageOf(keyId: string, { predecessors }: GatewayState, recordOfId: ReadonlyMap<string, KeyRecord>): string {
   const chain = new Set([keyId]);
   for (let first = keyId; ;) {
-    const earlier = predecessors.get(first)?.find((id) => !chain.has(id));
+    const earlier = predecessors.get(first)?.find(({ keyId: id }) => !chain.has(id))?.keyId;
     if (earlier === undefined) return first;
     const known = recordOfId.get(earlier);
     if (known) return known.lineage;

@@ -279,17 +279,9 @@ describeOnEachEngine('A rotated key', () => {
     test('is admitted from memory', async () => {
       const { old } = await rotate(leased);
       const count = countWrites(client);
-      for (let sent = 0; sent < 300; sent++) await admit(old, NOW + sent);
+      for (let sent = 0; sent < 500; sent++) await admit(old, NOW + sent);
 
-      expect(count.writes).toBeLessThan(250);
-    });
-
-    test('gives back to its successor what it did not use', async () => {
-      const { old, successor } = await rotate(leased);
-      await outcomes(20, old);
-      await outcomes(1, old, NOW + 25_000);
-
-      expect(await table.read(successor)).toMatchObject({ minuteUsed: 21, dayUsed: 21 });
+      expect(count.writes).toBeLessThan(400);
     });
   });
 });
