@@ -38,10 +38,7 @@ export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): 
   });
   // It formats every answer for a logger that is not set, which takes a tenth of the time of a long list.
   client.middlewareStack.remove('loggerMiddleware');
-  return DynamoDBDocumentClient.from(client, {
-    marshallOptions: { removeUndefinedValues: true },
-    unmarshallOptions: { ...exactNumbers },
-  });
+  return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
 /** Failures that DynamoDB answers when it is too busy: the call was not carried out, and may be sent again. */
