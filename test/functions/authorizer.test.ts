@@ -179,7 +179,6 @@ describe('A request that is denied', () => {
 });
 
 describe('Of its own part', () => {
-
   test('it tells nothing of the plan where the request could not be counted', async () => {
     const token = generateApiKey();
     await keys.removeAttribute(await keys.issue({ keyHash: hashApiKey(token) }), 'minuteRefused');
