@@ -4,15 +4,18 @@ import { operationAt } from '../shared/contract/operations.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
-import { contextOf, unavailableContext, UNCOUNTED, usageIdentifier } from '../shared/http/authorizer-context.ts';
-import { shareContext } from '../shared/http/authorizer-share.ts';
-import { requestTime } from '../shared/http/request-time.ts';
+import {
+  authorizerMetrics,
+  contextOf,
+  unavailableContext,
+  UNCOUNTED,
+  usageIdentifier,
+} from '../shared/http/authorizer-context.ts';
+import { bearerToken, requestTime } from '../shared/http/request.ts';
 import { logError } from '../shared/log.ts';
 import { hashApiKey, isPlausibleApiKey } from '../shared/keys/api-key.ts';
-import { bearerToken } from '../shared/keys/bearer-token.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
-import { requestLog } from '../shared/request-log/request-log.ts';
-import { takeColdStarts } from '../shared/request-log/cold-starts.ts';
+import { requestLog, takeColdStarts } from '../shared/request-log.ts';
 import { warmUp } from '../shared/warm-up.ts';
 
 /** One try: the SDK repeating a write that did arrive would count a request twice. */
@@ -31,7 +34,7 @@ export const initialise = () => warmUp(() => limiter.admit('0'.repeat(64), Date.
  */
 export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
   const now = requestTime(event);
-  const token = bearerToken(event.multiValueHeaders);
+  const token = bearerToken(event);
   if (token === undefined) return denied(event, 'API_KEY_MISSING', now);
   if (!isPlausibleApiKey(token)) return denied(event, 'API_KEY_INVALID', now);
 
@@ -42,13 +45,13 @@ export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<
     const { key } = verdict;
     const meteredAs =
       verdict.kind === 'admitted' ? usageIdentifier(key, { token, keyHash }, interimKey, now) : overflowKey;
-    const context = { ...contextOf(verdict, now), ...shareContext(takeColdStarts(), key.plan) };
+    const context = { ...contextOf(verdict, now), ...authorizerMetrics(takeColdStarts(), key.plan) };
     return allow(event.methodArn, key.keyId, meteredAs, context);
   } catch (error) {
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });
     return allow(event.methodArn, UNCOUNTED, interimKey, {
       ...unavailableContext(now),
-      ...shareContext(takeColdStarts()),
+      ...authorizerMetrics(takeColdStarts()),
     });
   }
 };

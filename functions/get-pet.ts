@@ -4,7 +4,7 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { deprecationHeaders } from '../shared/http/deprecation.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
-import { parsePetId } from '../shared/http/pet-id.ts';
+import { parsePetId } from '../shared/http/request.ts';
 import { PetStore } from '../shared/stores/pet-store.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
 import { ANY_ID, warmUp } from '../shared/warm-up.ts';

@@ -4,8 +4,7 @@ import { requiredEnv } from '../shared/environment.ts';
 import { gatewayClient } from '../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
 import { syncKeys } from '../shared/key-registry/sync-keys.ts';
-import { countedBySync, KEYS_IN_ACCOUNT } from '../shared/key-registry/sync-metrics.ts';
-import type { SyncReport } from '../shared/key-registry/sync-report.ts';
+import { countedBySync, KEYS_IN_ACCOUNT, type SyncReport } from '../shared/key-registry/sync-report.ts';
 
 const gateway = gatewayClient();
 const table = new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE'));

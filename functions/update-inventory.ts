@@ -1,17 +1,16 @@
 import { entityTag, inventoryItemToJson, inventoryUpdateSchema } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { idempotentRequest } from '../shared/http/idempotent-request.ts';
-import { ifMatchVersions } from '../shared/http/if-match.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
-import { parsePetId } from '../shared/http/pet-id.ts';
+import { parsePetId } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/stability.ts';
+import { idempotentRequest, ifMatchVersions } from '../shared/http/update-headers.ts';
 import { IdempotentUpdates } from '../shared/stores/idempotent-updates.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
 import { ANY_ID, warmUp } from '../shared/warm-up.ts';
 
-/** One try: the stores know themselves which write may be sent again. */
+/** The SDK must repeat no write by itself: the stores repeat those that surely were not done. */
 const client = documentClient({ maxAttempts: 1, requestTimeout: 3_000 });
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 const idempotent = new IdempotentUpdates(client, stock, requiredEnv('REQUESTS_TABLE'));

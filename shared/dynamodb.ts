@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
@@ -35,12 +36,12 @@ export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): 
     maxAttempts,
     requestHandler: { connectionTimeout: 1_000, requestTimeout, throwOnRequestTimeout: true },
   });
-  // It prepares every answer for a log that nobody has asked for: a tenth of the time of a long list.
+  // It formats every answer for a logger that is not set, which takes a tenth of the time of a long list.
   client.middlewareStack.remove('loggerMiddleware');
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
-/** Failures with which DynamoDB puts a call off: it was not carried out, and may be later. */
+/** Failures that DynamoDB answers when it is too busy: the call was not carried out, and may be sent again. */
 const REFUSALS = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -65,14 +66,12 @@ export function isUnavailable(error: unknown): boolean {
 
 /** The codes that the operating system gives; Node's own, which begin with ERR_, are faults of a program. */
 export function isNetworkError(error: Error): boolean {
-  return 'code' in error && typeof error.code === 'string' && /^E(?!RR_)[A-Z]/.test(error.code);
+  return /^E(?!RR_)[A-Z]/.test(codeOf(error));
 }
 
-const serverErrorSchema = v.object({ $response: v.object({ statusCode: v.pipe(v.number(), v.minValue(500)) }) });
-
 /** A 5xx of something in between, whose body the SDK could not read. */
-function isServerError(error: Error): boolean {
-  return v.is(serverErrorSchema, error);
+function isServerError(error: Error & { readonly $response?: { readonly statusCode?: number } }): boolean {
+  return (error.$response?.statusCode ?? 0) >= 500;
 }
 
 /**
@@ -80,7 +79,7 @@ function isServerError(error: Error): boolean {
  * out only when it uses one: the request has then not arrived.
  */
 export function isConnectionGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+  return ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
 }
 
 /** The connection was refused, or the host not found. */
@@ -88,22 +87,21 @@ const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** Whether a call surely was not carried out, and may be sent again. */
 export function wasRefused(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return isThrottled(error) || ('code' in error && typeof error.code === 'string' && UNREACHED.has(error.code));
+  return isThrottled(error) || UNREACHED.has(codeOf(error));
 }
+
+/** The code of an error that has one: of the operating system, for an error of the network. */
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Whether a call may have been carried out, or may be yet: no answer came, or none that tells. */
 export const isAnswerLost = (error: unknown): boolean => isUnavailable(error) && !wasRefused(error);
 
-/** Runs a DynamoDB call; what failed because DynamoDB is out of reach becomes a 503. */
-export async function reachingDynamoDB<Result>(call: Promise<Result>): Promise<Result> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    throw unavailable(error);
-  }
-}
+/** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE where DynamoDB is out of reach */
+export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>
+  call.catch((error: unknown) => {
+    throw isUnavailable(error) ? unavailable(error) : error;
+  });
 
 /** The answer where DynamoDB cannot be reached right now. */
 export function unavailable(cause: unknown, message?: string): ServiceError {
@@ -112,4 +110,32 @@ export function unavailable(cause: unknown, message?: string): ServiceError {
     headers: { 'Retry-After': '1' },
     cause,
   });
+}
+
+/** The first one included. */
+const MAX_TRIES = 4;
+/** No try begins later: the function has 15 seconds, and a try takes up to six, for a read and a write. */
+const LAST_TRY_AFTER_MS = 5_000;
+/** Before the second try; it doubles with each further one. */
+const LONGEST_FIRST_PAUSE_MS = 50;
+
+/**
+ * Makes an attempt again while it fails in a way that `mayRepeat` says. Pauses are random, or those who collide would
+ * collide again.
+ *
+ * @throws the last failure
+ */
+export async function tryAgain<Result>(
+  attempt: () => Promise<Result>,
+  mayRepeat: (error: unknown) => boolean,
+): Promise<Result> {
+  const begun = Date.now();
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!mayRepeat(error) || tries === MAX_TRIES || Date.now() - begun > LAST_TRY_AFTER_MS) throw error;
+    }
+    await sleep(Math.random() * LONGEST_FIRST_PAUSE_MS * 2 ** (tries - 1));
+  }
 }

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { errorCatalogue } from '../../shared/contract/errors.ts';
 import { operations } from '../../shared/contract/operations.ts';
 import { type Limits, planIds } from '../../shared/keys/plans.ts';
-import { syncMetricNames } from '../../shared/key-registry/sync-metrics.ts';
-import { requestMetrics } from '../../shared/request-log/request-metrics.ts';
+import { syncMetricNames } from '../../shared/key-registry/sync-report.ts';
+import { requestMetrics } from '../../shared/request-log.ts';
 import { prices } from './prices.ts';
 
 /** What a request takes, the mean of many. Measured by `npm run bench -- costs`. */

@@ -2,7 +2,6 @@ import type { Middleware } from 'openapi-fetch';
 import type { ClientSettings } from './client-options.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { type Limits, readLimits } from './limits.ts';
-import { sleep, waitFor } from './wait-for.ts';
 
 /** The backoff grows no further than this, in milliseconds. */
 const MAX_BACKOFF = 20_000;
@@ -35,7 +34,7 @@ export class RetryAndLimits {
 
   async #sendUntilAnswered(request: Request, settings: ClientSettings): Promise<Response> {
     const body = request.method === 'GET' ? null : await request.text();
-    const call = { signal: request.signal, patience: settings.maxWait };
+    const call = { signal: request.signal, pauseLeft: settings.maxWait };
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#enter(call);
@@ -43,8 +42,8 @@ export class RetryAndLimits {
       } catch (error) {
         if (!isPassing(error, request) || attempt > settings.maxRetries) throw error;
         const pause = pauseAfter(error, attempt, settings.retryDelay);
-        if (pause > call.patience) throw error;
-        call.patience -= pause;
+        if (pause > call.pauseLeft) throw error;
+        call.pauseLeft -= pause;
         settings.onRetry?.({ error, attempt: attempt + 1, pause });
         await sleep(pause, call.signal);
       }
@@ -69,18 +68,18 @@ export class RetryAndLimits {
   }
 
   /**
-   * Waits until a request may be sent; {@link #leave} must follow. The patience is the milliseconds left for pauses.
+   * Waits until a request may be sent; {@link #leave} must follow. `pauseLeft` is the milliseconds left for pauses.
    *
-   * @throws ApiError the refusal that still holds, where its end is beyond the patience
+   * @throws ApiError the refusal that still holds, where its end is beyond `pauseLeft`
    */
-  async #enter(call: { readonly signal: AbortSignal; patience: number }): Promise<void> {
+  async #enter(call: { readonly signal: AbortSignal; pauseLeft: number }): Promise<void> {
     for (;;) {
       const refusal = this.#refusal;
       const now = Date.now();
       if (refusal && now < refusal.nextTry) {
         const { error, end } = refusal;
-        if (end - now > call.patience) throw new ApiError(error.response, error, Math.ceil((end - now) / 1_000));
-        call.patience -= end - now;
+        if (end - now > call.pauseLeft) throw new ApiError(error.response, error, Math.ceil((end - now) / 1_000));
+        call.pauseLeft -= end - now;
         await sleep(end - now, call.signal);
       }
       await waitFor(call.signal, (admitted) => {
@@ -152,3 +151,25 @@ function pauseAfter(error: ApiError | ConnectionError, attempt: number, retryDel
   const retryAfter = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
   return retryAfter * 1_000 + Math.round(backoff * (0.5 + Math.random() / 2));
 }
+
+/**
+ * Waits for something to happen. The signal should not outlive the call: its listener stays.
+ *
+ * @param begin is told what to call when it has happened; returns what ends the waiting early
+ * @throws the reason of the signal, where that aborts first
+ */
+const waitFor = (signal: AbortSignal, begin: (happened: () => void) => () => void): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const cancel = begin(resolve);
+    signal.addEventListener('abort', () => {
+      cancel();
+      reject(signal.reason);
+    });
+  });
+
+const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  waitFor(signal, (over) => {
+    const timer = setTimeout(over, milliseconds);
+    return () => clearTimeout(timer);
+  });

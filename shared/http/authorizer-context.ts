@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
+import type { PlanId } from '../keys/plans.ts';
 import {
   emptyWindows,
   type RateLimit,
@@ -12,9 +13,6 @@ import {
 } from '../keys/verdict.ts';
 
 const ADMITTED = 'ADMITTED';
-
-const UNKNOWN_POLICY = '"minute";q=0;w=60, "day";q=0;w=86400';
-const UNKNOWN_STANDING = '"minute";r=0;t=0, "day";r=0;t=0';
 
 const codeOfRefusal = {
   minute: 'RATE_LIMIT_EXCEEDED',
@@ -33,10 +31,10 @@ const authorizerContextSchema = v.object({
   remaining: v.string(),
   /** Unix seconds. */
   reset: v.string(),
-  /** The quotas of both windows, as `RateLimit-Policy` has them. An authorizer of a release ago does not tell. */
-  rateLimitPolicy: v.optional(v.string(), UNKNOWN_POLICY),
+  /** The quotas of both windows, as `RateLimit-Policy` has them. */
+  rateLimitPolicy: v.string(),
   /** What is left of both windows, as `RateLimit` has it. */
-  rateLimit: v.optional(v.string(), UNKNOWN_STANDING),
+  rateLimit: v.string(),
   /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
   retryAfter: v.string(),
   lineage: v.optional(v.string()),
@@ -78,13 +76,13 @@ export function noLimitContext(now: number): LimitContext {
   return limitContext(windows.minute, windows, 1, now);
 }
 
-/** What the limit headers say where nobody has looked at the key, nor at the time. */
+/** What the limit headers say in an answer that knows neither the key nor the time. */
 export const unknownLimit = {
   limit: '0',
   remaining: '0',
   reset: '0',
-  rateLimitPolicy: UNKNOWN_POLICY,
-  rateLimit: UNKNOWN_STANDING,
+  rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
+  rateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
 } as const satisfies Record<(typeof limitHeaders)[keyof typeof limitHeaders], string>;
 
 function limitContext(tightest: RateLimit, windows: Windows, retryAfter: number, now: number): LimitContext {
@@ -117,6 +115,26 @@ export function parseLineage(context: unknown): string {
 /** The error code that a refused request is answered with; undefined for an admitted one. */
 export function refusalCode({ outcome }: AuthorizerContext): ErrorCode | undefined {
   return outcome === ADMITTED ? undefined : outcome;
+}
+
+/** What the authorizer adds to its context for the log line of the request. */
+export function authorizerMetrics(coldStarts: number, plan?: PlanId): Record<string, string> {
+  return { ...(plan !== undefined && { plan }), coldStarts: String(coldStarts) };
+}
+
+/** Reads it in a function. Whatever is missing there (a release may be under way), the request is logged. */
+export function readAuthorizerMetrics(context: Readonly<Record<string, unknown>> | null | undefined) {
+  const text = (name: string): string | undefined => {
+    const value = context?.[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const principalId = text('principalId');
+  return {
+    outcome: text('outcome'),
+    plan: text('plan'),
+    keyId: principalId === UNCOUNTED ? undefined : principalId,
+    coldStarts: Number(text('coldStarts')) || 0,
+  };
 }
 
 /**

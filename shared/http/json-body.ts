@@ -1,9 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { duplicateField } from './duplicate-field.ts';
-import { isIntegerText } from './integer-text.ts';
-import { requestHeader } from './request-header.ts';
+import { headerValues } from './request.ts';
 
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
 export const MAX_BODY_BYTES = 16 * 1024;
@@ -24,7 +22,7 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
     throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
   }
   if (bytes.length === 0) throw new ServiceError('INVALID_BODY');
-  if (!JSON_MEDIA_TYPE.test(requestHeader(event, 'Content-Type').at(-1)?.trim() ?? ''))
+  if (!JSON_MEDIA_TYPE.test(headerValues(event, 'Content-Type').at(-1)?.trim() ?? ''))
     throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
 
   const result = v.safeParse(schema, parseJsonObject(bytes.toString('utf8')));
@@ -38,9 +36,19 @@ type Reviver = (name: string, value: unknown, context: { readonly source?: strin
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript does not know the context of a reviver yet (ECMAScript 2026)
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** A number that only rounding makes an integer is none: NaN, for the schema to refuse under its field's name. */
+/** A number that only rounding makes an integer becomes NaN, for the schema to refuse under its field's name. */
 const asWritten: Reviver = (_, value, { source }) =>
   typeof value === 'number' && source !== undefined && !isIntegerText(source) ? Number.NaN : value;
+
+const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** Whether a JSON number is an integer as it is written, such as `5`, `5.0` or `1e2`, but not `1e-400`. */
+function isIntegerText(text: string): boolean {
+  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+  const digits = whole + fraction;
+  const significant = digits.replace(/0+$/, '');
+  return significant === '' || digits.length - significant.length >= fraction.length - Number(exponent);
+}
 
 function parseJsonObject(text: string): object {
   let value: unknown;
@@ -50,10 +58,28 @@ function parseJsonObject(text: string): object {
     throw new ServiceError('INVALID_BODY', { message: 'The body is not valid JSON.', cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ServiceError('INVALID_BODY');
-  const twice = duplicateField(text);
-  if (twice !== undefined)
-    throw new ServiceError('INVALID_BODY', { message: `The field ${quoted(twice)} is given twice.` });
+  const duplicate = duplicateField(text);
+  if (duplicate !== undefined)
+    throw new ServiceError('INVALID_BODY', { message: `The field ${quoted(duplicate)} is given twice.` });
   return value;
+}
+
+/** Strings of a JSON text, with the colon where they are names of fields; the begin and the end of objects. */
+const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
+
+/** The first field name that an object in a valid JSON text has twice. `JSON.parse` would silently take the last. */
+function duplicateField(json: string): string | undefined {
+  const objects: Set<unknown>[] = [];
+  for (const [token, text, colon] of json.matchAll(TOKENS)) {
+    if (token === '{') objects.push(new Set());
+    if (token === '}') objects.pop();
+    if (text === undefined || colon === undefined) continue;
+    const name = String(JSON.parse(text));
+    const names = objects.at(-1);
+    if (names?.has(name)) return name;
+    names?.add(name);
+  }
+  return undefined;
 }
 
 /** Field names are the caller's, so they are cut short. */

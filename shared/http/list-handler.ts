@@ -1,14 +1,15 @@
+import { pipeline, Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import Negotiator from 'negotiator';
 import type * as v from 'valibot';
 import type { OperationId } from '../contract/operations.ts';
+import { logError } from '../log.ts';
 import type { Page, Selection } from '../stores/sorted-table.ts';
-import { compressed } from './compressed.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
-import { jsonArray } from './json-array.ts';
-import { type ListQuery, parseListQuery } from './list-query.ts';
-import type { StreamedReply } from './reply.ts';
+import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
+import { type Reply, streamingHandler } from './operation-handler.ts';
+import { headerValues } from './request.ts';
 import { stabilityHeader } from './stability.ts';
-import { streamingHandler } from './streaming-handler.ts';
 
 export interface List<Entry, Status extends string> {
   readonly operation: OperationId;
@@ -18,7 +19,7 @@ export interface List<Entry, Status extends string> {
     page(selection: Selection, limit: number): Promise<Page<Entry>>;
   };
   readonly toJson: (entry: Entry) => string;
-  /** Milliseconds that a reader may take nothing for: beyond them a function is held up for nobody. */
+  /** Milliseconds without the reader taking anything, after which the answer is cut off. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -35,7 +36,8 @@ export function listHandler<Entry, Status extends string>(list: List<Entry, Stat
   return streamingHandler(async (event) => {
     const query = parseListQuery(event, list.status);
     const isPaged = query.limit !== undefined || query.cursor !== undefined;
-    return compressed(event, isPaged ? await onePage(event, list, query) : await wholeList(event, list, query));
+    const reply = isPaged ? await onePage(event, list, query) : await wholeList(event, list, query);
+    return compressed(event, reply);
   }, stabilityHeader(list.operation));
 }
 
@@ -43,7 +45,7 @@ async function onePage<Entry, Status extends string>(
   { requestContext }: APIGatewayProxyEvent,
   { operation, entries, toJson }: List<Entry, Status>,
   { limit = DEFAULT_LIMIT, cursor, status }: ListQuery<Status>,
-): Promise<StreamedReply> {
+): Promise<Reply> {
   const place = { list: operation, status };
   const after = cursor === undefined ? undefined : decodeCursor(cursor, place);
   const page = await entries.page({ status, after }, limit);
@@ -62,8 +64,62 @@ async function wholeList<Entry, Status extends string>(
   { requestContext: { requestId } }: APIGatewayProxyEvent,
   { entries, toJson, idleTimeoutMs = IDLE_TIMEOUT_MS }: List<Entry, Status>,
   { status }: ListQuery<Status>,
-): Promise<StreamedReply> {
+): Promise<Reply<Readable>> {
   const parts = entries.all(status);
   const first = await parts.next();
-  return { status: 200, body: jsonArray({ first, parts, toJson, requestId, idleTimeoutMs }) };
+  const text = cutOffWhenIdle(jsonArray(first, parts, toJson), idleTimeoutMs, (error) => {
+    logError('A list broke off after its answer had begun', error, { requestId });
+  });
+  return { status: 200, body: text };
+}
+
+/** The text of a JSON array, part by part as the entries are read. */
+async function* jsonArray<Entry>(
+  first: IteratorResult<readonly Entry[]>,
+  parts: AsyncGenerator<readonly Entry[]>,
+  toJson: (entry: Entry) => string,
+): AsyncGenerator<string> {
+  let separator = '[';
+  for (let part = first; !part.done; part = await parts.next()) {
+    if (part.value.length === 0) continue;
+    yield separator + part.value.map(toJson).join(',');
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+/** A stream of a text, which ends with an error when its reader takes nothing for too long: it costs the function's time. */
+function cutOffWhenIdle(
+  text: AsyncGenerator<string>,
+  idleTimeoutMs: number,
+  onError: (error: unknown) => void,
+): Readable {
+  const timed = async function* (): AsyncGenerator<string> {
+    try {
+      for await (const part of text) {
+        const timer = setTimeout(() => stream.destroy(new Error('The reader has stalled')), idleTimeoutMs);
+        try {
+          yield part;
+        } finally {
+          clearTimeout(timer);
+        }
+      }
+    } catch (error) {
+      onError(error);
+      throw error;
+    }
+  };
+  const stream = Readable.from(timed());
+  return stream;
+}
+
+/** API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. */
+function compressed(event: APIGatewayProxyEvent, reply: Reply<string | Readable>): Reply<string | Readable> {
+  const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
+  const accepted = { headers: { 'accept-encoding': headerValues(event, 'Accept-Encoding').join(', ') } };
+  if (new Negotiator(accepted).encoding(['gzip', 'identity']) !== 'gzip') return { ...reply, headers };
+  const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
+  // An error of either stream destroys the other, where its reader gets it.
+  pipeline(typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body, gzip, () => undefined);
+  return { ...reply, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: gzip };
 }

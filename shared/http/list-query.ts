@@ -1,16 +1,17 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { limitSchema } from '../contract/list-query.ts';
+import { type Int64, int64Schema } from '../contract/int64.ts';
+import { cursorSchema, limitSchema } from '../contract/list-query.ts';
 
 /** What a client asked of a list. */
 export interface ListQuery<Status extends string> {
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
-  readonly status: Status | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly status?: Status | undefined;
 }
 
-/** Digits as a number; anything else as it is, for the schema to refuse. */
+/** Digits as a number; NaN for anything else, for the schema to refuse. */
 const digits = v.pipe(
   v.string(),
   v.transform((text) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN)),
@@ -31,10 +32,7 @@ export function parseListQuery<Status extends string>(
     status: v.optional(status),
   });
   const result = v.safeParse(schema, onlyValues(event));
-  if (result.success) {
-    const { limit, cursor, status: wanted } = result.output;
-    return { limit, cursor, status: wanted };
-  }
+  if (result.success) return result.output;
   throw new ServiceError('INVALID_QUERY', { message: [...new Set(result.issues.map(describe))].join(' ') });
 }
 
@@ -55,3 +53,39 @@ function describe(issue: v.BaseIssue<unknown>): string {
 
 /** Names are the caller's, so they are cut short. */
 const quoted = (name: string): string => JSON.stringify(name.slice(0, 40));
+
+/** A place in a list: after an id, among the entries with a status. */
+export interface Place {
+  /** The operation that lists. */
+  readonly list: string;
+  readonly status: string | undefined;
+  readonly after: Int64;
+}
+
+/** List, status (empty for any) and id. */
+const placeSchema = v.strictTuple([v.string(), v.string(), int64Schema]);
+
+const REMEDY = 'Follow the Link header of a page as it is, or begin again without a cursor.';
+
+/** The cursor for a place. It is a position, no secret: whoever makes one up gets the entries after its id. */
+export function encodeCursor({ list, status = '', after }: Place): string {
+  return Buffer.from([list, status, after].join(':')).toString('base64url');
+}
+
+/**
+ * The id that a cursor stands for.
+ *
+ * @throws ServiceError INVALID_CURSOR where it is malformed, or is of another list or status
+ */
+export function decodeCursor(cursor: string, { list, status = '' }: Omit<Place, 'after'>): Int64 {
+  const text = v.is(cursorSchema, cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
+  const place = v.safeParse(placeSchema, text.split(':'));
+  if (!place.success) throw invalidCursor('is malformed');
+  const [ofList, ofStatus, after] = place.output;
+  if (ofList !== list) throw invalidCursor('is of another list');
+  if (ofStatus !== status) throw invalidCursor('is of a list with another status');
+  return after;
+}
+
+const invalidCursor = (fault: string): ServiceError =>
+  new ServiceError('INVALID_CURSOR', { message: `The cursor ${fault}. ${REMEDY}` });

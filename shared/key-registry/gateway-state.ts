@@ -31,8 +31,8 @@ export interface GatewayState {
   /** All keys of the account, by their hash: of two with one hash both. */
   readonly keys: ReadonlyMap<string, readonly GatewayKey[]>;
   readonly keysInAccount: number;
-  /** Ids of the keys that were rotated to a key, by the id of that key. */
-  readonly predecessors: ReadonlyMap<string, readonly string[]>;
+  /** The keys that were rotated to a key, by the id of that key; those that were not by undefined. */
+  readonly predecessors: ReadonlyMap<string | undefined, readonly GatewayKey[]>;
   /** Whether each plan of the catalogue has its usage plan. If not, keys may be on none through no doing of an admin. */
   readonly hasAllPlans: boolean;
   /** What an admin should put right, in words. */
@@ -59,48 +59,38 @@ export async function readGatewayState(client: APIGatewayClient, stage: ApiStage
   }
   const underWay = keysUnderWay(apiKeys);
   const hashes = new Map([...apiKeys].map(([id, apiKey]) => [id, hashOf(apiKey)]));
-  const keys = new Map<string, GatewayKey[]>();
-  const predecessors = new Map<string, string[]>();
-  for (const [keyId, apiKey] of apiKeys) {
+  const keys = [...apiKeys].map(([keyId, apiKey]): GatewayKey => {
     const plan = planOfKey.get(keyId);
     const registered = plan && readApiKey(apiKey, plan, (id) => hashes.get(id));
     const isLeftAlone = underWay.has(keyId) || onUnreadable.has(keyId);
-    append(keys, hashOf(apiKey), { keyId, keyHash: hashOf(apiKey), apiKey, registered, isLeftAlone });
-    const successor = apiKey.tags?.[gatewayTags.replacedBy];
-    if (successor !== undefined) append(predecessors, successor, keyId);
-  }
+    return { keyId, keyHash: hashOf(apiKey), apiKey, registered, isLeftAlone };
+  });
   return {
-    keys,
+    keys: Map.groupBy(keys, ({ keyHash }) => keyHash),
     keysInAccount: apiKeys.size,
-    predecessors,
+    predecessors: Map.groupBy(keys, ({ apiKey }) => apiKey.tags?.[gatewayTags.replacedBy]),
     hasAllPlans: missing.length === 0,
     problems: [...problems, ...missingPlans, ...leftUnfinished(underWay)],
   };
 }
 
+/** The ids of the keys on a usage plan; none where it was deleted meanwhile. */
 async function keyIdsOn(client: APIGatewayClient, usagePlanId: string): Promise<string[]> {
-  const ids: string[] = [];
-  try {
-    for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId })) {
-      ids.push(...items.map(({ id = '' }) => id));
-    }
-    return ids;
-  } catch (error) {
-    // The plan was deleted meanwhile.
-    if (error instanceof NotFoundException) return [];
-    throw error;
-  }
+  const pages = Array.fromAsync(paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId }));
+  const found = (await unlessGone(pages)) ?? [];
+  return found.flatMap(({ items = [] }) => items.map(({ id = '' }) => id));
 }
 
 /** Asks once more for a key: lists may lag behind. @returns undefined where it is gone */
-export async function readKeyAgain(client: APIGatewayClient, apiKey: string): Promise<ApiKey | undefined> {
-  try {
-    return await client.send(new GetApiKeyCommand({ apiKey }));
-  } catch (error) {
+export const readKeyAgain = (client: APIGatewayClient, apiKey: string): Promise<ApiKey | undefined> =>
+  unlessGone(client.send(new GetApiKeyCommand({ apiKey })));
+
+/** The answer to a call; undefined where API Gateway does not have what it is about. */
+const unlessGone = <Answer>(call: Promise<Answer>): Promise<Answer | undefined> =>
+  call.catch((error: unknown) => {
     if (error instanceof NotFoundException) return undefined;
     throw error;
-  }
-}
+  });
 
 /** Asks once more whether a key is on no customer's usage plan of the stage, not even on one that cannot be read. */
 export async function isOnNoPlan(client: APIGatewayClient, stage: ApiStage, keyId: string): Promise<boolean> {
@@ -134,10 +124,4 @@ function leftUnfinished(underWay: ReadonlyMap<string, string>): string[] {
   return [...underWay]
     .filter(([, since]) => isStale(since, Date.now()))
     .map(([id, since]) => `The key ${id} was left unfinished at ${since}: run the command again that was cut off.`);
-}
-
-function append<Key, Item>(map: Map<Key, Item[]>, key: Key, item: Item): void {
-  const items = map.get(key);
-  if (items) items.push(item);
-  else map.set(key, [item]);
 }

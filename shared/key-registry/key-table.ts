@@ -46,9 +46,7 @@ const namesSchema = v.object({ keyHash: v.string(), keyId: v.fallback(v.optional
 
 function wordsOf(error: unknown): string {
   if (!v.isValiError(error)) throw error;
-  return error.issues
-    .map(({ path, message }) => `${path?.map(({ key }) => String(key)).join('.')}: ${message}`)
-    .join('; ');
+  return error.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`).join('; ');
 }
 
 /** The keys table for those who manage keys. Each change replaces a known revision, so none undoes another unseen. */
@@ -62,14 +60,14 @@ export class KeyTable {
   }
 
   /** All keys there are, page by page. @param onUnreadable is told of each record that is left out */
-  async *pages(onUnreadable: (error: UnreadableRecordError) => void = fail): AsyncGenerator<KeyRecord[]> {
+  async *pages(onUnreadable?: (error: UnreadableRecordError) => void): AsyncGenerator<KeyRecord[]> {
     const pages = paginateScan({ client: this.#client }, { TableName: this.#tableName, ConsistentRead: true });
     for await (const { Items = [] } of pages) {
       yield Items.flatMap((item) => {
         try {
           return [this.#parse(item)];
         } catch (error) {
-          if (!(error instanceof UnreadableRecordError)) throw error;
+          if (!(error instanceof UnreadableRecordError) || !onUnreadable) throw error;
           onUnreadable(error);
           return [];
         }
@@ -115,7 +113,7 @@ export class KeyTable {
   #addition(record: NewRecord) {
     return {
       TableName: this.#tableName,
-      Item: withoutUndefined(this.#parse({ ...record, revision: 1 })),
+      Item: this.#parse({ ...record, revision: 1 }),
       ConditionExpression: 'attribute_not_exists(keyHash)',
     };
   }
@@ -156,10 +154,6 @@ export class KeyTable {
   }
 }
 
-function fail(error: Error): never {
-  throw error;
-}
-
 /** What keeps a transaction from being carried out, and passes. */
 const LOST_RACES = new Set(['ConditionalCheckFailed', 'TransactionConflict']);
 
@@ -190,6 +184,15 @@ export const identityNames = [
   'usageIdentifier',
 ] as const satisfies readonly Exclude<keyof KeyIdentity, 'keyHash' | 'lineage'>[];
 
-function withoutUndefined(record: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+/** How long the record of a revoked key stays, in seconds: nobody who saw the key before adds it again. */
+const KEPT_SECONDS = 30 * 86_400;
+
+/** Closes a key for good. DynamoDB deletes the record later. */
+export function revocation() {
+  return { enabled: false, revoked: true, purgeAt: Math.floor(Date.now() / 1_000) + KEPT_SECONDS } satisfies KeyChange;
+}
+
+/** Whether the record of a revoked key has lived half of its time. */
+export function isHalfPurged({ purgeAt = 0 }: KeyRecord): boolean {
+  return purgeAt < Date.now() / 1_000 + KEPT_SECONDS / 2;
 }

@@ -4,8 +4,14 @@ import { type KeyRecord, unusedCounters } from '../keys/key-record.ts';
 import { UNTIL_RESUMED } from '../keys/suspension.ts';
 import type { ApiStage } from './gateway-client.ts';
 import { type GatewayKey, isOnNoPlan, readKeyAgain } from './gateway-state.ts';
-import { identityNames, type KeyChange, type KeyTable, UnreadableRecordError } from './key-table.ts';
-import { isHalfPurged, revocation } from './revocation.ts';
+import {
+  identityNames,
+  isHalfPurged,
+  type KeyChange,
+  type KeyTable,
+  revocation,
+  UnreadableRecordError,
+} from './key-table.ts';
 import type { SyncReport } from './sync-report.ts';
 
 /**

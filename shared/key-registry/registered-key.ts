@@ -2,8 +2,7 @@ import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { hashApiKey, isKeyHash, isPlausibleApiKey } from '../keys/api-key.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
 import { agreedLimits, type CustomerPlan } from './customer-plan.ts';
-import { gatewayTags } from './gateway-tags.ts';
-import { isoTime } from './iso-time.ts';
+import { gatewayTags, isoTime } from './gateway-tags.ts';
 
 /** Longer names are cut short in the keys table, so that an item stays within one write unit. */
 const MAX_NAME_LENGTH = 100;

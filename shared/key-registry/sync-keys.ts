@@ -33,14 +33,8 @@ export async function syncKeys(
   if (first.conflicts.length === 0) return first;
   // Somebody changed a key while API Gateway was being read: look again.
   const second = await syncOnce(gateway, table, stage, options);
-  const both = (name: 'added' | 'changed' | 'disabled' | 'removed'): string[] => [...first[name], ...second[name]];
-  return {
-    ...second,
-    added: both('added'),
-    changed: both('changed'),
-    disabled: both('disabled'),
-    removed: both('removed'),
-  };
+  for (const name of ['added', 'changed', 'disabled', 'removed'] as const) second[name].unshift(...first[name]);
+  return second;
 }
 
 async function syncOnce(
@@ -49,7 +43,7 @@ async function syncOnce(
   stage: ApiStage,
   { force = false }: SyncOptions,
 ): Promise<SyncReport> {
-  // First the table, then API Gateway: what changes in the table from here on has another revision than is known here.
+  // The table is read before API Gateway: a record that changes from here on has another revision than the one read.
   const records = new Map<string, KeyRecord>();
   const unreadable = new Map<string, string>();
   for await (const page of table.pages(({ keyHash, message }) => unreadable.set(keyHash, `${message}.`))) {
@@ -124,7 +118,7 @@ function pickKey(
 function lineageOf(keyId: string, { predecessors }: GatewayState, recordOfId: ReadonlyMap<string, KeyRecord>): string {
   const chain = new Set([keyId]);
   for (let first = keyId; ;) {
-    const earlier = predecessors.get(first)?.find((id) => !chain.has(id));
+    const earlier = predecessors.get(first)?.find(({ keyId: id }) => !chain.has(id))?.keyId;
     if (earlier === undefined) return first;
     const known = recordOfId.get(earlier);
     if (known) return known.lineage;
@@ -135,14 +129,12 @@ function lineageOf(keyId: string, { predecessors }: GatewayState, recordOfId: Re
 
 /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
 async function inParallel(work: readonly (() => Promise<void>)[]): Promise<void> {
-  const queue = [...work];
+  // The loop that fails ends the generator for the others too.
+  const queue = (function* () {
+    yield* work;
+  })();
   const run = async (): Promise<void> => {
-    try {
-      for (let task = queue.shift(); task; task = queue.shift()) await task();
-    } catch (error) {
-      queue.length = 0;
-      throw error;
-    }
+    for (const task of queue) await task();
   };
   const runs = Array.from({ length: CONCURRENCY }, run);
   await Promise.allSettled(runs);

@@ -12,8 +12,8 @@ const LEASED_FROM_PER_SECOND = 800;
 const TARGET_WRITES_PER_SECOND = 200;
 /** A lease is for this much of the environment's own traffic at most, in milliseconds. */
 const LONGEST_LEASE_MS = 500;
-/** A lease takes this part of what is left for the environment, by its share of the key's traffic. */
-const PART_OF_SHARE = 1 / 4;
+/** A lease takes this part of the room that falls to the environment, which is as large as its part of the key's traffic. */
+const PART_OF_OWN_ROOM = 1 / 4;
 
 /** Requests a second that are counted on a key. */
 interface Rates {
@@ -63,9 +63,9 @@ export class Pace {
     if (!this.#rates || now - this.#last >= STALE_MS) return 1;
     const { ofAll, own } = this.#rates;
     if (ofAll < LEASED_FROM_PER_SECOND) return 1;
-    const shareOfRoom = room * (own / ofAll) * PART_OF_SHARE;
+    const partOfRoom = room * (own / ofAll) * PART_OF_OWN_ROOM;
     const longest = (own * LONGEST_LEASE_MS) / 1_000;
-    return Math.max(1, Math.floor(Math.min(ofAll / TARGET_WRITES_PER_SECOND, longest, shareOfRoom)));
+    return Math.max(1, Math.floor(Math.min(ofAll / TARGET_WRITES_PER_SECOND, longest, partOfRoom)));
   }
 
   #begin(key: KeyRecord, now: number): void {

@@ -101,24 +101,17 @@ export function windowsOf(verdict: Exclude<Verdict, { kind: 'denied' }>): Window
 }
 
 /** The windows of a request without a valid key: there is nothing in them. */
-export function emptyWindows(now: number): Windows {
-  return windowsAt(minuteOf(now), { limit: 0, remaining: 0 }, { limit: 0, remaining: 0 });
-}
+export const emptyWindows = (now: number): Windows =>
+  windowsOfKey({ perMinute: 0, perDay: 0, minuteUsed: 0, dayUsed: 0, currentMinute: minuteOf(now) });
 
-function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }: KeyRecord): Windows {
-  return windowsAt(
-    currentMinute,
-    { limit: perMinute, remaining: Math.max(0, perMinute - minuteUsed) },
-    { limit: perDay, remaining: Math.max(0, perDay - dayUsed) },
-  );
-}
+type Counters = Pick<KeyRecord, 'perMinute' | 'perDay' | 'minuteUsed' | 'dayUsed' | 'currentMinute'>;
 
-type Room = Omit<RateLimit, 'resetsAt'>;
-
-function windowsAt(at: Minute, minute: Room, day: Room): Windows {
+function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }: Counters): Windows {
+  const minuteLeft = Math.max(0, perMinute - minuteUsed);
+  const dayLeft = Math.max(0, perDay - dayUsed);
   return {
-    minute: { ...minute, resetsAt: endOfMinute(at), seconds: 60 },
-    day: { ...day, resetsAt: endOfDay(at), seconds: 86_400 },
+    minute: { limit: perMinute, remaining: minuteLeft, resetsAt: endOfMinute(currentMinute), seconds: 60 },
+    day: { limit: perDay, remaining: dayLeft, resetsAt: endOfDay(currentMinute), seconds: 86_400 },
   };
 }
 

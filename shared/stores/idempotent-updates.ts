@@ -4,7 +4,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type PetStatus, petStatusSchema } from '../contract/inventory.ts';
-import { exactNumbers, isAnswerLost, isUnavailable, safeNumberSchema, unavailable } from '../dynamodb.ts';
+import { exactNumbers, isAnswerLost, isUnavailable, safeNumberSchema, tryAgain, unavailable } from '../dynamodb.ts';
 import {
   newVersion,
   parseRefused,
@@ -13,7 +13,6 @@ import {
   type StockUpdate,
   type StockVersion,
 } from './stock-store.ts';
-import { tryAgain } from './try-again.ts';
 
 /** How long the answer to a request is kept. */
 const KEPT_SECONDS = 24 * 60 * 60;

@@ -6,10 +6,9 @@ import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import { entityTag, type InventoryItem } from '../contract/inventory.ts';
-import { exactNumbers, isAnswerLost, reachingDynamoDB, unavailable, wasRefused } from '../dynamodb.ts';
+import { exactNumbers, isAnswerLost, reachingDynamoDB, tryAgain, unavailable, wasRefused } from '../dynamodb.ts';
 import { STORE_ID } from './sorted-table.ts';
 import { stockEntrySchema } from './stock-list.ts';
-import { tryAgain } from './try-again.ts';
 
 /** A stock entry as one write has made it. */
 export interface StockVersion {

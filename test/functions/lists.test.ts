@@ -101,22 +101,6 @@ describe.each([
     expect(pages.join(',') === all.join(',')).toBe(true);
   });
 
-  test('lists those with a status page by page', async () => {
-    const pages = await follow(`status=${status}&limit=100`);
-
-    expect(pages).toHaveLength(5);
-    expect(pages.join(',') === some.join(',')).toBe(true);
-  });
-
-  test('knows no status of the other list', async () => {
-    const other = status === 'sold' ? 'placed' : 'sold';
-
-    expect(await list(`status=${other}`)).toMatchObject({
-      statusCode: 400,
-      text: expect.stringContaining('"code":"INVALID_QUERY"'),
-    });
-  });
-
   test('takes no cursor of the other list', async () => {
     const { headers } = await streamedAnswer(
       handlers[name === 'orders' ? 'inventory' : 'orders'],

@@ -105,14 +105,6 @@ describe('sync-keys', () => {
     expect(run?.problems[0]).toMatch(/^The key key-\d+ has a tag expires that is no ISO 8601 date\.$/);
   });
 
-  test('logs one line a run, though it runs in the same environment', async () => {
-    for (let index = 10; index < MANY; index++) putKey(index);
-    const run = await nextRun();
-
-    expect(run).toMatchObject({ KeysChanged: 0, KeysDisabled: 0, disabled: [], problems: [], removed: [] });
-    expect(await syncRuns(host, runs)).toHaveLength(runs);
-  });
-
   test('has never logged a key, nor a hash of one', () => {
     const log = syncLogOf(host);
     const secrets = Array.from({ length: MANY }, (_, index) => [valueOf(index), hashApiKey(valueOf(index))]).flat();

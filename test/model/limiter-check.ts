@@ -4,7 +4,6 @@ import type { Refusal, Verdict } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';
 import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-schedule.ts';
-import { violationsOfSuspensions } from './suspension-check.ts';
 
 /** An environment acts on what it remembers for this long, in milliseconds of request time. */
 const REMEMBERED_MS = 1_000;
@@ -28,11 +27,11 @@ function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): strin
   const { outcome, epoch, keyHash, answeredAt, troubles } = request;
   if (outcome.kind === 'abandoned') return [];
   if (outcome.kind === 'failed')
-    return troubles > 0 ? [] : [at(request, `failed with no fault: ${String(outcome.error)}`)];
+    return troubles > 0 ? [] : [about(request, `failed with no fault: ${String(outcome.error)}`)];
   // Each moment at which what it was told by may have been read.
   const chains = timeline.chains(keyHash, sinceOf(request), answeredAt);
   if (outcome.kind === 'denied') {
-    return chains.some((chain) => !isValid(chain, epoch)) ? [] : [at(request, 'denied a valid key')];
+    return chains.some((chain) => !isValid(chain, epoch)) ? [] : [about(request, 'denied a valid key')];
   }
   const violations = violationsOfHeaders(request, outcome, chains);
   const isTrue =
@@ -43,7 +42,7 @@ function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): strin
       : chains.some((chain) => isValid(chain, epoch) && isRefused(chain.at(-1), outcome, epoch));
   const what =
     outcome.kind === 'admitted' ? 'admitted a key that was not good' : `refused for no reason: ${outcome.reason}`;
-  return isTrue ? violations : [...violations, at(request, what)];
+  return isTrue ? violations : [...violations, about(request, what)];
 }
 
 /** A lease that was taken with a request as old as this one is good for that one's time and a second. */
@@ -91,7 +90,9 @@ function violationsOfHeaders(
     ['The window is not before the request.', isSuspended || key.currentMinute >= minuteOf(epoch)],
     ['The window has begun.', key.currentMinute <= minuteOf(answeredAt + MAX_AHEAD_MS)],
   ];
-  return rules.filter(([, holds]) => !holds).map(([rule]) => at(request, `told ${JSON.stringify(rateLimit)}. ${rule}`));
+  return rules
+    .filter(([, holds]) => !holds)
+    .map(([rule]) => about(request, `told ${JSON.stringify(rateLimit)}. ${rule}`));
 }
 
 /** No more were told that they are admitted, in any window, than the limit that was in force. */
@@ -114,10 +115,10 @@ function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimel
       const known = times.filter((time) => time < sinceOf(request)).length;
       const { rateLimit } = outcome;
       if (rateLimit.resetsAt === end && rateLimit.remaining + known >= Math.max(limit, rateLimit.limit)) {
-        violations.push(at(request, `told ${rateLimit.remaining} of ${limit} after ${known} others in ${window}`));
+        violations.push(about(request, `told ${rateLimit.remaining} of ${limit} after ${known} others in ${window}`));
       }
       const count = times.push(request.answeredAt);
-      if (count > limit) violations.push(at(request, `is number ${count} of ${limit} in ${window}`));
+      if (count > limit) violations.push(about(request, `is number ${count} of ${limit} in ${window}`));
     }
   }
   return violations;
@@ -154,5 +155,68 @@ function takes(before: Version | undefined, { key }: Version): number {
     : key.minuteUsed;
 }
 
-const at = ({ environment, invokedAt, answeredAt, epoch, keyHash }: ToldVerdict, what: string): string =>
+const about = ({ environment, invokedAt, answeredAt, epoch, keyHash }: ToldVerdict, what: string): string =>
   `Environment ${environment}, from ${invokedAt} to ${answeredAt}, epoch ${epoch}, key ${keyHash.slice(0, 8)}: ${what}`;
+
+/** Refusals are counted this late at most, in milliseconds: a second of memory, and what the clocks differ by. */
+const COUNTED_AFTER_MS = 2_000;
+/** A request that is later than this is taken for one that came late: it may be answered by what is long remembered. */
+const PROMPT_MS = 100;
+
+/**
+ * A key is suspended once it was refused as often within a minute as it may make requests: not before, and where nothing
+ * goes wrong and no admin changes it, not much later.
+ *
+ * @param own the requests of one lineage
+ */
+function violationsOfSuspensions(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
+  const isCalm = own.every(({ troubles, outcome }) => troubles === 0 && outcome.kind !== 'abandoned');
+  const isLeftAlone = versions.every(({ writer }, index) => index === 0 || writer !== 'admin');
+  return [
+    ...versions.flatMap((version, index) => violationOfSuspension(version, versions[index - 1], own)),
+    ...(isCalm && isLeftAlone ? refusedTooOften(own) : []),
+  ];
+}
+
+function violationOfSuspension(version: Version, before: Version | undefined, own: readonly ToldVerdict[]): string[] {
+  const { at, writer, key } = version;
+  if (writer === 'admin' || key.suspendedUntil <= (before?.key.suspendedUntil ?? 0)) return [];
+  const earlier = own.filter(({ invokedAt }) => invokedAt <= at);
+  // Whoever was not told yet may have been refused, and a write whose answer was lost may have counted twice.
+  const refused = earlier.filter(
+    ({ outcome, answeredAt }) =>
+      answeredAt >= at ||
+      outcome.kind === 'failed' ||
+      (outcome.kind === 'refused' && outcome.key.currentMinute === key.currentMinute),
+  ).length;
+  const repeated = earlier.reduce((sum, { troubles }) => sum + troubles, 0);
+  if (refused + repeated >= key.perMinute) return [];
+  return [`At ${at} a key of ${key.perMinute} a minute was suspended after ${refused} refusals`];
+}
+
+/** Those that were refused by the limit although the key had been refused so often that it should be suspended. */
+function refusedTooOften(own: readonly ToldVerdict[]): string[] {
+  const refusals = own.flatMap(({ outcome, environment, answeredAt, epoch, invokedAt }) =>
+    outcome.kind === 'refused' && outcome.reason !== 'suspended' && epoch > invokedAt - PROMPT_MS
+      ? { environment, answeredAt, minute: outcome.key.currentMinute, perMinute: outcome.key.perMinute }
+      : [],
+  );
+  return refusals.flatMap((last) => {
+    const ofMinute = refusals.filter(
+      ({ minute, answeredAt }) => minute === last.minute && answeredAt <= last.answeredAt,
+    );
+    // What an environment has refused is counted at the latest when it refuses another request much later.
+    const counted = ofMinute.filter(({ environment, answeredAt }) =>
+      ofMinute.some(
+        (later) =>
+          later.environment === environment &&
+          later.answeredAt - COUNTED_AFTER_MS > answeredAt &&
+          later.answeredAt < last.answeredAt - COUNTED_AFTER_MS,
+      ),
+    );
+    if (counted.length < last.perMinute) return [];
+    return [
+      `At ${last.answeredAt} a key of ${last.perMinute} a minute was not suspended after ${counted.length} refusals`,
+    ];
+  });
+}

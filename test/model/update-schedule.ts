@@ -1,15 +1,15 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
-import { idempotentRequest } from '../../shared/http/idempotent-request.ts';
+import { idempotentRequest } from '../../shared/http/update-headers.ts';
 import { IdempotentUpdates } from '../../shared/stores/idempotent-updates.ts';
 import { StockStore, type StockUpdate } from '../../shared/stores/stock-store.ts';
 import { int64 } from '../support/int64.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
 import { Random } from '../support/random.ts';
 import { Environments, type Invocation } from './environments.ts';
-import { StockAdmin } from './stock-admin.ts';
+import type { Item } from './item-store.ts';
 import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
-import type { Commit } from './virtual-tables.ts';
+import type { Commit, VirtualTables } from './virtual-tables.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { CALM, someWeather } from './weather.ts';
 
@@ -157,3 +157,53 @@ export class UpdateSchedule {
     }
   }
 }
+
+const statuses = ['available', 'pending', 'sold'] as const;
+
+/** Admins who load stock, and take it out, while it is updated. */
+class StockAdmin {
+  readonly #tables: VirtualTables;
+  readonly #table: string;
+  readonly #pets: number;
+  #versions = 0;
+
+  /** @param pets how many there are, with the ids from 1 on */
+  constructor(tables: VirtualTables, table: string, pets: number) {
+    this.#tables = tables;
+    this.#table = table;
+    this.#pets = pets;
+  }
+
+  putAll(at: number): void {
+    for (let pet = 1; pet <= this.#pets; pet++) this.#put(pet, 'available', at);
+  }
+
+  /** The current version of a pet, as a GET tells it. */
+  versionOf(petId: string): string {
+    return this.#tables.itemAt(this.#table, keyOf(petId))?.['version']?.S ?? 'absent';
+  }
+
+  act(random: Random, at: number): void {
+    const pet = 1 + random.below(this.#pets);
+    if (random.isLikely(0.7)) this.#put(pet, random.pick(statuses), at);
+    else
+      this.#tables.execute(
+        'DeleteItemCommand',
+        { TableName: this.#table, Key: keyOf(String(pet)) },
+        { at, writer: 'admin' },
+      );
+  }
+
+  #put(pet: number, status: string, at: number): void {
+    const version = `loaded-${++this.#versions}`;
+    const entry = {
+      quantity: { N: String(1_000_000 + this.#versions) },
+      status: { S: status },
+      version: { S: version },
+    };
+    const Item = { ...keyOf(String(pet)), ...entry };
+    this.#tables.execute('PutItemCommand', { TableName: this.#table, Item }, { at, writer: 'admin' });
+  }
+}
+
+const keyOf = (petId: string): Item => ({ storeId: { S: 'main' }, petId: { N: petId } });

@@ -4,11 +4,10 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
 import type { Random } from '../support/random.ts';
-import { type Input, itemOf } from './attributes.ts';
+import { type Input, itemOf } from './item-store.ts';
 import { canceled, VirtualTables } from './virtual-tables.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
 import { connectionReset, fateOf, someLoss, someThrottle, timedOut, type Weather } from './weather.ts';
-import { WriteCeiling } from './write-ceiling.ts';
 
 /** Changes a command before it is carried out: a fault of the program under test, made on purpose. */
 export type Tamper = (command: string, input: Input) => Input;
@@ -194,3 +193,24 @@ const conflict = (): Error =>
     message: 'Transaction is ongoing for the item',
     $metadata: { httpStatusCode: 400, attempts: 1, totalRetryDelay: 0 },
   });
+
+/** What one item can be written in a second, and no more: a bucket that fills as time goes by, and holds a tenth of it. */
+class WriteCeiling {
+  readonly #perSecond: number;
+  readonly #buckets = new Map<string, { left: number; at: number }>();
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  /** Takes write units of an item, if there are so many. */
+  allows(item: string, now: number, units: number): boolean {
+    if (this.#perSecond === Infinity) return true;
+    const most = this.#perSecond / 10;
+    const bucket = this.#buckets.get(item) ?? { left: most, at: now };
+    const left = Math.min(most, bucket.left + ((now - bucket.at) * this.#perSecond) / 1_000);
+    const isAllowed = left >= units;
+    this.#buckets.set(item, { left: isAllowed ? left - units : left, at: now });
+    return isAllowed;
+  }
+}

@@ -3,8 +3,7 @@ import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
-import { type Input, type Item, partsOf } from './attributes.ts';
-import { ItemStore } from './item-store.ts';
+import { type Input, type Item, ItemStore, partsOf } from './item-store.ts';
 
 /** A change of one item. */
 export interface Commit {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { requiredEnv } from '../../shared/environment.ts';
 import { warmUp } from '../../shared/warm-up.ts';
 
 describe('A call that warms up', () => {
@@ -34,4 +35,23 @@ describe('A call that warms up', () => {
     await expect(warm).resolves.toBeUndefined();
     reject(new Error('out of reach'));
   });
+});
+
+const NAME = 'A_VARIABLE_OF_THIS_TEST';
+
+afterEach(() => {
+  delete process.env[NAME];
+});
+
+test('An environment variable that the deployment sets is read', () => {
+  process.env[NAME] = 'keys-table';
+
+  expect(requiredEnv(NAME)).toBe('keys-table');
+});
+
+test('One that is missing or empty stops the start, by its name', () => {
+  expect(() => requiredEnv(NAME)).toThrow(`The environment variable ${NAME} is not set`);
+
+  process.env[NAME] = '';
+  expect(() => requiredEnv(NAME)).toThrow(NAME);
 });

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { planIds } from '../../../shared/keys/plans.ts';
-import { isoTime } from '../../../shared/key-registry/iso-time.ts';
+import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import { stageNames } from '../../stages.ts';
 import type { OutputOptions } from './output.ts';
 import type { TargetOptions } from '../target.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyChange, NewRecord } from '../../../shared/key-registry/key-table.ts';
-import { revocation } from '../../../shared/key-registry/revocation.ts';
+import { revocation } from '../../../shared/key-registry/key-table.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';

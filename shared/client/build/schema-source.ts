@@ -1,7 +1,6 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { int64Fields } from './int64-fields.ts';
 
 const HEADER = `/**
  * The types of the interface, and the names of its int64 fields: from docs/openapi.json.
@@ -25,4 +24,21 @@ export async function schemaSource(document: string): Promise<string> {
     `export const int64Fields = ${JSON.stringify(int64Fields(components.schemas))} as const;\n`,
   ].join('');
   return format(source, { ...(await resolveConfig(import.meta.filename)), parser: 'typescript' });
+}
+
+/** @throws Error where a field is an int64 in one place and something else in another: a parser goes by the name */
+export function int64Fields(schemas: object): string[] {
+  const fields = fieldsIn(schemas);
+  const names = new Set(fields.filter(([, field]) => field.format === 'int64').map(([name]) => name));
+  const other = fields.find(([name, field]) => field.format !== 'int64' && names.has(name));
+  if (other) throw new Error(`The field ${other[0]} is an int64 in one place and something else in another`);
+  return Array.from(names).toSorted();
+}
+
+/** The names and schemas of all fields, however deep they are. */
+function fieldsIn(schema: object): [string, { readonly format?: string }][] {
+  const inner = Object.values(schema).filter((value) => typeof value === 'object' && value !== null);
+  const own =
+    'properties' in schema && typeof schema.properties === 'object' ? Object.entries(schema.properties ?? {}) : [];
+  return own.concat(inner.flatMap(fieldsIn));
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { parseExactJson } from '../../../shared/client/exact-json.ts';
 import { readLimits } from '../../../shared/client/limits.ts';
-import { apiErrorOf, collect, connectionErrorOf, failureOf, patientOf } from '../../support/inventory-client.ts';
+import { apiErrorOf, collect, failureOf, patientOf } from '../../support/inventory-client.ts';
 import { answer, breakOff, failure, ScriptedServer, silence, type Step } from '../../support/scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
@@ -40,19 +40,6 @@ describe('a list', () => {
       break;
     }
     expect(server.requests.map(({ path }) => path)).toEqual(['/v1/inventory?limit=1000']);
-  });
-
-  test('fails with the page that fails', async () => {
-    const server = await ScriptedServer.start(page([entry], 'b'), failure(400, 'INVALID_CURSOR'));
-    const received: unknown[] = [];
-    const error = await apiErrorOf(collect(patientOf(server).store.listOrders({ limit: 1 }), received));
-    expect({ code: error.code, received: received.length }).toEqual({ code: 'INVALID_CURSOR', received: 1 });
-  });
-
-  test('that is none is refused', async () => {
-    const server = await ScriptedServer.start(answer(200, entry));
-    const call = patientOf(server).store.listOrdersPage({ limit: 1 });
-    expect(await connectionErrorOf(call)).toMatchObject({ reason: 'unreadable' });
   });
 });
 

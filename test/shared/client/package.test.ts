@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
-import { int64Fields } from '../../../shared/client/build/int64-fields.ts';
+import { int64Fields } from '../../../shared/client/build/schema-source.ts';
 import { schemaSource } from '../../../shared/client/build/schema-source.ts';
 import { run } from '../../support/admin-command.ts';
 import { browserObstacle, TestBrowser } from '../../support/browser.ts';
@@ -87,18 +87,6 @@ describe('the package of the client', () => {
     ['a browser', forBrowser],
   ])('has an example whose types fit %s', async (_, options) => {
     expect(await typeCheck(options)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-  });
-
-  test('has types that find mistakes', async () => {
-    const right = read(example);
-    writeFileSync(example, right.replace("status: 'available'", "status: 'lost'").replace('101n', "'101'"));
-    const { exitCode, stdout } = await typeCheck(forNode);
-    writeFileSync(example, right);
-    expect({ exitCode, errors: stdout.match(/error TS\d+/g) }).toEqual({
-      exitCode: expect.any(Number),
-      errors: ['error TS2322', 'error TS2345'],
-    });
-    expect(exitCode).not.toBe(0);
   });
 
   test('has an example that runs', async () => {

@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
+import type { APIGatewayAuthorizerResult } from 'aws-lambda';
+import { allow, deny } from '../../../shared/http/authorizer-answer.ts';
 import {
   contextOf,
-  limitHeaders,
   noLimitContext,
   parseAuthorizerContext,
   parseLineage,
   refusalCode,
-  unavailableContext,
-  unknownLimit,
   usageIdentifier,
 } from '../../../shared/http/authorizer-context.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
@@ -89,10 +87,6 @@ describe('what the authorizer says of a request', () => {
       retryAfter: '1',
     });
   });
-
-  test('that could not be counted: SERVICE_UNAVAILABLE, and nothing left', () => {
-    expect(unavailableContext(NOW)).toEqual({ outcome: 'SERVICE_UNAVAILABLE', ...noLimitContext(NOW) });
-  });
 });
 
 describe('RateLimit (IETF draft): what is left of both windows', () => {
@@ -131,47 +125,12 @@ describe('RateLimit (IETF draft): what is left of both windows', () => {
   ])('%s', (_, rateLimit, expected) => {
     expect(rateLimit).toBe(expected);
   });
-
-  test('the quotas of RateLimit-Policy are those of the key', () => {
-    expect(contextOf(admittedWith({ perMinute: 60_000, perDay: 10_000_000 }), NOW).rateLimitPolicy).toBe(
-      '"minute";q=60000;w=60, "day";q=10000000;w=86400',
-    );
-  });
-
-  test('both are lists of structured fields with whole numbers, whatever the key has used', () => {
-    const used = fc.nat({ max: 2_000_000 });
-    fc.assert(
-      fc.property(
-        used,
-        used,
-        fc.constantFrom<RefusalReason>('minute', 'day', 'suspended'),
-        (minuteUsed, dayUsed, reason) => {
-          const { rateLimit, rateLimitPolicy } = refused(reason, END_OF_MINUTE + minuteUsed, { minuteUsed, dayUsed });
-          expect(rateLimit).toMatch(/^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
-          expect(rateLimitPolicy).toBe(POLICY);
-        },
-      ),
-    );
-  });
-
-  test('says what X-RateLimit-* say of the window that they are about', () => {
-    fc.assert(
-      fc.property(fc.nat({ max: 70 }), fc.nat({ max: 1_100 }), (minuteUsed, dayUsed) => {
-        const verdict = admittedWith({ minuteUsed, dayUsed });
-        const { remaining, reset, rateLimit } = contextOf(verdict, NOW);
-        const left = [...rateLimit.matchAll(/r=(\d+);t=(\d+)/g)].map(([, r, t]) => [r, NOW / 1_000 + Number(t)]);
-        expect(left).toContainEqual([remaining, Number(reset)]);
-      }),
-    );
-  });
 });
 
 describe('what a function makes of it', () => {
   test.each([
     ['ADMITTED', undefined],
     ['RATE_LIMIT_EXCEEDED', 'RATE_LIMIT_EXCEEDED'],
-    ['DAILY_QUOTA_EXCEEDED', 'DAILY_QUOTA_EXCEEDED'],
-    ['API_KEY_SUSPENDED', 'API_KEY_SUSPENDED'],
     ['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
   ])('%s is answered with the error %s', (outcome, code) => {
     const context = parseAuthorizerContext({ ...noLimitContext(NOW), outcome, principalId: 'k3y1d' });
@@ -181,7 +140,6 @@ describe('what a function makes of it', () => {
 
   test.each([
     ['no context', undefined],
-    ['null', null],
     ['an empty context', {}],
     ['no outcome', noLimitContext(NOW)],
     ['an unknown outcome', { ...noLimitContext(NOW), outcome: 'WHATEVER' }],
@@ -189,38 +147,6 @@ describe('what a function makes of it', () => {
     ['no limit', { ...admittedContext, limit: undefined }],
   ])('nothing is served with %s', (_, context) => {
     expect(() => parseAuthorizerContext(context)).toThrow('Invalid');
-  });
-
-  test('an authorizer of a release ago is understood, which says nothing for RateLimit', () => {
-    const { rateLimit: _rateLimit, rateLimitPolicy: _policy, ...before } = noLimitContext(NOW);
-    const { rateLimit, rateLimitPolicy } = unknownLimit;
-
-    expect(parseAuthorizerContext({ ...before, outcome: 'ADMITTED' })).toEqual({
-      ...before,
-      outcome: 'ADMITTED',
-      rateLimit,
-      rateLimitPolicy,
-    });
-  });
-
-  test('the limit headers are those of the spec (§8, rule 1), and those of the IETF draft', () => {
-    expect(limitHeaders).toEqual({
-      'X-RateLimit-Limit': 'limit',
-      'X-RateLimit-Remaining': 'remaining',
-      'X-RateLimit-Reset': 'reset',
-      'RateLimit-Policy': 'rateLimitPolicy',
-      RateLimit: 'rateLimit',
-    });
-  });
-
-  test('where nobody has looked at the key, they are of the same form, with zeros', () => {
-    expect(unknownLimit).toEqual({
-      limit: '0',
-      remaining: '0',
-      reset: '0',
-      rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
-      rateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
-    });
   });
 
   test('the key is known by its lineage', () => {
@@ -252,5 +178,66 @@ describe('what API Gateway knows a key by', () => {
     expect(usageIdentifier(justMoved, presented, INTERIM, NOW - 1)).toBe(INTERIM);
     expect(usageIdentifier(justMoved, presented, INTERIM, NOW)).toBe(identifier);
     expect(usageIdentifier(known, presented, INTERIM, NOW)).toBe(identifier);
+  });
+});
+
+const STAGE = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1';
+const context = {
+  outcome: 'ADMITTED',
+  limit: '60',
+  remaining: '59',
+  reset: '1749990900',
+  rateLimitPolicy: '"minute";q=60;w=60, "day";q=1000;w=86400',
+  rateLimit: '"minute";r=59;t=30, "day";r=999;t=41130',
+  retryAfter: '1',
+} as const;
+
+const policyOf = (effect: string) => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect: effect, Action: 'execute-api:Invoke', Resource: `${STAGE}/*` }],
+});
+
+const resourcesOf = ({ policyDocument }: APIGatewayAuthorizerResult) =>
+  policyDocument.Statement.map((statement) => ('Resource' in statement ? statement.Resource : undefined));
+
+describe('an answer of the authorizer', () => {
+  test('that lets a request through names the key, its usage plan and the verdict', () => {
+    expect(allow(`${STAGE}/GET/inventory`, 'k3y1d', 'usage-identifier', context)).toEqual({
+      principalId: 'k3y1d',
+      usageIdentifierKey: 'usage-identifier',
+      policyDocument: policyOf('Allow'),
+      context,
+    });
+  });
+
+  test.each([
+    ['API_KEY_MISSING', 'Send your API key in the header Authorization: Bearer <API_KEY>.'],
+    ['API_KEY_INVALID', 'The API key is mistyped, unknown, disabled or expired.'],
+  ] as const)('that refuses a request with %s brings what the 401 is built from', (code, message) => {
+    expect(deny(`${STAGE}/GET/inventory`, code, NOW)).toEqual({
+      principalId: 'anonymous',
+      policyDocument: policyOf('Deny'),
+      context: {
+        code,
+        message,
+        limit: '0',
+        remaining: '0',
+        reset: '1749990900',
+        rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
+        rateLimit: '"minute";r=0;t=30, "day";r=0;t=41130',
+        retryAfter: '1',
+      },
+    });
+  });
+});
+
+describe('the policy', () => {
+  test.each([
+    ['an operation', '/GET/inventory'],
+    ['wildcards in the path', '/GET/*/?x/*'],
+    ['another ARN in the path', '/GET/arn:aws:execute-api:*:*:*/*'],
+  ])('is about the one stage, and takes nothing from the caller, for %s', (_, path) => {
+    expect(resourcesOf(allow(STAGE + path, 'k', 'u', context))).toEqual([`${STAGE}/*`]);
+    expect(resourcesOf(deny(STAGE + path, 'API_KEY_INVALID', NOW))).toEqual([`${STAGE}/*`]);
   });
 });

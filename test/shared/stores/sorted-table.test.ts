@@ -37,12 +37,6 @@ describeOnEachEngine('A page of a sorted table', () => {
   }
 
   describe('has', () => {
-    test('nothing of an empty store', async () => {
-      expect(await page(10)).toEqual([[], undefined]);
-      expect(await page(10, '5')).toEqual([[], undefined]);
-      expect(await page(10, undefined, 'sold')).toEqual([[], undefined]);
-    });
-
     test('as many entries as are asked for, and tells where the next begins', async () => {
       await put(3, 1, 4, 2);
 
@@ -67,25 +61,11 @@ describeOnEachEngine('A page of a sorted table', () => {
       expect(await walk(limit)).toEqual(pages);
     });
 
-    test('a thousand entries', async () => {
-      await put(...Array.from({ length: 1_001 }, (_, index) => index));
-      const [ids, last] = await page(1_000);
-
-      expect(ids).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index)));
-      expect(await page(1_000, last)).toEqual([['1000'], undefined]);
-    });
-
     test('as many as are asked for, though DynamoDB reads no further than 1 MB at once', async () => {
       for (const petId of [1, 2, 3, 4, 5]) await stock.put(anEntry(petId), { note: 'x'.repeat(300_000) });
 
       expect(await page(4)).toEqual([['1', '2', '3', '4'], '4']);
       expect(await page(5)).toEqual([['1', '2', '3', '4', '5'], undefined]);
-    });
-
-    test('no entries of another store', async () => {
-      await stock.put(anEntry(1), { storeId: 'another' });
-
-      expect(await page(10)).toEqual([[], undefined]);
     });
   });
 
@@ -103,30 +83,11 @@ describeOnEachEngine('A page of a sorted table', () => {
       MAX_INT64,
     ];
 
-    test('one entry at a time', async () => {
-      await put(...ascending.toReversed());
-
-      expect((await walk(1)).flat()).toEqual(ascending);
-    });
-
     test('one entry at a time, among those with a status', async () => {
       await put(...ascending.toReversed());
       await stock.put(anEntry(1, 1, 'sold'));
 
       expect((await walk(1, 'available')).flat()).toEqual(ascending);
-    });
-
-    test('begins after an id, though there is no entry with it', async () => {
-      await put(...ascending);
-
-      expect(await page(1, '-8')).toEqual([['-1'], '-1']);
-      expect(await page(9, '9007199254740992')).toEqual([['9007199254740993', MAX_INT64], undefined]);
-    });
-
-    test('ends with the largest id', async () => {
-      await put(...ascending);
-
-      expect(await page(1, MAX_INT64)).toEqual([[], undefined]);
     });
   });
 
@@ -136,11 +97,8 @@ describeOnEachEngine('A page of a sorted table', () => {
     test.each<[string, () => Promise<void>, string[]]>([
       ['an entry put in before the place', () => put(5), ['40', '50', '60']],
       ['an entry put in right after it', () => put(31), ['31', '40', '50']],
-      ['an entry put in further on', () => put(45), ['40', '45', '50']],
       ['the entry at the place deleted', () => stock.delete('30'), ['40', '50', '60']],
-      ['an entry before the place deleted', () => stock.delete('10'), ['40', '50', '60']],
       ['the next entry deleted', () => stock.delete('40'), ['50', '60']],
-      ['an entry before the place replaced', () => put(20), ['40', '50', '60']],
       ['all further entries deleted', () => deleteAll('40', '50', '60'), []],
     ])('%s', async (_, write, expected) => {
       await put(10, 20, 30, 40, 50, 60);
@@ -154,11 +112,8 @@ describeOnEachEngine('A page of a sorted table', () => {
 
   describe('with a status', () => {
     test.each([
-      [1, 3],
       [2, 3],
       [7, 3],
-      [40, 3],
-      [3, 29],
     ])('of %d entries has all of them on the way, where one of %d has it', async (limit, every) => {
       await putSold(120, every);
       const ids = (await walk(limit, 'sold')).flat();
@@ -176,20 +131,6 @@ describeOnEachEngine('A page of a sorted table', () => {
       expect([entries.map(({ petId }) => petId), last]).toEqual([['0'], String(MOST_READ_FOR_PAGE - 1)]);
       expect(read.reduce((sum, count) => sum + count)).toBe(MOST_READ_FOR_PAGE);
       expect(await page(5, last, 'sold')).toEqual([[String(MOST_READ_FOR_PAGE + 100)], undefined]);
-    });
-
-    test('costs no more as a whole list than the list of all', async () => {
-      await putSold(400, 3);
-      const costs = [];
-      for (const status of [undefined, 'sold', 'pending']) {
-        const watched = patientClient();
-        const calls = recordCalls(watched);
-        await Array.fromAsync(stockList(watched, stock.name).all(status));
-        costs.push(calls);
-      }
-
-      expect(costs[1]).toEqual(costs[0]);
-      expect(costs[2]).toEqual(costs[0]);
     });
   });
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import { type IdempotentRequest, IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { describeOnEachEngine } from '../../support/engines.ts';
+import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { dynamoDBError, type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { anEntry, StockTable } from '../../support/stock-table.ts';
@@ -29,8 +29,6 @@ const anUpdate = (differences: Partial<StockUpdate> = {}): StockUpdate => ({
 
 const etag = (version: string) => ({ code: 'PRECONDITION_FAILED', headers: { ETag: `"${version}"` } });
 const NOT_FOUND = { code: 'PET_NOT_FOUND' };
-
-const outcomeOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
 describeOnEachEngine('Updates of the stock', () => {
   let client: DynamoDBDocumentClient;
@@ -66,7 +64,6 @@ describeOnEachEngine('Updates of the stock', () => {
     test.each<[string, StockUpdate['versions']]>([
       ['any version', undefined],
       ['its version', ['v1']],
-      ['its version among others', ['"none"', 'v0', 'v1']],
     ])('replace %s, and leave the status', async (__, versions) => {
       const { entry, version } = await apply(anUpdate({ versions }));
 
@@ -98,22 +95,6 @@ describeOnEachEngine('Updates of the stock', () => {
 
       expect(await stock.read('43')).toEqual({ quantity: 12, status: 'sold', version });
       await expect(apply({ ...update, versions: ['unversioned43'] })).rejects.toMatchObject(etag(version));
-    });
-
-    test('make a version of their own each, the same quantity or not', async () => {
-      const versions = [await apply(anUpdate()), await apply(anUpdate())].map(({ version }) => version);
-
-      expect(new Set(versions).size).toBe(2);
-    });
-
-    test('of one version at once: one is done', async () => {
-      const outcomes = await Promise.all(
-        [7, 8, 9].map((quantity) => outcomeOf(apply(anUpdate({ quantity, versions: ['v1'] })))),
-      );
-      const done = outcomes.filter((outcome) => !(outcome instanceof ServiceError));
-
-      expect(done).toHaveLength(1);
-      expect(await store.find(int64('42'))).toEqual(done[0]);
     });
   });
 
@@ -161,32 +142,150 @@ describeOnEachEngine('Updates of the stock', () => {
 
       expect(second.version !== first.version).toBe(isNew);
     });
+  });
+});
 
-    test('at the same time get one answer, and are done once', async () => {
-      const request = aRequest();
-      const outcomes = await Promise.all(
-        Array.from({ length: 5 }, () => outcomeOf(idempotent.once(request, anUpdate()))),
-      );
-      const answers = outcomes.filter((outcome) => !(outcome instanceof ServiceError));
-      const failures = outcomes.filter((outcome) => outcome instanceof ServiceError);
-      const stored = await store.find(int64('42'));
+const THROTTLED = dynamoDBError(400, 'ThrottlingException');
+const IN_CONFLICT = dynamoDBError(400, 'TransactionConflictException');
 
-      expect(answers.length).toBeGreaterThan(0);
-      expect(answers).toEqual(answers.map(() => stored));
-      expect(failures.map(({ code }) => code)).toEqual(failures.map(() => 'SERVICE_UNAVAILABLE'));
+/** What goes wrong with calls that are carried out, or may be, and their answers. */
+const losses: readonly [string, Fault][] = [
+  ['is lost', { kind: 'lostAnswer' }],
+  ['breaks off', { kind: 'halfAnswer' }],
+  ['is a failure', { kind: 'falseFailure' }],
+];
+
+const petId = int64('42');
+
+describe('An update of the stock', () => {
+  let engine: FaultyEngine;
+  let client: DynamoDBDocumentClient;
+  let stock: StockTable;
+  let store: StockStore;
+  let idempotent: IdempotentUpdates;
+
+  beforeAll(async () => {
+    engine = await FaultyEngine.start();
+    pointSdkAt(engine.endpoint);
+    client = documentClient({ maxAttempts: 1, requestTimeout: 10_000 });
+    stock = await StockTable.create(client);
+    store = new StockStore(client, stock.name);
+    idempotent = new IdempotentUpdates(client, store, await createRequestsTable(client));
+  });
+
+  afterAll(() => engine.stop());
+
+  beforeEach(async () => {
+    engine.faults = () => undefined;
+    await stock.put(anEntry(42, 1, 'pending'), { version: 'v1' });
+    engine.calls.length = 0;
+  });
+
+  /** What goes wrong with the writes, one after the other. */
+  function failWrites(...faults: readonly Fault[]): void {
+    const left = [...faults];
+    engine.faults = ({ action }) => (isWrite(action) ? left.shift() : undefined);
+  }
+  const writes = (): number => engine.calls.filter(isWrite).length;
+
+  const update = { petId, quantity: 12 };
+  const keyed = (asked: StockUpdate = update, requestId: string = randomUUID()) =>
+    idempotent.once({ requestId, fingerprint: 'f' }, asked);
+  const ways: readonly [string, () => Promise<StockVersion>][] = [
+    ['without an Idempotency-Key', () => store.update(update)],
+    ['with one', () => keyed()],
+  ];
+
+  describe.each(ways)('%s', (_, apply) => {
+    test.each([
+      ['throttled', THROTTLED],
+      ['in conflict with others', IN_CONFLICT],
+    ])('that is %s is tried again', async (__, fault) => {
+      failWrites(fault, fault, fault);
+      const { version } = await apply();
+
+      expect(writes()).toBe(4);
+      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
+    });
+
+    test('that is throttled again and again is 503 after four tries', async () => {
+      failWrites(THROTTLED, THROTTLED, THROTTLED, THROTTLED);
+
+      await expect(apply()).rejects.toMatchObject(unavailable('cannot reach its data'));
+      expect(writes()).toBe(4);
+      expect(await stock.read('42')).toMatchObject({ version: 'v1' });
+    });
+
+    test.each(losses)('whose answer %s is answered as it was stored, once', async (__, fault) => {
+      failWrites(fault);
+      const { version } = await apply();
+
+      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
     });
   });
 
-  test.each<[string, (missing: StockStore) => Promise<unknown>]>([
-    ['an entry', (missing) => missing.find(int64('42'))],
-    ['an update', (missing) => missing.update(anUpdate())],
-    [
-      'one with an Idempotency-Key',
-      (missing) => new IdempotentUpdates(client, missing, 'x').once(aRequest(), anUpdate()),
-    ],
-  ])('do not call a missing table an outage: %s', async (_, call) => {
-    expect(await outcomeOf(call(new StockStore(client, `missing-${randomUUID()}`)))).toMatchObject({
-      name: 'ResourceNotFoundException',
+  describe('without an Idempotency-Key', () => {
+    test('is not sent again once its answer was lost', async () => {
+      failWrites(THROTTLED, { kind: 'hangUp' });
+
+      await expect(store.update(update)).rejects.toMatchObject(unavailable('read the entry'));
+      expect(engine.calls).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
+    });
+
+    test.each<[string, () => Promise<void>]>([['the entry is gone', () => stock.delete('42')]])(
+      'is 503 where its answer was lost and %s',
+      async (_, others) => {
+        failWrites({ kind: 'lostAnswer' });
+        engine.beforeCall = async ({ action }) => {
+          if (action !== 'GetItem') return;
+          engine.beforeCall = () => Promise.resolve();
+          await others();
+        };
+
+        await expect(store.update(update)).rejects.toMatchObject(unavailable('Nobody can tell'));
+      },
+    );
+  });
+
+  describe('with an Idempotency-Key', () => {
+    test('gets its answer where all of them were lost, whatever others did', async () => {
+      const requestId = randomUUID();
+      const lost: Fault = { kind: 'lostAnswer' };
+      failWrites(lost, lost, lost, lost);
+      await expect(keyed(update, requestId)).rejects.toMatchObject(unavailable('the same Idempotency-Key'));
+      const stored = await stock.read('42');
+      await stock.put(anEntry(42, 99), { version: 'v9' });
+
+      expect(await keyed(update, requestId)).toEqual({ entry: anEntry(42, 12, 'pending'), version: stored?.version });
+      expect(await stock.read('42')).toMatchObject({ quantity: 99 });
+    });
+
+    test('answers with the status that it was stored with, though another changed it meanwhile', async () => {
+      let changes = 2;
+      engine.beforeCall = async ({ action }) => {
+        if (action !== 'TransactWriteItems' || changes-- === 0) return;
+        await stock.put(anEntry(42, 1, changes === 1 ? 'sold' : 'available'), { version: 'v1' });
+      };
+      const { entry, version } = await keyed({ ...update, versions: ['v1'] });
+      engine.beforeCall = () => Promise.resolve();
+
+      expect(entry).toEqual(anEntry(42, 12, 'available'));
+      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'available', version });
+    });
+
+    test('is no 404 where a try whose answer was lost may still be done', async () => {
+      failWrites({ kind: 'hangUp' });
+      await stock.delete('42');
+
+      await expect(keyed()).rejects.toMatchObject(unavailable('Nobody can tell'));
     });
   });
+});
+
+const isWrite = (action: string): boolean => action === 'UpdateItem' || action === 'TransactWriteItems';
+
+const unavailable = (message: string) => ({
+  code: 'SERVICE_UNAVAILABLE',
+  headers: { 'Retry-After': '1' },
+  message: expect.stringContaining(message),
 });

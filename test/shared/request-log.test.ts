@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import * as fc from 'fast-check';
-import { type AnsweredRequest, requestLine, requestLog } from '../../../shared/request-log/request-log.ts';
-import { metricsIn } from '../../support/embedded-metric-format.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logError } from '../../shared/log.ts';
+import { type AnsweredRequest, requestLine, requestLog } from '../../shared/request-log.ts';
+import { metricsIn } from '../support/embedded-metric-format.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
 const NOW = RECEIVED + 37;
@@ -51,19 +51,10 @@ describe('The line about a request', () => {
     });
   });
 
-  test('names the code of an error', () => {
-    expect(lineOf({ status: 404, code: 'PET_NOT_FOUND' })).toMatchObject({ status: '404', code: 'PET_NOT_FOUND' });
-  });
-
   test('says none where there is no operation, no key, no plan', () => {
     const without = { operation: undefined, keyId: undefined, plan: undefined };
 
     expect(lineOf(without)).toMatchObject({ operation: 'none', keyId: 'none', plan: 'none' });
-  });
-
-  test('says of a stream that broke off that it is not complete', () => {
-    expect(lineOf({ complete: false })).toMatchObject({ status: '200', complete: false });
-    expect(lineOf({ complete: true })).not.toHaveProperty('complete');
   });
 
   test('has no latency below zero, should the clock of the gateway be ahead', () => {
@@ -114,77 +105,48 @@ describe('The metrics of a request', () => {
     ]);
   });
 
-  test('are no refusal where the operation failed', () => {
-    expect(metricsOf({ status: 503, code: 'SERVICE_UNAVAILABLE' })).toEqual([
-      ...requests.slice(0, 3),
-      ofStack('Requests status=503', 1),
-    ]);
-  });
-
   test('are cold starts, where there were any', () => {
     expect(metricsOf({ coldStarts: 2 })).toEqual([...requests, ofStack('ColdStarts', 2)]);
   });
-
-  test('keep to the format of CloudWatch, whatever the request was', () => {
-    const text = fc.option(
-      fc.string({ minLength: 1 }).filter((some) => /\S/.test(some)),
-      { nil: undefined },
-    );
-    const code = fc.constantFrom('API_KEY_MISSING', 'SERVICE_UNAVAILABLE', undefined);
-    const request = fc.record({
-      requestId: fc.uuid(),
-      receivedAt: fc.nat(),
-      operation: fc.constantFrom('listInventory', 'getPet', undefined),
-      keyId: text,
-      plan: text,
-      status: fc.integer({ min: 100, max: 599 }),
-      code,
-      refusal: code,
-      complete: fc.boolean(),
-      coldStarts: fc.nat({ max: 2 }),
-    } satisfies { [Name in keyof AnsweredRequest]-?: fc.Arbitrary<unknown> });
-
-    fc.assert(
-      fc.property(request, (answered) => {
-        const names = metricsIn(lineOf(answered)).map(({ name }) => name);
-        expect(new Set(names).size).toBe(
-          1 + [answered.refusal !== undefined, answered.coldStarts > 0].filter(Boolean).length,
-        );
-      }),
-    );
-  });
 });
 
-const metric = { Name: 'Requests', Unit: 'Count' };
+describe('A logged failure', () => {
+  let lines: unknown[];
 
-/** The part of a line that tells of its metrics. */
-const format = (differences: object, time: object = { Timestamp: 1 }) => ({
-  _aws: {
-    ...time,
-    CloudWatchMetrics: [{ Namespace: 'N', Dimensions: [['stack']], Metrics: [metric], ...differences }],
-  },
-});
-
-const manyOf = <Item>(length: number, item: Item): Item[] => Array.from({ length }, () => item);
-
-describe('The rules of the format, as the tests check them,', () => {
-  test('find nothing wrong with a line that is right', () => {
-    expect(metricsIn({ ...lineOf(), ...format({}) })).toHaveLength(1);
+  beforeEach(() => {
+    lines = [];
+    jest.spyOn(console, 'error').mockImplementation((line: unknown) => {
+      lines.push(line);
+    });
   });
 
-  test.each<[string, object, string]>([
-    ['no metrics', { _aws: { Timestamp: 1, CloudWatchMetrics: [] } }, 'Invalid length'],
-    ['no time', format({}, {}), 'Timestamp'],
-    ['a dimension without a value', { plan: undefined }, 'The dimension plan has no text'],
-    ['a dimension that is a number', { status: 200 }, 'The dimension status has no text'],
-    ['a dimension that is empty', { stack: '' }, 'The dimension stack has no text'],
-    ['a metric without a value', { Requests: undefined }, 'The metric Requests has no number'],
-    ['a metric that is text', { Requests: '1' }, 'The metric Requests has no number'],
-    ['more dimensions than CloudWatch takes', format({ Dimensions: [manyOf(31, 'stack')] }), 'Invalid length'],
-    ['more metrics than CloudWatch takes', format({ Metrics: manyOf(101, metric) }), 'Invalid length'],
-    ['a unit that there is not', format({ Metrics: [{ ...metric, Unit: 'Requests' }] }), 'Invalid type'],
-    ['no namespace', format({ Namespace: '' }), 'Invalid length'],
-  ])('refuse %s', (_, breach, message) => {
-    expect(() => metricsIn({ ...lineOf(), ...breach })).toThrow(message);
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  const logged = (): unknown => JSON.parse(String(lines[0]));
+
+  test('is one line of JSON with its details, its cause and its stack', () => {
+    const error = new RangeError('too far', { cause: new TypeError('first fault') });
+    logError('It failed', error, { requestId: 'r1' });
+
+    expect(lines).toEqual([expect.not.stringContaining('\n')]);
+    expect(logged()).toEqual({
+      level: 'ERROR',
+      message: 'It failed',
+      requestId: 'r1',
+      error: {
+        name: 'RangeError',
+        reason: 'too far',
+        rootCause: 'TypeError: first fault',
+        stack: expect.stringContaining('log.test.ts'),
+      },
+    });
+  });
+
+  test('may be something else than an Error', () => {
+    logError('It failed', 'just text');
+
+    expect(logged()).toMatchObject({ error: { name: 'Error', reason: 'just text' } });
   });
 });

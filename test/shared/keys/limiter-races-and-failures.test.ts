@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { documentClient, isUnavailable } from '../../../shared/dynamodb.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
+import type { Verdict } from '../../../shared/keys/verdict.ts';
 import { describeOnEachEngine, localEndpoint, pointSdkAt } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { aKey } from '../../support/key-records.ts';
@@ -16,6 +17,56 @@ acceptForeignErrors();
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);
+const YESTERDAY = MINUTE - 1_440;
+const ENVIRONMENTS = 6;
+
+const counters = (verdicts: readonly Verdict[], name: 'minuteUsed' | 'dayUsed') =>
+  verdicts.flatMap((verdict) => (verdict.kind === 'denied' ? [] : verdict.key[name])).toSorted((a, b) => a - b);
+
+const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+describeOnEachEngine('Concurrent requests', () => {
+  let table: KeysTable;
+  /** One for each of the execution environments that Lambda would spread the requests over. */
+  let limiters: Limiter[];
+
+  beforeAll(async () => {
+    table = await KeysTable.create(patientClient());
+    limiters = Array.from({ length: ENVIRONMENTS }, () => new Limiter(patientClient(), table.name));
+  });
+
+  async function admittedOf(count: number, keyHash: string, timeOf = (_index: number) => NOW): Promise<Verdict[]> {
+    const share = count / ENVIRONMENTS;
+    const verdicts = await Promise.all(
+      limiters.flatMap((limiter, environment) =>
+        Array.from({ length: share }, (_, index) => limiter.admit(keyHash, timeOf(environment * share + index))),
+      ),
+    );
+    return verdicts.filter(({ kind }) => kind === 'admitted');
+  }
+
+  test('300 on a key that was never used are admitted 60 times, each with a counter value of its own', async () => {
+    const { keyHash } = await table.issue({ perMinute: 60 });
+    const admitted = await admittedOf(300, keyHash);
+
+    expect(counters(admitted, 'minuteUsed')).toEqual(from(1, 60));
+    expect(counters(admitted, 'dayUsed')).toEqual(from(1, 60));
+  });
+
+  test('60 that roll a full minute over are admitted as often as the new one has room', async () => {
+    const { keyHash } = await table.issue({ perMinute: 20, currentMinute: MINUTE - 1, minuteUsed: 20, dayUsed: 200 });
+    const admitted = await admittedOf(60, keyHash);
+
+    expect(counters(admitted, 'minuteUsed')).toEqual(from(1, 20));
+    expect(counters(admitted, 'dayUsed')).toEqual(from(201, 220));
+  });
+
+  test('60 that roll over a day that is used up are admitted as often as the new one has room', async () => {
+    const { keyHash } = await table.issue({ perMinute: 40, perDay: 25, currentMinute: YESTERDAY, dayUsed: 25 });
+
+    expect(counters(await admittedOf(60, keyHash), 'dayUsed')).toEqual(from(1, 25));
+  });
+});
 
 test('The limiter serves nothing where DynamoDB is out of reach', async () => {
   pointSdkAt(localEndpoint(await freePort()));
@@ -59,12 +110,6 @@ describeOnEachEngine('The limiter serves nothing', () => {
     await table.removeAttribute(key, 'minuteRefused');
 
     await expect(new Limiter(patientClient(), table.name).admit(key.keyHash, NOW)).rejects.toThrow('minuteRefused');
-  });
-
-  test('where the table does not exist', async () => {
-    await expect(new Limiter(patientClient(), 'no-such-table').admit('00'.repeat(32), NOW)).rejects.toThrow(
-      expect.objectContaining({ name: 'ResourceNotFoundException' }),
-    );
   });
 });
 

@@ -1,7 +1,19 @@
-import type { OperationId } from '../contract/operations.ts';
-import type { ErrorCode } from '../contract/errors.ts';
-import { requiredEnv } from '../environment.ts';
-import { type RequestMetric, requestMetrics } from './request-metrics.ts';
+import type { OperationId } from './contract/operations.ts';
+import type { ErrorCode } from './contract/errors.ts';
+import { requiredEnv } from './environment.ts';
+
+/**
+ * The metrics of requests by their names, each a count, with the dimensions that it is kept by. Every distinct set of
+ * dimension values is a metric of its own to CloudWatch, and to its bill.
+ */
+export const requestMetrics = {
+  Requests: [['stack'], ['stack', 'operation'], ['stack', 'plan'], ['stack', 'status']],
+  /** Those that the authorizer denied, refused or could not count; `reason` is the error code. */
+  Refusals: [['stack', 'reason']],
+  ColdStarts: [['stack']],
+} as const;
+
+type RequestMetric = keyof typeof requestMetrics;
 
 /** What a line says of a request that has been answered. Never a key, nor anything a key could be rebuilt from. */
 export interface AnsweredRequest {
@@ -93,4 +105,13 @@ function countsOf({ refusal, coldStarts }: AnsweredRequest): [RequestMetric, num
     ['ColdStarts', coldStarts],
   ];
   return counts.filter(([, count]) => count > 0);
+}
+
+let unreported = 1;
+
+/** Execution environments that the request at hand is the first one of: 1 on the first call, then 0. */
+export function takeColdStarts(): number {
+  const coldStarts = unreported;
+  unreported = 0;
+  return coldStarts;
 }

@@ -1,0 +1,66 @@
+import { describe, expect, test } from '@jest/globals';
+import { bearerToken, headerValues, parsePetId } from '../../../shared/http/request.ts';
+import { aProxyEvent } from '../../support/proxy-event.ts';
+
+describe('a request header', () => {
+  test.each(['If-Match', 'if-match', 'IF-MATCH', 'iF-mAtCh'])('sent as %s is found', (name) => {
+    expect(headerValues(aProxyEvent({ headers: { [name]: '"a"' } }), 'If-Match')).toEqual(['"a"']);
+  });
+
+  test('that was sent several times has all its values, in their order', () => {
+    expect(headerValues(aProxyEvent({ headers: { Accept: ['b', 'a', 'b'] } }), 'accept')).toEqual(['b', 'a', 'b']);
+  });
+
+  test.each(['If-Match', 'constructor', '__proto__', ''])('%j that was not sent has none', (name) => {
+    expect(headerValues(aProxyEvent(), name)).toEqual([]);
+  });
+});
+
+const eventFor = (petId: string) => aProxyEvent({ resource: '/inventory/{petId}', pathParameters: { petId } });
+
+describe('the path parameter petId (spec §4.2)', () => {
+  test.each(['42', '-1', '9223372036854775807', '-9223372036854775808'])('%s is an int64', (petId) => {
+    expect(parsePetId(eventFor(petId))).toBe(petId);
+  });
+
+  test.each(['abc', '1.5', '042', '+42', '1e3', '9223372036854775808', '%34%32', ' 42', ''])(
+    '%j is not, which is a 400',
+    (petId) => {
+      expect(() => parsePetId(eventFor(petId))).toThrow(
+        expect.objectContaining({ code: 'INVALID_PET_ID', status: 400 }),
+      );
+    },
+  );
+
+  test('is a 400 where the path has none', () => {
+    expect(() => parsePetId(aProxyEvent())).toThrow(expect.objectContaining({ code: 'INVALID_PET_ID' }));
+  });
+});
+
+const TOKEN = 'psk_0123456789';
+
+describe('Authorization: Bearer <API_KEY> (spec §5)', () => {
+  test.each([
+    ['as the spec writes it', { Authorization: [`Bearer ${TOKEN}`] }],
+    ['with the header name in lower case', { authorization: [`Bearer ${TOKEN}`] }],
+    ['with the scheme in lower case', { Authorization: [`bearer ${TOKEN}`] }],
+    ['with several spaces', { Authorization: [`Bearer   ${TOKEN}`] }],
+    ['with spaces around the value', { Authorization: [`  Bearer ${TOKEN} `] }],
+  ])('the token is read %s', (_, headers) => {
+    expect(bearerToken({ multiValueHeaders: headers })).toBe(TOKEN);
+  });
+
+  test.each([
+    ['there are no headers', null],
+    ['there is no such header', { Host: ['example.com'] }],
+    ['the scheme is followed by a space only', { Authorization: ['Bearer '] }],
+    ['the scheme is missing', { Authorization: [TOKEN] }],
+    ['the space is missing', { Authorization: [`Bearer${TOKEN}`] }],
+    ['there are two tokens', { Authorization: [`Bearer ${TOKEN} ${TOKEN}`] }],
+    ['the header is sent twice', { Authorization: [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`] }],
+    ['the header is sent in two spellings', { Authorization: [`Bearer ${TOKEN}`], authorization: [`Bearer ${TOKEN}`] }],
+    ['the key is in another header', { 'X-Api-Key': [TOKEN] }],
+  ])('there is no token where %s', (_, headers) => {
+    expect(bearerToken({ multiValueHeaders: headers })).toBeUndefined();
+  });
+});
