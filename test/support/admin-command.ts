@@ -4,8 +4,10 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { expect } from '@jest/globals';
 import * as v from 'valibot';
+import { acceptForeignErrors } from './foreign-errors.ts';
 
 /** A command that hangs is ended, so that its test fails and leaves nothing behind. */
 const LONGEST_MS = 25_000;
@@ -54,9 +56,69 @@ async function outcomeOf(child: Child): Promise<Outcome> {
   return { exitCode: child.exitCode, stdout, stderr };
 }
 
-/** `npm run admin -- …` in a process of its own, without npm. */
+/** `npm run admin -- …` in a process of its own, without npm, where the process itself matters. */
 export function admin(words: readonly string[], env?: Environment): Promise<Outcome> {
   return run(process.execPath, ['infra/admin/main.ts', ...words], env);
+}
+
+/** Commands that have run in this process. One has to end before the next begins: they share its arguments and output. */
+let lastCommand: Promise<unknown> = Promise.resolve();
+let commands = 0;
+
+/** The end of a command that runs in this process. */
+class Exit extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`The command has ended with ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The same in this process, which takes a tenth of the time, and goes by the clock of the hosts in it. */
+function adminHere(words: readonly string[]): Promise<Outcome> {
+  const outcome = lastCommand.then(() => runHere(words));
+  lastCommand = outcome.catch(() => undefined);
+  return outcome;
+}
+
+async function runHere(words: readonly string[]): Promise<Outcome> {
+  acceptForeignErrors();
+  const { argv, exit, stdout, stderr } = process;
+  const listeners = stdout.listeners('error');
+  const [printed, told] = [capture(stdout), capture(stderr)];
+  process.argv = [process.execPath, 'infra/admin/main.ts', ...words];
+  process.exit = (code) => {
+    throw new Exit(Number(code));
+  };
+  try {
+    // A module runs once; with another query it is another module.
+    await import(`../../infra/admin/main.ts?command=${(commands += 1)}`);
+    return { exitCode: 0, stdout: printed.text(), stderr: told.text() };
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error;
+    return { exitCode: error.exitCode, stdout: printed.text(), stderr: told.text() };
+  } finally {
+    Object.assign(process, { argv, exit });
+    for (const { end } of [printed, told]) end();
+    stdout.removeAllListeners('error');
+    for (const listener of listeners) stdout.on('error', (error: Error) => void listener(error));
+  }
+}
+
+/** Takes what is written to a stream, which is no terminal meanwhile. */
+function capture(stream: NodeJS.WriteStream): { readonly text: () => string; readonly end: () => void } {
+  const { write, isTTY } = stream;
+  let text = '';
+  const take = (chunk: unknown): boolean => {
+    text += String(chunk);
+    return true;
+  };
+  Object.assign(stream, { write: take, isTTY: false });
+  return {
+    text: () => stripVTControlCharacters(text),
+    end: () => void Object.assign(stream, { write, isTTY }),
+  };
 }
 
 /** Runs the command and sends it Ctrl-C once it has come so far. */
@@ -94,7 +156,7 @@ export class AdminCommand {
   }
 
   async run(...words: string[]): Promise<Outcome> {
-    const outcome = await admin([...words, '--url', this.#origin]);
+    const outcome = await adminHere([...words, '--url', this.#origin]);
     const printed = outcome.stdout + outcome.stderr;
     if (words[1] === 'create' || words[1] === 'rotate') this.newKeys += printed;
     else this.transcript += printed;
