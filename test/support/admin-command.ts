@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { expect } from '@jest/globals';
+import { expect, jest } from '@jest/globals';
 import * as v from 'valibot';
 import { acceptForeignErrors } from './foreign-errors.ts';
 
@@ -84,41 +84,43 @@ function adminHere(words: readonly string[]): Promise<Outcome> {
 
 async function runHere(words: readonly string[]): Promise<Outcome> {
   acceptForeignErrors();
-  const { argv, exit, stdout, stderr } = process;
-  const listeners = stdout.listeners('error');
+  const { argv, stdout, stderr } = process;
   const [printed, told] = [capture(stdout), capture(stderr)];
-  process.argv = [process.execPath, 'infra/admin/main.ts', ...words];
-  process.exit = (code) => {
+  const exit = jest.spyOn(process, 'exit').mockImplementation((code) => {
     throw new Exit(Number(code));
-  };
+  });
+  process.argv = [process.execPath, 'infra/admin/main.ts', ...words];
+  let exitCode = 0;
   try {
     // A module runs once; with another query it is another module.
     await import(`../../infra/admin/main.ts?command=${(commands += 1)}`);
-    return { exitCode: 0, stdout: printed.text(), stderr: told.text() };
   } catch (error) {
     if (!(error instanceof Exit)) throw error;
-    return { exitCode: error.exitCode, stdout: printed.text(), stderr: told.text() };
+    ({ exitCode } = error);
   } finally {
-    Object.assign(process, { argv, exit });
+    process.argv = argv;
+    exit.mockRestore();
     for (const { end } of [printed, told]) end();
-    stdout.removeAllListeners('error');
-    for (const listener of listeners) stdout.on('error', (error: Error) => void listener(error));
   }
+  return { exitCode, stdout: printed.text(), stderr: told.text() };
 }
 
 /** Takes what is written to a stream, which is no terminal meanwhile. */
 function capture(stream: NodeJS.WriteStream): { readonly text: () => string; readonly end: () => void } {
-  const { write, isTTY } = stream;
-  let text = '';
-  const take = (chunk: unknown): boolean => {
-    text += String(chunk);
+  const { isTTY } = stream;
+  const listeners = stream.listeners('error').length;
+  let written = '';
+  stream.isTTY = false;
+  const write = jest.spyOn(stream, 'write').mockImplementation((chunk) => {
+    written += String(chunk);
     return true;
+  });
+  const end = (): void => {
+    write.mockRestore();
+    stream.isTTY = isTTY;
+    if (stream.listeners('error').length > listeners) stream.removeAllListeners('error');
   };
-  Object.assign(stream, { write: take, isTTY: false });
-  return {
-    text: () => stripVTControlCharacters(text),
-    end: () => void Object.assign(stream, { write, isTTY }),
-  };
+  return { text: () => stripVTControlCharacters(written), end };
 }
 
 /** Runs the command and sends it Ctrl-C once it has come so far. */
