@@ -127,26 +127,25 @@ test('No key, nor what is stored in place of it, is in what the commands print o
   expectNoSecrets(host.log, keys);
 });
 
+async function issued(): Promise<NewKey> {
+  const target = await adminTarget(host);
+  const key = await createKey(target, { name: 'acme', plan: 'free', limits: undefined, expiresAt: undefined });
+  closeTarget(target);
+  return key;
+}
+
+const statusOf = async ({ key }: NewKey): Promise<number> => (await ApiClient.withKey(host.baseUrl, key).list()).status;
+const screenOf = async (line: string, env?: Readonly<Record<string, string>>): Promise<string> => {
+  const { exitCode, screen } = await new Terminal(`admin ${line} --url ${host.origin}`, env).ended();
+  expect({ exitCode, screen }).toMatchObject({ exitCode: 0 });
+  return screen;
+};
+
 const obstacle = terminalObstacle();
 if (obstacle !== undefined) process.stderr.write(`The tests on a terminal are skipped: ${obstacle}.\n`);
 
 (obstacle === undefined ? describe : describe.skip)('On a terminal', () => {
   const folder = temporaryFolder();
-
-  async function issued(): Promise<NewKey> {
-    const target = await adminTarget(host);
-    const key = await createKey(target, { name: 'acme', plan: 'free', limits: undefined, expiresAt: undefined });
-    closeTarget(target);
-    return key;
-  }
-
-  const statusOf = async ({ key }: NewKey): Promise<number> =>
-    (await ApiClient.withKey(host.baseUrl, key).list()).status;
-  const screenOf = async (line: string, env?: Readonly<Record<string, string>>): Promise<string> => {
-    const { exitCode, screen } = await new Terminal(`admin ${line} --url ${host.origin}`, env).ended();
-    expect({ exitCode, screen }).toMatchObject({ exitCode: 0 });
-    return screen;
-  };
 
   test('tables have columns and colours; in a pipe they have tabs and none', async () => {
     const screen = await screenOf('plans list');
