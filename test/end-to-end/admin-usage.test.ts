@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';
-import { admin as runAdmin, AdminCommand } from '../support/admin-command.ts';
+import { AdminCommand } from '../support/admin-command.ts';
 import { adminTarget, closeTarget } from '../support/admin-target.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { ApiClient } from '../support/api-client.ts';
@@ -109,13 +109,6 @@ describe('--help', () => {
     for (const { stdout } of outcomes.slice(groups.length)) {
       expect(stdout).toMatch(/--url <url>[^]+--stage <stage>[^]+--json/);
     }
-  });
-
-  test.each([[], ['keys']])('is what a command says that is not complete: %s', async (...words) => {
-    const { exitCode, stdout, stderr } = await runAdmin(words);
-
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(/^Usage: npm run admin -- .*\[command\]/);
   });
 });
 

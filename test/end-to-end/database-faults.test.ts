@@ -87,15 +87,6 @@ describe('When DynamoDB', () => {
     });
   });
 
-  test('is back, the service is back by itself', async () => {
-    await engine.disconnect();
-    const during = await api.list();
-    await engine.reconnect();
-
-    expect(during.status).toBe(503);
-    expect(await api.list()).toMatchObject({ status: 200 });
-  });
-
   describe.each(outages)('%s', (_, fault, atLeast, atMost) => {
     test('503 where the request cannot be counted', async () => {
       engine.faults = ({ body }) => (body.includes(host.keysTable) ? fault : undefined);
@@ -140,16 +131,6 @@ describe('When DynamoDB', () => {
     });
   });
 
-  test('throttles for a while, 503, and then all is as before', async () => {
-    engine.faults = () => dynamoDBError(400, 'ThrottlingException');
-    const during = await Promise.all(Array.from({ length: 4 }, () => api.list()));
-    engine.faults = () => undefined;
-    const afterwards = await Promise.all(Array.from({ length: 8 }, () => api.list()));
-
-    expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(new Set(afterwards.map(({ status }) => status))).toEqual(new Set([200]));
-  });
-
   describe('has done an update, and its answer is lost,', () => {
     beforeEach(async () => {
       await host.putStock(QUIET_PET);
@@ -165,21 +146,6 @@ describe('When DynamoDB', () => {
       expect(headers.get('ETag')).toMatch(/^"[\w-]{12}"$/);
       // A function that is just being initialised may ask for its list meanwhile.
       expect(engine.calls.filter((action) => action !== 'Query').slice(-2)).toEqual(['UpdateItem', 'GetItem']);
-    });
-
-    test('503 where somebody else updated the pet in between, and theirs stays', async () => {
-      const theirs = Promise.withResolvers<Answer>();
-      engine.beforeCall = async ({ action, body }) => {
-        if (action !== 'GetItem' || !body.includes(host.stockTable)) return;
-        engine.beforeCall = () => Promise.resolve();
-        theirs.resolve(await api.setQuantity(900, 7));
-      };
-      const ours = await api.setQuantity(900, 6);
-
-      expect(await theirs.promise).toMatchObject({ status: 200 });
-      expect(ours).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
-      expect(ours.error?.message).toContain('Nobody can tell whether the update was done');
-      expect((await api.list()).text).toContain('{"petId":900,"quantity":7,');
     });
   });
 

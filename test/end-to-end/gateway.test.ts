@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -128,10 +128,6 @@ describe('HTTP', () => {
     expect(await sendRaw(requestLine, fields)).toMatchObject({ status: 200 });
   });
 
-  test('a request line with the whole address, as a client sends it through a proxy (RFC 9112 §3.2.2): 200', async () => {
-    expect(await sendRaw(`GET ${host.baseUrl}/inventory HTTP/1.1`)).toMatchObject({ status: 200 });
-  });
-
   test('a body in chunks: 200', async () => {
     const fields = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
     const chunks = '8\r\n{"quanti\r\n7\r\nty":12}\r\n0\r\n\r\n';
@@ -140,30 +136,6 @@ describe('HTTP', () => {
       status: 200,
       text: '{"petId":101,"quantity":12,"status":"available"}',
     });
-  });
-
-  test('a client that asks whether it may send its body: 100, then 200', async () => {
-    const fields = 'Expect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 15\r\n';
-    const head = `PATCH /v1/inventory/101 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key.token}\r\n`;
-    const answer = await exchange(host.origin, `${head}Connection: close\r\n${fields}\r\n{"quantity":13}`);
-    const [interim, ...rest] = answer.split('\r\n\r\n');
-
-    expect(interim).toBe('HTTP/1.1 100 Continue');
-    expect(checked(parseAnswer(rest.join('\r\n\r\n')))).toMatchObject({ status: 200 });
-  });
-
-  test('a connection is kept for many requests', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const reused: boolean[] = [];
-    for (let count = 0; count < 3; count++) {
-      const call = request(`${host.baseUrl}/inventory`, { agent, headers: { Authorization: `Bearer ${key.token}` } });
-      const [answer]: IncomingMessage[] = await once(call.end(), 'response');
-      if (answer) await text(answer);
-      reused.push(call.reusedSocket);
-    }
-    agent.destroy();
-
-    expect(reused).toEqual([false, true, true]);
   });
 
   test('requests sent one after the other without waiting are answered in their order', async () => {

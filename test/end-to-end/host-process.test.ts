@@ -49,12 +49,12 @@ async function outputsOf({ baseUrl }: Ready): Promise<Record<string, string>> {
 }
 
 /** Every file in a folder and below, as text. */
-function filesIn(folder: string): Map<string, string> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+function filesIn(root: string): Map<string, string> {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(
     files.map(({ parentPath, name }) => {
       const file = path.join(parentPath, name);
-      return [path.relative(folder, file), readFileSync(file, 'latin1')];
+      return [path.relative(root, file), readFileSync(file, 'latin1')];
     }),
   );
 }
@@ -74,10 +74,6 @@ describe('npm start -- --json --port 0 --data memory', () => {
     expect(host.stdout).toBe(`${JSON.stringify(ready)}\n`);
     expect(ready.baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+\/v1$/);
     expect(host.stderr).toMatch(NO_ERROR);
-  });
-
-  test('its keys work', async () => {
-    expect(await ApiClient.withKey(ready.baseUrl, ready.keys.pro).list()).toMatchObject({ status: 200 });
   });
 
   test('a second host on its port says in one line that it is taken, and ends with 1', async () => {
