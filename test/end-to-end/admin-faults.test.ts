@@ -106,16 +106,6 @@ describe('A network that is cut in the middle', () => {
     await expectOneGoodKey(name, await new AdminCommand(host.origin).newKey(...create(name).slice(1)));
   });
 
-  test('for one call only is not even noticed, though its answer is lost', async () => {
-    let cuts = 0;
-    link.faults = ({ action }) =>
-      action === 'PutItem' && (cuts += 1) === 1 ? { kind: 'hangUp', after: true } : undefined;
-    const name = newName();
-
-    await expectOneGoodKey(name, await admin.newKey(...create(name).slice(1)));
-    expect(cuts).toBe(2);
-  });
-
   test('during a revocation leaves a key that is refused, and gone once the command has run again', async () => {
     const { id, key } = await admin.newKey(...create(newName()).slice(1));
     const isClosed = () => link.calls.some(({ action }) => action === 'UpdateItem');
@@ -135,12 +125,6 @@ describe('What AWS answers is told in one line', () => {
       isControlPlane,
       awsFault(403, 'AccessDeniedException', 'User: eve is not authorized to perform: apigateway:GET'),
       'AWS could not be used: User: eve is not authorized to perform: apigateway:GET (AccessDeniedException)',
-    ],
-    [
-      'no table',
-      ({ action }: LinkCall) => action !== '',
-      awsFault(400, 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException', 'Requested resource not found'),
-      'AWS could not be used: Requested resource not found (ResourceNotFoundException)',
     ],
     [
       'a web page',
@@ -163,26 +147,21 @@ describe('Without a service to work on, one line says what to do', () => {
     expect(await new AdminCommand(origin).failure('keys', 'list')).toBe(noHost(origin));
   });
 
-  test.each(['here', 'ftp://localhost:3000', ''])('an address that is none: %j', async (url) => {
+  test.each(['here', 'ftp://localhost:3000'])('an address that is none: %j', async (url) => {
     expect(await new AdminCommand(url).failure('plans', 'list')).toBe(
       `--url ${url} is no address. It must be one such as http://localhost:3000.`,
     );
   });
 
-  test.each([
-    ['another service', { kind: 'answer', status: 200, body: '{"hello":"world"}' }],
-    ['a web page', { kind: 'answer', status: 200, body: '<html>' }],
-    ['an error', { kind: 'answer', status: 500, body: '{}' }],
-  ] as const)('what answers is no host but %s', async (_, fault) => {
-    link.faults = () => fault;
-    expect(await admin.failure('usage', '--top', '3')).toBe(
-      `What answers at ${link.origin} is no local host of this version of the service.`,
-    );
-  });
-
-  test('an address with a path is taken for its host', async () => {
-    expect(await new AdminCommand(host.baseUrl).output('keys', 'list')).toContain('demo-free');
-  });
+  test.each([['a web page', { kind: 'answer', status: 200, body: '<html>' }]] as const)(
+    'what answers is no host but %s',
+    async (_, fault) => {
+      link.faults = () => fault;
+      expect(failureLine(await run(['usage', '--top', '3', '--url', link.origin]))).toBe(
+        `What answers at ${link.origin} is no local host of this version of the service.`,
+      );
+    },
+  );
 });
 
 /** What CloudFormation says about a stack with these outputs. */
@@ -202,13 +181,13 @@ describe('--stage', () => {
   const hint =
     'Check the AWS credentials, AWS_REGION, and that the stack staging-Inventory is deployed there; or leave out --stage.';
 
-  test.each([
-    ['a region', {}, 'Region is missing'],
-    ['credentials', { AWS_REGION: 'eu-west-1' }, 'Could not load credentials from any providers'],
-  ])('without %s says in one line what to do', async (_, env, reason) => {
-    const line = failureLine(await run(['keys', 'list', '--stage', 'staging'], { ...stranger, ...env }));
-    expect(line).toBe(`Cannot reach the stage staging: ${reason}. ${hint}`);
-  });
+  test.each([['credentials', { AWS_REGION: 'eu-west-1' }, 'Could not load credentials from any providers']])(
+    'without %s says in one line what to do',
+    async (_, env, reason) => {
+      const line = failureLine(await run(['keys', 'list', '--stage', 'staging'], { ...stranger, ...env }));
+      expect(line).toBe(`Cannot reach the stage staging: ${reason}. ${hint}`);
+    },
+  );
 
   test.each([
     ['that is none', ['--stage', 'prod'], 'Allowed choices are staging, production.'],
@@ -244,7 +223,6 @@ describe('--stage', () => {
     });
 
     test.each([
-      ['no such stack', 400, 'ValidationError', 'Stack with id staging-Inventory does not exist'],
       ['no permission', 403, 'AccessDenied', 'User: eve is not authorized to perform: cloudformation:DescribeStacks'],
       ['credentials that have expired', 403, 'ExpiredToken', 'The security token included in the request is expired'],
     ])('%s', async (_, status, code, reason) => {

@@ -1,26 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AdminCommand, admin as run } from '../support/admin-command.ts';
+import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';
+import { AdminCommand } from '../support/admin-command.ts';
 import { adminTarget, closeTarget } from '../support/admin-target.ts';
+import { HostClock } from '../support/host-clock.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { roomyMinute } from '../support/roomy-minute.ts';
 import { expectNoSecrets } from '../support/secrets.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { Terminal, terminalObstacle } from '../support/terminal.ts';
 
+const GREEN = '\u001B[32m';
+const BOLD = '\u001B[1m';
 const DAY_MS = 86_400_000;
 const dateOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
 let host: LocalHost;
 let admin: AdminCommand;
+let clock: HostClock;
 
 beforeAll(async () => {
   host = await LocalHost.start();
   admin = new AdminCommand(host.origin);
-  await roomyMinute(10);
+  clock = new HostClock();
   const { free, pro } = host.host.keys;
   await Promise.all([request(free, 30), request(pro, 60)]);
 });
 
-afterAll(() => host.close());
+afterAll(() => {
+  clock.release();
+  return host.close();
+});
 
 const request = (key: string, count: number): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, () => ApiClient.withKey(host.baseUrl, key).list()));
@@ -71,44 +83,21 @@ test.each([
   expect(await admin.failure(...words)).toContain(message);
 });
 
-describe('keys sync', () => {
-  test('says what it took over, and then that there is nothing left', async () => {
-    const target = await adminTarget(host);
-    for await (const page of target.keyTable.pages()) {
-      const record = page.find(({ keyId }) => keyId === 'demo-business');
-      if (record) await target.keyTable.revise(record, { plan: 'pro', perMinute: 300 });
-    }
-    closeTarget(target);
-
-    expect(await admin.json('keys', 'sync')).toMatchObject({
-      added: [],
-      changed: ['demo-business'],
-      disabled: [],
-      removed: [],
-      conflicts: [],
-      problems: [],
-    });
-    expect(await admin.output('keys', 'sync')).toBe(
-      'Keys: 0 added, 0 changed, 0 disabled, 0 removed, 0 changed meanwhile, 4 unchanged.\n',
-    );
-  });
-});
-
-const helpOf = (text: string) => run([...text.split(' ').filter((word) => word !== ''), '--help']);
-
 describe('--help', () => {
-  const groups = ['', 'keys', 'plans', 'inventory'];
+  const groups = ['', 'keys', 'plans', 'inventory', 'pets', 'orders'];
   const commands = [
     ...['create', 'list', 'show', 'move', 'rotate', 'suspend', 'resume', 'revoke', 'sync'].map((one) => `keys ${one}`),
     'usage',
     'plans list',
     'inventory import',
     'inventory export',
+    'pets import',
+    'orders import',
   ];
 
   test('is there for every command, without a host', async () => {
     const all = [...groups, ...commands];
-    const outcomes = await Promise.all(all.map(helpOf));
+    const outcomes = await Promise.all(all.map((text) => admin.run(...text.split(' ').filter(Boolean), '--help')));
 
     expect(outcomes).toEqual(
       all.map((text) => ({
@@ -121,13 +110,6 @@ describe('--help', () => {
       expect(stdout).toMatch(/--url <url>[^]+--stage <stage>[^]+--json/);
     }
   });
-
-  test.each([[], ['keys']])('is what a command says that is not complete: %s', async (...words) => {
-    const { exitCode, stdout, stderr } = await run(words);
-
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(/^Usage: npm run admin -- .*\[command\]/);
-  });
 });
 
 test('No key, nor what is stored in place of it, is in what the commands print or in the host’s logs', () => {
@@ -136,4 +118,80 @@ test('No key, nor what is stored in place of it, is in what the commands print o
   expect(admin.transcript).toContain('demo-free');
   expectNoSecrets(admin.transcript, keys);
   expectNoSecrets(host.log, keys);
+});
+
+async function issued(): Promise<NewKey> {
+  const target = await adminTarget(host);
+  const key = await createKey(target, { name: 'acme', plan: 'free', limits: undefined, expiresAt: undefined });
+  closeTarget(target);
+  return key;
+}
+
+const statusOf = async ({ key }: NewKey): Promise<number> => (await ApiClient.withKey(host.baseUrl, key).list()).status;
+const screenOf = async (line: string, env?: Readonly<Record<string, string>>): Promise<string> => {
+  const { exitCode, screen } = await new Terminal(`admin ${line} --url ${host.origin}`, env).ended();
+  expect({ exitCode, screen }).toMatchObject({ exitCode: 0 });
+  return screen;
+};
+
+const obstacle = terminalObstacle();
+if (obstacle !== undefined) process.stderr.write(`The tests on a terminal are skipped: ${obstacle}.\n`);
+
+(obstacle === undefined ? describe : describe.skip)('On a terminal', () => {
+  const folder = temporaryFolder();
+
+  test('tables have columns and colours; in a pipe they have tabs and none', async () => {
+    const screen = await screenOf('plans list');
+    const columns = stripVTControlCharacters(screen).trimEnd().split('\n');
+    const piped = await admin.output('plans', 'list');
+
+    expect(screen).toContain(BOLD);
+    expect(screen).not.toContain('\t');
+    // The right edges of the numbers stand below each other.
+    expect(new Set(columns.map((line) => line.trimEnd().length)).size).toBe(1);
+    expect(columns.map((line) => line.trim().split(/ {2,}/))).toEqual(
+      piped
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t')),
+    );
+    expect(piped).not.toContain('\u001B');
+  });
+
+  test('states are coloured, unless NO_COLOR is set', async () => {
+    const [coloured, plain] = await Promise.all([screenOf('keys list'), screenOf('keys list', { NO_COLOR: '1' })]);
+
+    expect(coloured).toContain(`${GREEN}active`);
+    expect(plain).toMatch(/^demo-free +Demo Free +free +active /m);
+    expect(plain).not.toContain('\u001B');
+  });
+
+  describe('keys revoke asks', () => {
+    test('and goes on after a yes, the result alone on standard output', async () => {
+      const key = await issued();
+      const file = join(folder, 'result.json');
+      const terminal = new Terminal(`admin keys revoke ${key.id} --json --url ${host.origin} > ${file}`);
+      await terminal.typeAt('(y/N)', 'y\r');
+      const { exitCode, screen } = await terminal.ended();
+
+      expect(stripVTControlCharacters(screen)).toContain(
+        `Revoke acme (${key.id}, free) on ${host.origin}? Its requests are refused at once, for good.`,
+      );
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ id: key.id, state: 'revoked' });
+      expect({ exitCode, status: await statusOf(key) }).toEqual({ exitCode: 0, status: 401 });
+    });
+
+    test.each([
+      ['no more than the Enter key', '\r'],
+      ['Ctrl-C', '\u0003'],
+    ])('and changes nothing after %s', async (_, keys) => {
+      const key = await issued();
+      const terminal = new Terminal(`admin keys revoke ${key.id} --url ${host.origin}`);
+      await terminal.typeAt('(y/N)', keys);
+      const { exitCode, screen } = await terminal.ended();
+
+      expect(stripVTControlCharacters(screen).trimEnd()).toMatch(/Nothing was changed\.$/);
+      expect({ exitCode, status: await statusOf(key) }).toEqual({ exitCode: 1, status: 200 });
+    });
+  });
 });

@@ -1,189 +1,243 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { devNull } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import {
   type APIGatewayClient,
   CreateApiKeyCommand,
+  type CreateApiKeyRequest,
   CreateUsagePlanCommand,
   CreateUsagePlanKeyCommand,
   DeleteApiKeyCommand,
-  DeleteUsagePlanCommand,
   DeleteUsagePlanKeyCommand,
-  GetApiKeyCommand,
   GetRestApisCommand,
-  GetTagsCommand,
-  GetUsageCommand,
-  GetUsagePlanCommand,
-  GetUsagePlanKeyCommand,
-  paginateGetApiKeys,
-  paginateGetUsage,
   paginateGetUsagePlans,
   TagResourceCommand,
-  UntagResourceCommand,
   UpdateApiKeyCommand,
-  UpdateUsagePlanCommand,
 } from '@aws-sdk/client-api-gateway';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
-import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { OUTPUTS_PATH } from '../../infra/local-endpoint.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
-import { ApiClient } from '../support/api-client.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-client.ts';
-import { aKey } from '../support/key-records.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { syncRunsOf } from '../support/sync-log.ts';
 
-// Hundreds of calls one after the other, on a machine that may be busy.
+// On a machine that may be busy.
 jest.setTimeout(60_000);
 
-const today = () => new Date().toISOString().slice(0, 10);
+/** How long a change in the console may take to hold. */
+const SOON_MS = 5_000;
+
+const withId = v.looseObject({ id: v.string() });
+const hasAwsCli = spawnSync('aws', ['--version']).status === 0;
+if (!hasAwsCli) process.stderr.write('Skipped: keys made with the AWS CLI: there is no aws on the PATH\n');
+
+let host: LocalHost;
+let gateway: APIGatewayClient;
+const planIds = new Map<string, string>();
+/** Keys, and values of keys, that no log may have. */
+const secrets: string[] = [];
+
+beforeAll(async () => {
+  host = await LocalHost.start();
+  gateway = gatewayAt(host.origin);
+  for await (const { items = [] } of paginateGetUsagePlans({ client: gateway }, {})) {
+    for (const { id = '', name = '' } of items) planIds.set(name.split(' ').at(-1) ?? '', id);
+  }
+});
+
+afterAll(async () => {
+  gateway.destroy();
+  await host.close();
+});
+
+const plan = (title: string) => planIds.get(title) ?? '';
+
+const listWith = (key: string) => ApiClient.withKey(host.baseUrl, key).list();
+
+async function putOnPlan(keyId: string, usagePlanId: string): Promise<void> {
+  await gateway.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
+}
+
+async function takeOffPlan(keyId: string, usagePlanId: string): Promise<void> {
+  await gateway.send(new DeleteUsagePlanKeyCommand({ usagePlanId, keyId }));
+}
+
+async function setEnabled(apiKey: string, value: 'true' | 'false'): Promise<void> {
+  const patchOperations = [{ op: 'replace' as const, path: '/enabled', value }];
+  await gateway.send(new UpdateApiKeyCommand({ apiKey, patchOperations }));
+}
+
+/** Makes an enabled API key on a usage plan. @returns its id */
+async function createKey(request: CreateApiKeyRequest, usagePlanId = plan('Free')): Promise<string> {
+  const { id = '', value = '' } = await gateway.send(
+    new CreateApiKeyCommand({ name: 'acme', enabled: true, ...request }),
+  );
+  secrets.push(value);
+  await putOnPlan(id, usagePlanId);
+  return id;
+}
+
+/** A key of ours that is in use. */
+async function issued(usagePlanId?: string): Promise<{ key: string; keyId: string }> {
+  const key = generateApiKey();
+  secrets.push(key);
+  const keyId = await createKey({ value: hashApiKey(key) }, usagePlanId);
+  await untilAnswer(key, ({ status }) => status === 200);
+  return { key, keyId };
+}
+
+/** The first answer that is as wanted; the last one where none is in time. */
+async function untilAnswer(key: string, isWanted: (answer: Answer) => boolean): Promise<Answer> {
+  const deadline = performance.now() + SOON_MS;
+  let answer = await listWith(key);
+  while (!isWanted(answer) && performance.now() < deadline) {
+    await sleep(100);
+    answer = await listWith(key);
+  }
+  return answer;
+}
+
+const soonStatus = async (key: string, wanted: number) =>
+  (await untilAnswer(key, ({ status }) => status === wanted)).status;
+
+const soonLimit = async (key: string, limit: number) => {
+  const answer = await untilAnswer(key, (each) => each.status === 200 && each.rateLimit.limit === limit);
+  return answer.rateLimit.limit;
+};
+
+async function apiStage(): Promise<[apiId: string, stage: string]> {
+  const outputs: unknown = await (await fetch(`${host.origin}${OUTPUTS_PATH}`)).json();
+  const { ApiId, ApiStage } = v.parse(v.object({ ApiId: v.string(), ApiStage: v.string() }), outputs);
+  return [ApiId, ApiStage];
+}
+
+/** Runs `aws apigateway …`. @returns what it prints, parsed; undefined where it prints nothing */
+async function aws(...args: readonly string[]): Promise<unknown> {
+  const command = ['apigateway', ...args, '--endpoint-url', host.origin, '--region', 'us-east-1', '--output', 'json'];
+  const env = {
+    ...process.env,
+    AWS_ACCESS_KEY_ID: 'any',
+    AWS_SECRET_ACCESS_KEY: 'any',
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
+    AWS_PAGER: '',
+  };
+  const { stdout } = await promisify(execFile)('aws', command, { env });
+  return stdout.trim() === '' ? undefined : JSON.parse(stdout);
+}
+
+describe('A key that an admin changes in API Gateway', () => {
+  test('is accepted within five seconds after it was made, whatever its value', async () => {
+    const ours = generateApiKey();
+    const onConsole = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+    secrets.push(ours);
+    await createKey({ value: hashApiKey(ours) });
+    await createKey({ value: onConsole });
+    const { id = '', value: ofGateway = '' } = await gateway.send(new CreateApiKeyCommand({ enabled: true }));
+    secrets.push(ofGateway);
+    await putOnPlan(id, plan('Pro'));
+
+    expect(await Promise.all([soonStatus(ours, 200), soonStatus(onConsole, 200), soonLimit(ofGateway, 300)])).toEqual([
+      200, 200, 300,
+    ]);
+    expect(await listWith(hashApiKey(ours))).toMatchObject({ status: 401 });
+  });
+
+  test('is refused within five seconds after it was disabled, deleted or taken off its plan', async () => {
+    const [disabled, deleted, offPlan] = await Promise.all([issued(), issued(), issued()]);
+    await setEnabled(disabled.keyId, 'false');
+    await gateway.send(new DeleteApiKeyCommand({ apiKey: deleted.keyId }));
+    await takeOffPlan(offPlan.keyId, plan('Free'));
+
+    expect(await Promise.all([disabled, deleted, offPlan].map(({ key }) => soonStatus(key, 401)))).toEqual([
+      401, 401, 401,
+    ]);
+    await setEnabled(disabled.keyId, 'true');
+    await putOnPlan(offPlan.keyId, plan('Free'));
+    expect(await Promise.all([disabled, offPlan].map(({ key }) => soonStatus(key, 200)))).toEqual([200, 200]);
+    expect(await listWith(deleted.key)).toMatchObject({ status: 401 });
+  });
+
+  test('has its new limits within five seconds after it was moved, or others were agreed', async () => {
+    const [apiId, stage] = await apiStage();
+    const tags = { 'per-minute': '123', 'per-day': '4567' };
+    const { id: usagePlanId = '' } = await gateway.send(
+      new CreateUsagePlanCommand({ name: 'Acme', apiStages: [{ apiId, stage }], tags }),
+    );
+    const [moved, ofCustomer] = await Promise.all([issued(), issued(usagePlanId)]);
+    expect(await Promise.all([soonLimit(moved.key, 60), soonLimit(ofCustomer.key, 123)])).toEqual([60, 123]);
+    await takeOffPlan(moved.keyId, plan('Free'));
+    await putOnPlan(moved.keyId, plan('Business'));
+    const resourceArn = `arn:aws:apigateway:us-east-1::/usageplans/${usagePlanId}`;
+    await gateway.send(new TagResourceCommand({ resourceArn, tags: { 'per-minute': '234' } }));
+
+    expect(await Promise.all([soonLimit(moved.key, 1_000), soonLimit(ofCustomer.key, 234)])).toEqual([1_000, 234]);
+  });
+
+  test('is one of twenty made in a row, which all work soon after a few syncs', async () => {
+    const before = syncRunsOf(host).length;
+    const keys = Array.from({ length: 20 }, () => generateApiKey());
+    const ids: string[] = [];
+    for (const key of keys) ids.push(await createKey({ value: hashApiKey(key) }));
+    secrets.push(...keys);
+    await soonStatus(keys.at(-1) ?? '', 200);
+    const statuses = await Promise.all(keys.map((key) => soonStatus(key, 200)));
+    // A run writes its line once it is through.
+    await host.logWith(ids.at(-1) ?? '');
+    const runs = syncRunsOf(host).slice(before);
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(new Set(runs.flatMap(({ added }) => added)).isSupersetOf(new Set(ids))).toBe(true);
+    expect(runs.length).toBeLessThanOrEqual(5);
+  });
+
+  (hasAwsCli ? describe : describe.skip)('with the stock AWS CLI', () => {
+    test('is made, used, tagged, read and deleted', async () => {
+      const key = 'made-with-the-aws-cli-0123456789';
+      secrets.push(key);
+      const { id } = v.parse(withId, await aws('create-api-key', '--name', 'acme', '--enabled', '--value', key));
+      await aws('create-usage-plan-key', '--usage-plan-id', plan('Pro'), '--key-id', id, '--key-type', 'API_KEY');
+      expect(await soonLimit(key, 300)).toBe(300);
+      const date = new Date().toISOString().slice(0, 10);
+      const dates = ['--start-date', date, '--end-date', date];
+      const arn = `arn:aws:apigateway:us-east-1::/apikeys/${id}`;
+      await aws('tag-resource', '--resource-arn', arn, '--tags', 'note=for tests');
+
+      expect(await aws('get-api-key', '--api-key', id)).toMatchObject({ id, tags: { note: 'for tests' } });
+      expect(await aws('get-usage', '--usage-plan-id', plan('Pro'), '--key-id', id, ...dates)).toHaveProperty('items');
+      await aws('delete-api-key', '--api-key', id);
+      expect(await soonStatus(key, 401)).toBe(401);
+      await expect(aws('get-api-key', '--api-key', id)).rejects.toThrow(
+        /An error occurred \(NotFoundException\) when calling the GetApiKey operation: Invalid API Key identifier/,
+      );
+    });
+  });
+
+  test('has left neither itself nor its value in any log, and every sync has one line', () => {
+    const { log } = host;
+
+    expect(secrets.length).toBeGreaterThan(25);
+    expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
+    expect(syncRunsOf(host)).not.toEqual([]);
+  });
+});
 
 describe('API Gateway’s own API, with the AWS SDK', () => {
-  let host: LocalHost;
-  let gateway: APIGatewayClient;
-  let freePlan: string;
-  let apiStage: { apiId: string; stage: string };
-
-  beforeAll(async () => {
-    host = await LocalHost.start();
-    gateway = gatewayAt(host.origin);
-    const plan = usagePlanOf(host.host.records, 'free');
-    freePlan = plan?.id ?? '';
-    apiStage = { apiId: '', stage: '', ...plan?.apiStages[0] };
-  });
-
-  afterAll(async () => {
-    gateway.destroy();
-    await host.close();
-  });
-
-  test('an API key is made, read, changed and deleted', async () => {
-    const made = await gateway.send(
-      new CreateApiKeyCommand({ name: 'acme', enabled: true, value: 'x'.repeat(20), tags: { a: 'b' } }),
-    );
-    const { id: apiKey = '' } = made;
-    const changed = await gateway.send(
-      new UpdateApiKeyCommand({ apiKey, patchOperations: [{ op: 'replace', path: '/enabled', value: 'false' }] }),
-    );
-    const read = await gateway.send(new GetApiKeyCommand({ apiKey, includeValue: true }));
-    await gateway.send(new DeleteApiKeyCommand({ apiKey }));
-
-    expect(made).toMatchObject({ name: 'acme', value: 'x'.repeat(20), createdDate: expect.any(Date), stageKeys: [] });
-    expect(changed).toMatchObject({ enabled: false, tags: { a: 'b' } });
-    expect(read).toMatchObject({
-      id: apiKey,
-      value: 'x'.repeat(20),
-      enabled: false,
-      lastUpdatedDate: expect.any(Date),
-    });
-    await expect(gateway.send(new GetApiKeyCommand({ apiKey }))).rejects.toMatchObject({ name: 'NotFoundException' });
-  });
-
-  test('a usage plan is made, read, changed and deleted', async () => {
-    const made = await gateway.send(
-      new CreateUsagePlanCommand({
-        name: 'acme',
-        apiStages: [apiStage],
-        throttle: { rateLimit: 1.5, burstLimit: 3 },
-        quota: { limit: 10, period: 'DAY' },
-      }),
-    );
-    const { id: usagePlanId = '' } = made;
-    const value = `${apiStage.apiId}:${apiStage.stage}`;
-    const changed = await gateway.send(
-      new UpdateUsagePlanCommand({
-        usagePlanId,
-        patchOperations: [
-          { op: 'remove', path: '/apiStages', value },
-          { op: 'replace', path: '/quota/limit', value: '20' },
-        ],
-      }),
-    );
-    const read = await gateway.send(new GetUsagePlanCommand({ usagePlanId }));
-    await gateway.send(new DeleteUsagePlanCommand({ usagePlanId }));
-
-    expect(made).toMatchObject({ apiStages: [apiStage], throttle: { rateLimit: 1.5, burstLimit: 3 } });
-    expect(changed).toMatchObject({ apiStages: [], quota: { limit: 20, offset: 0, period: 'DAY' } });
-    expect(read).toMatchObject({ id: usagePlanId, name: 'acme', quota: { limit: 20 } });
-    await expect(gateway.send(new GetUsagePlanCommand({ usagePlanId }))).rejects.toMatchObject({
-      name: 'NotFoundException',
-    });
-  });
-
-  test('the plans of the template are there, with the demo keys on them', async () => {
-    const names: (string | undefined)[] = [];
-    for await (const { items = [] } of paginateGetUsagePlans({ client: gateway, pageSize: 2 }, {})) {
-      names.push(...items.map(({ name }) => name));
-    }
-    const demo = await gateway.send(new GetUsagePlanKeyCommand({ usagePlanId: freePlan, keyId: 'demo-free' }));
-
-    for (const title of ['Free', 'Pro', 'Business', 'Enterprise', 'Overflow']) {
-      expect(names).toContainEqual(expect.stringMatching(`${title}$`));
-    }
-    expect(demo).toMatchObject({ id: 'demo-free', type: 'API_KEY', name: 'Demo Free' });
-  });
-
-  test('tags are set, read and removed', async () => {
-    const resourceArn = `arn:aws:apigateway:us-east-1::/usageplans/${freePlan}`;
-    await gateway.send(
-      new TagResourceCommand({ resourceArn, tags: { 'per-minute': '5', 'a tag/with: signs': 'x&y' } }),
-    );
-    const set = await gateway.send(new GetTagsCommand({ resourceArn }));
-    await gateway.send(new UntagResourceCommand({ resourceArn, tagKeys: ['per-minute', 'a tag/with: signs'] }));
-    const removed = await gateway.send(new GetTagsCommand({ resourceArn }));
-
-    expect(set.tags).toMatchObject({ 'per-minute': '5', 'a tag/with: signs': 'x&y' });
-    expect(Object.keys(removed.tags ?? {})).not.toContain('per-minute');
-  });
-
-  test('more keys than fit on one page are all listed, once each', async () => {
-    const made: (string | undefined)[] = [];
-    for (let count = 0; count < 510; count++) {
-      made.push((await gateway.send(new CreateApiKeyCommand({ name: `many ${count}` }))).id);
-    }
-    const pages: (string | undefined)[][] = [];
-    for await (const { items = [] } of paginateGetApiKeys({ client: gateway, pageSize: 500 }, { nameQuery: 'many ' })) {
-      pages.push(items.map(({ id }) => id));
-    }
-
-    expect(pages.map(({ length }) => length)).toEqual([500, 10]);
-    expect(new Set(pages.flat())).toEqual(new Set(made));
-  });
-
-  test('a key that is made there, with its record in the keys table, is metered from the next request on', async () => {
-    const token = generateApiKey();
-    const keyHash = hashApiKey(token);
-    const { id: keyId = '' } = await gateway.send(new CreateApiKeyCommand({ value: keyHash, enabled: true }));
-    const Item = aKey({ keyHash, keyId });
-    await host.documents.send(new PutCommand({ TableName: host.keysTable, Item }));
-    const api = ApiClient.withKey(host.baseUrl, token);
-    expect(await api.list()).toMatchObject({ status: 401 });
-    await gateway.send(new CreateUsagePlanKeyCommand({ usagePlanId: freePlan, keyId, keyType: 'API_KEY' }));
-    expect(await api.list()).toMatchObject({ status: 200 });
-    expect(await api.list()).toMatchObject({ status: 200 });
-
-    const values: Record<string, number[][]> = {};
-    const days = { usagePlanId: freePlan, startDate: today(), endDate: today() };
-    for await (const { items } of paginateGetUsage({ client: gateway, pageSize: 1 }, days))
-      Object.assign(values, items);
-    expect(values).toMatchObject({ [keyId]: [[2, 1_058]], 'demo-free': [[0, 1_060]] });
-
-    await gateway.send(new DeleteUsagePlanKeyCommand({ usagePlanId: freePlan, keyId }));
-    expect(await api.list()).toMatchObject({ status: 401 });
-  });
-
   describe('says what is wrong by the error of its kind:', () => {
     test.each<[string, () => Promise<unknown>]>([
       ['BadRequestException', () => gateway.send(new CreateApiKeyCommand({ value: 'short' }))],
-      ['BadRequestException', () => gateway.send(new DeleteUsagePlanCommand({ usagePlanId: freePlan }))],
       ['NotFoundException', () => gateway.send(new DeleteApiKeyCommand({ apiKey: 'none' }))],
       [
         'ConflictException',
         () =>
-          gateway.send(new CreateUsagePlanKeyCommand({ usagePlanId: freePlan, keyId: 'demo-pro', keyType: 'API_KEY' })),
+          gateway.send(
+            new CreateUsagePlanKeyCommand({ usagePlanId: plan('Free'), keyId: 'demo-pro', keyType: 'API_KEY' }),
+          ),
       ],
       ['UnknownOperationException', () => gateway.send(new GetRestApisCommand({}))],
-      [
-        'BadRequestException',
-        () => gateway.send(new GetUsageCommand({ usagePlanId: freePlan, startDate: 'today', endDate: today() })),
-      ],
     ])('%s', async (name, call) => {
       await expect(call()).rejects.toMatchObject({
         name,
@@ -191,33 +245,5 @@ describe('API Gateway’s own API, with the AWS SDK', () => {
         $metadata: { requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
       });
     });
-  });
-
-  describe('is closed to', () => {
-    test.each<[string, RequestInit]>([
-      ['a call without a signature', {}],
-      ['a bearer token', { headers: { Authorization: 'Bearer psk_x' } }],
-      ['the preflight of a web page', { method: 'OPTIONS', headers: { Origin: 'https://example.com' } }],
-      [
-        'a web page that pretends to sign',
-        { headers: { Authorization: 'AWS4-HMAC-SHA256 x', Origin: 'http://rebound.example.com' } },
-      ],
-    ])('%s', async (_, request) => {
-      const { status, headers } = await fetch(`${host.origin}/apikeys`, request);
-
-      expect(status).toBe(403);
-      expect(headers.get('Access-Control-Allow-Origin')).toBeNull();
-    });
-  });
-
-  test('reads no body without end', async () => {
-    const headers = { Authorization: 'AWS4-HMAC-SHA256 x' };
-    const body = JSON.stringify({ description: 'x'.repeat(70_000) });
-    const response = await fetch(`${host.origin}/apikeys`, { method: 'POST', headers, body });
-
-    expect(response.status).toBe(400);
-    expect(v.parse(v.object({ message: v.string() }), await response.json()).message).toMatch(
-      /longer than 65536 bytes/,
-    );
   });
 });

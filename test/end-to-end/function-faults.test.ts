@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiClient } from '../support/api-client.ts';
 import {
@@ -6,7 +5,6 @@ import {
   type EarlyFault,
   type FaultAfterwards,
   type FunctionFault,
-  hurryTimers,
   type LateFault,
   plantFaults,
   plantFaultsAfterwards,
@@ -14,6 +12,7 @@ import {
 } from '../support/function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const GATEWAY_TIMEOUT_MS = 29_000;
 const FALLBACK_TIMEOUT_MS = 5_000;
@@ -23,12 +22,13 @@ const UPDATE_TIMEOUT_MS = 15_000;
 const STREAMING_TIMEOUT_MS = 300_000;
 
 describe('When a function', () => {
-  const assembly = assemblyForFaults();
+  const folder = temporaryFolder();
   let host: LocalHost;
   let key: IssuedKey;
   let api: ApiClient;
 
   beforeAll(async () => {
+    const assembly = assemblyForFaults(folder);
     plantFaults(assembly, 'FunctionsFallback', 'x-fault-fallback');
     plantFaults(assembly, 'FunctionsAuthorizer', 'x-fault-authorizer');
     plantFaultsAfterwards(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
@@ -80,25 +80,21 @@ describe('When a function', () => {
     return { status: response.status, limit: response.headers.get('X-RateLimit-Limit'), failure };
   }
 
-  test.each([
-    'crashes',
-    'runs out of memory',
-    'throws',
-    'answers with nothing',
-    'answers with another shape',
-    'answers with too much',
-  ] as const)('%s, 502 with the limit of the key, and the next request is served', async (fault) => {
-    const { dayUsed } = await key.read();
-    const answer = await whenFallback(fault);
+  test.each(['crashes', 'runs out of memory', 'throws', 'answers with another shape'] as const)(
+    '%s, 502 with the limit of the key, and the next request is served',
+    async (fault) => {
+      const { dayUsed } = await key.read();
+      const answer = await whenFallback(fault);
 
-    expect(answer).toMatchObject({
-      status: 502,
-      error: { code: 'BAD_GATEWAY' },
-      rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
-    });
-    expect(answer.text).not.toContain('secret');
-    expect(await api.send('GET', '/nowhere')).toMatchObject({ status: 404 });
-  });
+      expect(answer).toMatchObject({
+        status: 502,
+        error: { code: 'BAD_GATEWAY' },
+        rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
+      });
+      expect(answer.text).not.toContain('secret');
+      expect(await api.send('GET', '/nowhere')).toMatchObject({ status: 404 });
+    },
+  );
 
   test('runs out of its time, 502, and the next request is served', async () => {
     hurryTimers(FALLBACK_TIMEOUT_MS);
@@ -107,7 +103,7 @@ describe('When a function', () => {
     expect(await api.send('GET', '/nowhere')).toMatchObject({ status: 404 });
   });
 
-  test('outlasts the patience of the gateway, 504 with the limit of the key', async () => {
+  test('outlasts the timeout of the gateway, 504 with the limit of the key', async () => {
     hurryTimers(GATEWAY_TIMEOUT_MS);
 
     expect(await whenFallback('hangs')).toMatchObject({
@@ -118,46 +114,26 @@ describe('When a function', () => {
   });
 
   describe('is the authorizer and', () => {
-    test.each([
-      'crashes',
-      'runs out of memory',
-      'throws',
-      'answers with nothing',
-      'answers with another shape',
-      'answers with too much',
-    ] as const)('%s, 503 and the request does not count', async (fault) => {
-      const { dayUsed } = await key.read();
+    test.each(['crashes', 'throws', 'answers with another shape'] as const)(
+      '%s, 503 and the request does not count',
+      async (fault) => {
+        const { dayUsed } = await key.read();
 
-      expect(await whenAuthorizer(fault)).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
-      expect(await key.read()).toMatchObject({ dayUsed });
-      expect(await api.list()).toMatchObject({ status: 200 });
-    });
+        expect(await whenAuthorizer(fault)).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+        expect(await key.read()).toMatchObject({ dayUsed });
+        expect(await api.list()).toMatchObject({ status: 200 });
+      },
+    );
 
     test('runs out of its time, 503', async () => {
       hurryTimers(AUTHORIZER_TIMEOUT_MS);
 
       expect(await whenAuthorizer('hangs')).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
     });
-
-    test('refuses in the words of API Gateway, 401', async () => {
-      expect(await whenAuthorizer('refuses in the words of API Gateway')).toMatchObject({ status: 401 });
-    });
   });
 
   describe('has updated the stock and', () => {
-    test.each(['crashes afterwards', 'runs out of memory afterwards', 'hangs afterwards'] as const)(
-      '%s, 502, and the update is there',
-      async (fault) => {
-        const before = await etagOf();
-        const answer = await whenUpdate(31, fault);
-
-        expect(answer).toMatchObject({ status: 502, error: { code: 'BAD_GATEWAY' }, rateLimit: { limit: 1_000 } });
-        expect(await etagOf()).not.toBe(before);
-        expect((await api.list()).text).toContain('{"petId":101,"quantity":31,');
-      },
-    );
-
-    test.each(['crashes afterwards', 'runs out of memory afterwards', 'hangs afterwards'] as const)(
+    test.each(['crashes afterwards', 'hangs afterwards'] as const)(
       '%s, a repetition with its Idempotency-Key is answered and does not do it again, whatever others did',
       async (fault) => {
         const headers = { 'Idempotency-Key': `"${fault}"` };
@@ -177,27 +153,23 @@ describe('When a function', () => {
   });
 
   describe('streams and', () => {
-    test.each([
-      'crashes',
-      'throws',
-      'ends without a word',
-      'sends no metadata',
-      'sends metadata of another shape',
-      'sends too much metadata',
-    ] as const)('%s, 502 with the limit of the key, and the next request is served', async (fault) => {
-      const { dayUsed } = await key.read();
-      const answer = await whenList(fault);
+    test.each(['crashes', 'throws', 'sends no metadata'] as const)(
+      '%s, 502 with the limit of the key, and the next request is served',
+      async (fault) => {
+        const { dayUsed } = await key.read();
+        const answer = await whenList(fault);
 
-      expect(answer).toMatchObject({
-        status: 502,
-        error: { code: 'BAD_GATEWAY' },
-        rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
-      });
-      expect(answer.text).not.toContain('secret');
-      expect(await api.list()).toMatchObject({ status: 200 });
-    });
+        expect(answer).toMatchObject({
+          status: 502,
+          error: { code: 'BAD_GATEWAY' },
+          rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
+        });
+        expect(answer.text).not.toContain('secret');
+        expect(await api.list()).toMatchObject({ status: 200 });
+      },
+    );
 
-    test('outlasts the patience of the gateway before it has begun, 504 with the limit of the key', async () => {
+    test('outlasts the timeout of the gateway before it has begun, 504 with the limit of the key', async () => {
       hurryTimers(STREAMING_TIMEOUT_MS);
 
       expect(await whenList('hangs')).toMatchObject({
@@ -207,29 +179,18 @@ describe('When a function', () => {
       });
     });
 
-    const late = ['crashes in the middle', 'throws in the middle', 'hangs in the middle'] as const;
-    const brokenLists = late.flatMap((fault) => ['identity', 'gzip'].map((encoding) => [fault, encoding] as const));
+    test.each([
+      ['crashes in the middle', 'identity'],
+      ['throws in the middle', 'gzip'],
+      ['hangs in the middle', 'identity'],
+    ] as const)('%s, the connection is cut (%s), and the next request is served', async (fault, encoding) => {
+      if (fault === 'hangs in the middle') hurryTimers(STREAMING_TIMEOUT_MS);
+      const { status, limit, failure } = await whenListBreaks(fault, encoding);
 
-    test.each(brokenLists)(
-      '%s, the connection is cut (%s), and the next request is served',
-      async (fault, encoding) => {
-        if (fault === 'hangs in the middle') hurryTimers(STREAMING_TIMEOUT_MS);
-        const { status, limit, failure } = await whenListBreaks(fault, encoding);
-
-        expect({ status, limit }).toEqual({ status: 200, limit: '1000' });
-        expect(failure).toMatchObject({ name: 'TypeError', message: 'terminated' });
-        jest.restoreAllMocks();
-        expect(await api.list()).toMatchObject({ status: 200 });
-      },
-    );
-
-    test('broke off, its log says why', async () => {
-      const timesLogged = (): number => host.log.split('the secret of the function').length;
-      const before = timesLogged();
-      await whenListBreaks('throws in the middle', 'identity');
-      while (timesLogged() === before) await sleep(20);
-
-      expect(host.log).not.toContain(key.token);
+      expect({ status, limit }).toEqual({ status: 200, limit: '1000' });
+      expect(failure).toMatchObject({ name: 'TypeError', message: 'terminated' });
+      jest.restoreAllMocks();
+      expect(await api.list()).toMatchObject({ status: 200 });
     });
   });
 
@@ -241,3 +202,12 @@ describe('When a function', () => {
     expect(log).not.toContain(key.token);
   });
 });
+
+/** Lets timers of the host in this process that would take this many milliseconds, or a little less, end soon. */
+function hurryTimers(milliseconds: number, hurried = 100): void {
+  const setRealTimeout = globalThis.setTimeout;
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation((callback, delay = 0) => {
+    const isMeant = delay > milliseconds - 500 && delay <= milliseconds;
+    return setRealTimeout(callback, isMeant ? hurried : delay);
+  });
+}

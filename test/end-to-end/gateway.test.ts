@@ -1,151 +1,189 @@
 import { once } from 'node:events';
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
-import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHttpServer } from '../../infra/local/http-server.ts';
 import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
-import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
-import { issueKey } from '../support/issue-key.ts';
-import { documentsAt, LocalHost } from '../support/local-host.ts';
+import { type IssuedKey, issueKey } from '../support/issue-key.ts';
+import { close, listen } from '../support/listening.ts';
+import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
 
-describe('The gateway', () => {
-  let host: LocalHost;
-  let api: ApiClient;
-  let token: string;
+const PAGE = 'https://reference.example.com';
 
-  beforeAll(async () => {
-    host = await LocalHost.start();
-    ({ token } = await issueKey(host));
-    api = ApiClient.withKey(host.baseUrl, token);
+let host: LocalHost;
+let key: IssuedKey;
+let api: ApiClient;
+let withoutKey: ApiClient;
+
+beforeAll(async () => {
+  host = await LocalHost.start({ pageOrigin: PAGE });
+  key = await issueKey(host);
+  api = ApiClient.withKey(host.baseUrl, key.token);
+  withoutKey = new ApiClient(host.baseUrl, undefined);
+});
+
+afterAll(() => host.close());
+
+/** Sends bytes as they stand, and reads the answer. */
+const sendBytes = async (bytes: string) => parseAnswer(await exchange(host.origin, bytes));
+
+/** Sends a request as it stands, with the key. */
+const sendRaw = async (requestLine: string, fields = '', body = '') => {
+  const head = `${requestLine}\r\nHost: localhost\r\nAuthorization: Bearer ${key.token}\r\nConnection: close\r\n${fields}`;
+  return checked(await sendBytes(`${head}\r\n${body}`));
+};
+
+describe('Routes', () => {
+  test.each([
+    ['PUT', '/inventory', 'GET'],
+    ['HEAD', '/inventory', 'GET'],
+    ['DELETE', '/inventory/101', 'PATCH'],
+    ['POST', '/pets/101', 'GET'],
+    ['PATCH', '/store/orders', 'GET'],
+  ])('405 for %s %s, with Allow: %s', async (method, path, allowed) => {
+    const answer = await api.send(method, path);
+
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('Allow')).toBe(allowed);
   });
 
-  afterAll(() => host.close());
+  test.each(['', '/nowhere', '/Inventory', '/inventory/101/quantity', '/%zz', '/__proto__', `/${'deep/'.repeat(500)}`])(
+    '404 for GET %s, which is no operation',
+    async (path) => {
+      expect(await api.send('GET', path)).toMatchObject({ status: 404, error: { code: 'ROUTE_NOT_FOUND' } });
+    },
+  );
 
-  /** Sends a request as it stands, with the key, and reads its answer. */
-  const sendRaw = async (requestLine: string, fields = '', body = '') => {
-    const head = `${requestLine}\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n${fields}`;
-    return checked(parseAnswer(await exchange(host.origin, `${head}\r\n${body}`)));
-  };
-
-  describe('takes HTTP as clients send it', () => {
-    test('header fields that are repeated', async () => {
-      const fields = 'Accept: text/html\r\nAccept: */*\r\nX-Tag: a\r\nx-tag: b\r\nCookie: a=1\r\nCookie: b=2\r\n';
-
-      expect(await sendRaw('GET /v1/inventory HTTP/1.1', fields)).toMatchObject({ status: 200 });
-    });
-
-    test('a header field that is named like a property of every object', async () => {
-      expect(await sendRaw('GET /v1/inventory HTTP/1.1', '__proto__: a\r\nconstructor: b\r\n')).toMatchObject({
-        status: 200,
-      });
-    });
-
-    test('a query parameter that is repeated', async () => {
-      expect(await sendRaw('GET /v1/inventory?limit=1&limit=2&limit= HTTP/1.1')).toMatchObject({
-        status: 400,
-        error: { code: 'INVALID_QUERY', message: 'The parameter "limit" is given more than once.' },
-      });
-    });
-
-    test('a body in chunks', async () => {
-      const fields = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
-      const chunks = '8\r\n{"quanti\r\n7\r\nty":12}\r\n0\r\n\r\n';
-
-      expect(await sendRaw('PATCH /v1/inventory/101 HTTP/1.1', fields, chunks)).toMatchObject({
-        status: 200,
-        text: '{"petId":101,"quantity":12,"status":"available"}',
-      });
-    });
-
-    test('a client that asks whether it may send its body', async () => {
-      const body = '{"quantity":13}';
-      const fields = `Expect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
-      const head = `PATCH /v1/inventory/101 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
-      const text = await exchange(host.origin, `${head}Connection: close\r\n${fields}\r\n${body}`);
-      const [interim = '', ...rest] = text.split('\r\n\r\n');
-
-      expect(interim).toBe('HTTP/1.1 100 Continue');
-      expect(checked(parseAnswer(rest.join('\r\n\r\n')))).toMatchObject({ status: 200 });
-    });
-
-    test('HTTP/1.0', async () => {
-      expect(await sendRaw('GET /v1/inventory HTTP/1.0')).toMatchObject({ status: 200 });
-    });
-
-    test('a request line with the whole address, as a client sends it through a proxy (RFC 9112 §3.2.2)', async () => {
-      expect(await sendRaw(`GET ${host.baseUrl}/inventory HTTP/1.1`)).toMatchObject({ status: 200 });
-    });
-
-    test('a body that no operation wants', async () => {
-      expect(await sendRaw('GET /v1/inventory HTTP/1.1', 'Content-Length: 5\r\n', 'hello')).toMatchObject({
-        status: 200,
-      });
-    });
-
-    test('an offer to upgrade the connection', async () => {
-      const fields = 'Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n';
-
-      expect(await sendRaw('GET /v1/inventory HTTP/1.1', fields)).toMatchObject({ status: 200 });
-    });
+  test.each(['HEAD', 'POST', 'OPTIONS'])('404 for %s /nowhere', async (method) => {
+    expect(await api.send(method, '/nowhere')).toMatchObject({ status: 404 });
   });
 
-  test('a connection is kept for many requests', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const reused: boolean[] = [];
-    for (let count = 0; count < 10; count++) {
-      const call = request(`${host.baseUrl}/inventory`, { agent, headers: { Authorization: `Bearer ${token}` } }).end();
-      reused.push((await statusAndReuse(call)).reused);
+  test('404 for a path that dots lead out of the stage', async () => {
+    expect(await sendRaw('GET /v1/../outputs.json HTTP/1.1')).toMatchObject({ error: { code: 'ROUTE_NOT_FOUND' } });
+  });
+
+  test.each(['/v2/inventory', '/v1inventory', '/inventory'])(
+    'GET %s beside the stage is 404 and says where the API is',
+    async (path) => {
+      expect(await new ApiClient(host.origin, undefined).send('GET', path)).toMatchObject({
+        status: 404,
+        error: { code: 'ROUTE_NOT_FOUND', message: expect.stringContaining(host.baseUrl) },
+      });
+    },
+  );
+});
+
+describe('A page of another origin', () => {
+  test.each([
+    ['/inventory', 'GET'],
+    ['/inventory/101', 'PATCH'],
+  ])('asks ahead without a key what it may do with %s', async (path, method) => {
+    const { minuteUsed } = await key.read();
+    const answer = await withoutKey.send('OPTIONS', path, {
+      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': method },
+    });
+
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'access-control-allow-origin': PAGE,
+      'access-control-allow-methods': method,
+      'access-control-allow-headers': 'Authorization, Content-Type, If-Match, Idempotency-Key',
+    });
+    expect((await key.read()).minuteUsed).toBe(minuteUsed);
+  });
+
+  test('may read what every answer says of limits, whoever made the answer', async () => {
+    const answers = [
+      await api.list(),
+      await api.setQuantity(101, -1),
+      await api.send('GET', '/nowhere'),
+      await withoutKey.list(),
+      await api.patch(101, '{"quantity":3}'.padEnd(11 * 1024 * 1024)),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 401, 413]);
+    for (const { headers } of answers) {
+      expect(headers.get('Access-Control-Allow-Origin')).toBe(PAGE);
+      expect(headers.get('Access-Control-Expose-Headers')?.split(', ')).toEqual(
+        expect.arrayContaining(['X-RateLimit-Remaining', 'RateLimit', 'Retry-After', 'ETag', 'Link']),
+      );
     }
-    agent.destroy();
+  });
+});
 
-    expect(reused).toEqual([false, ...Array.from({ length: 9 }, () => true)]);
+describe('HTTP', () => {
+  test.each([
+    [
+      'header fields that are repeated',
+      'GET /v1/inventory HTTP/1.1',
+      'X-Tag: a\r\nx-tag: b\r\nCookie: a=1\r\nCookie: b=2\r\n',
+    ],
+    ['a header field named like a property of every object', 'GET /v1/inventory HTTP/1.1', '__proto__: a\r\n'],
+    ['HTTP/1.0', 'GET /v1/inventory HTTP/1.0', ''],
+    ['an offer to upgrade the connection', 'GET /v1/inventory HTTP/1.1', 'Upgrade: h2c\r\n'],
+  ])('%s: 200', async (_, requestLine, fields) => {
+    expect(await sendRaw(requestLine, fields)).toMatchObject({ status: 200 });
+  });
+
+  test('a body in chunks: 200', async () => {
+    const fields = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
+    const chunks = '8\r\n{"quanti\r\n7\r\nty":12}\r\n0\r\n\r\n';
+
+    expect(await sendRaw('PATCH /v1/inventory/101 HTTP/1.1', fields, chunks)).toMatchObject({
+      status: 200,
+      text: '{"petId":101,"quantity":12,"status":"available"}',
+    });
   });
 
   test('requests sent one after the other without waiting are answered in their order', async () => {
-    const fields = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+    const fields = `Host: localhost\r\nAuthorization: Bearer ${key.token}\r\nContent-Type: application/json\r\n`;
     const patch = (quantity: number) =>
       `PATCH /v1/inventory/102 HTTP/1.1\r\n${fields}Content-Length: 14\r\n\r\n{"quantity":${quantity}}`;
     const last = `GET /v1/nowhere HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`;
-    const text = await exchange(host.origin, `${[1, 2, 3, 4].map(patch).join('')}${last}`);
+    const answers = await exchange(host.origin, `${[1, 2, 3].map(patch).join('')}${last}`);
 
-    expect([...text.matchAll(/"quantity":(\d)|ROUTE_NOT_FOUND/g)].map(([, quantity]) => quantity)).toEqual([
-      '1',
-      '2',
-      '3',
-      '4',
-      undefined,
+    expect([...answers.matchAll(/"quantity":\d|ROUTE_NOT_FOUND/g)].map(([found]) => found)).toEqual([
+      '"quantity":1',
+      '"quantity":2',
+      '"quantity":3',
+      'ROUTE_NOT_FOUND',
     ]);
   });
 
-  describe('400 with an Error body for what is not HTTP', () => {
-    const head = 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\n';
-    test.each([
-      ['garbage', 'hello\r\n\r\n'],
-      ['a TLS handshake', '\u0016\u0003\u0001\u0000\u0005\u0001\u0000\u0000\u0001\u0000'],
-      ['another version of HTTP', 'GET /v1/inventory HTTP/3.1\r\nHost: localhost\r\n\r\n'],
-      ['an unknown method', 'FROB /v1/inventory HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-      ['20 kB of headers', `${head}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`],
-      ['a 20 kB path', `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
-      ['a control character in a header', `${head}X-Tag: a\u0001b\r\n\r\n`],
-      ['a header field without a colon', `${head}nonsense\r\n\r\n`],
-      ['a length that is no number', `${head}Content-Length: five\r\n\r\nhello`],
-      ['two lengths', `${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!`],
-      ['a length beside chunks', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-      ['a chunk without a size', `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n`],
-      ['a request without Host', 'GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n'],
-    ])('%s', async (_, bytes) => {
-      expect(checked(parseAnswer(await exchange(host.origin, bytes)))).toMatchObject({
-        status: 400,
-        error: { code: 'BAD_REQUEST' },
-      });
-    });
+  const head = 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\n';
+  test.each([
+    ['garbage', 'hello\r\n\r\n'],
+    ['an unknown method', 'FROB /v1/inventory HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['20 kB of headers', `${head}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['a length beside chunks', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['a request without Host', 'GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['a request with two Host headers', `${head}host: example.com\r\nConnection: close\r\n\r\n`],
+  ])('%s: 400 with an Error body', async (_, bytes) => {
+    expect(checked(await sendBytes(bytes))).toMatchObject({ status: 400, error: { code: 'BAD_REQUEST' } });
   });
 
-  test('an expectation that it does not know is answered with the promises of every answer', async () => {
-    expect((await sendRaw('GET /v1/inventory HTTP/1.1', 'Expect: a-miracle\r\n')).status).toBeGreaterThanOrEqual(200);
+  test('CONNECT: 405, as the host is no proxy', async () => {
+    const answer = await sendBytes('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+
+    expect(answer.status).toBe(405);
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405 });
+  });
+
+  test('a body that is sent in part: 408', async () => {
+    const access = { host: '127.0.0.1', isOpen: false };
+    const timings = { requestTimeout: 50, connectionsCheckingInterval: 20 };
+    const server = createHttpServer(new Promise(() => undefined), access, timings);
+    const port = await listen(server);
+    const answer = await exchange(
+      `http://127.0.0.1:${port}`,
+      'PATCH /v1/inventory/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await close(server);
+
+    expect(parseAnswer(answer)).toMatchObject({ status: 408, text: expect.stringContaining('did not arrive in time') });
   });
 
   test('a client that hangs up midway disturbs nobody', async () => {
@@ -160,53 +198,69 @@ describe('The gateway', () => {
   });
 
   test('far more requests at once than a function has environments are all answered, each with its own', async () => {
-    const petIds = sampleStock.map(({ petId }) => petId);
     const work = Array.from({ length: 150 }, (_, index) => ({
-      petId: petIds[index % petIds.length] ?? '',
+      petId: sampleStock[index % sampleStock.length]?.petId ?? '',
       quantity: 1_000 + index,
     }));
     const answers = await Promise.all(work.map(({ petId, quantity }) => api.setQuantity(petId, quantity)));
     const own = work.map(({ petId, quantity }) => expect.stringMatching(`^{"petId":${petId},"quantity":${quantity},`));
 
-    expect(answers.map(({ text }) => text)).toEqual(own);
+    expect(answers.map((answer) => answer.text)).toEqual(own);
     expect(new Set(answers.map(({ headers }) => headers.get('x-amzn-RequestId')))).toHaveProperty('size', 150);
-  });
-
-  describe('DynamoDB’s API at the root of its address', () => {
-    test('lists the tables', async () => {
-      const client = documentsAt(host.origin);
-      const { TableNames } = await client.send(new ListTablesCommand({}));
-      client.destroy();
-
-      expect(TableNames).toEqual(expect.arrayContaining([host.stockTable, host.keysTable]));
-    });
-
-    test('reads what the API wrote', async () => {
-      await api.setQuantity(205, 31);
-      const client = documentsAt(host.origin);
-      const Key = { storeId: STORE_ID, petId: 205 };
-      const { Item } = await client.send(new GetCommand({ TableName: host.stockTable, Key }));
-      const { Count } = await client.send(new ScanCommand({ TableName: host.stockTable }));
-      client.destroy();
-
-      expect(Item).toMatchObject({ quantity: { value: '31' }, status: 'available' });
-      expect(Count).toBe(sampleStock.length);
-    });
-
-    test('hands on the errors of the engine', async () => {
-      const client = documentsAt(host.origin);
-
-      await expect(client.send(new ScanCommand({ TableName: 'no-such-table' }))).rejects.toThrow(
-        expect.objectContaining({ name: 'ResourceNotFoundException' }),
-      );
-      client.destroy();
-    });
   });
 });
 
-async function statusAndReuse(call: ClientRequest): Promise<{ status: number | undefined; reused: boolean }> {
-  const [answer]: IncomingMessage[] = await once(call, 'response');
-  answer?.resume();
-  if (answer) await once(answer, 'end');
-  return { status: answer?.statusCode, reused: call.reusedSocket };
-}
+describe('The host tells', () => {
+  const signature =
+    'AWS4-HMAC-SHA256 Credential=x/20261122/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
+  const listTables = {
+    method: 'POST',
+    path: '/',
+    headers: {
+      authorization: signature,
+      'x-amz-date': '20261122T000000Z',
+      'x-amz-target': 'DynamoDB_20120810.ListTables',
+      'content-type': 'application/x-amz-json-1.0',
+    },
+    body: '{}',
+  };
+  type Call = Omit<typeof listTables, 'headers'> & { readonly headers: IncomingHttpHeaders };
+  const calls: readonly (readonly [string, Call, string])[] = [
+    ['the database', listTables, '-TablesStock'],
+    [
+      'the keys',
+      { method: 'GET', path: '/apikeys?includeValues=true', headers: { authorization: signature }, body: '' },
+      'demo-free',
+    ],
+    ['the outputs', { method: 'GET', path: '/outputs.json', headers: {}, body: '' }, 'StockTableName'],
+  ];
+
+  /** `fetch` lets nobody set `Host`. */
+  async function send(address: URL, { method, path, headers, body }: Call, more: IncomingHttpHeaders = {}) {
+    const call = request(new URL(path, address), { method, headers: { ...headers, ...more } });
+    call.end(body);
+    const [answer] = await once(call, 'response');
+    return { status: answer.statusCode, headers: answer.headers, text: await text(answer) };
+  }
+
+  test.each(calls)('%s to whoever calls it by its address, and to no page elsewhere', async (_, call, part) => {
+    const own = await send(new URL(host.origin), call);
+    expect(own).toMatchObject({ status: 200, text: expect.stringContaining(part) });
+
+    for (const more of [{ host: 'rebound.example.com' }, { origin: 'https://example.com' }]) {
+      const refused = await send(new URL(host.origin), call, more);
+      expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('AccessDeniedException') });
+      expect(refused.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+
+  test('nothing to whoever only finds the port of the engine', async () => {
+    const found = new URL('/', host.host.engineEndpoint);
+
+    for (const method of ['POST', 'OPTIONS']) {
+      const answer = await send(found, { ...listTables, method, body: '' }, { origin: 'https://example.com' });
+      expect(answer).toMatchObject({ status: 404, text: '' });
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+});

@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
-import { ApiClient } from '../support/api-client.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 
 const MAX = 9223372036854775807n;
 const MIN = -9223372036854775808n;
+const petIds = sampleStock.map(({ petId }) => Number(petId));
+
+const petIdsOf = ({ text }: Answer): number[] =>
+  [...text.matchAll(/"petId":(-?\d+)/g)].map(([, petId]) => Number(petId));
+
+/** The target of the link to the next page, below the base address. */
+const nextOf = ({ headers }: Answer): string | undefined =>
+  /^<\/v1(?<target>[^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '')?.groups?.['target'];
 
 describe('GET /inventory', () => {
   let host: LocalHost;
@@ -18,65 +26,121 @@ describe('GET /inventory', () => {
 
   afterAll(() => host.close());
 
-  const listed = async (): Promise<{ petId: number }[]> => JSON.parse((await api.list()).text);
+  const get = (query: string): Promise<Answer> => api.send('GET', `/inventory${query}`);
 
-  test('200 lists the whole store, each entry with petId, quantity and status and nothing else', async () => {
-    const answer = await api.list();
+  async function walk(query: string): Promise<Answer[]> {
+    let page = await get(query);
+    const pages = [page];
+    for (let next = nextOf(page); next !== undefined; next = nextOf(page)) {
+      page = await api.send('GET', next);
+      pages.push(page);
+    }
+    return pages;
+  }
 
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.text)).toStrictEqual(
-      sampleStock.map(({ petId, quantity, status }) => ({ petId: Number(petId), quantity, status })),
+  describe('200', () => {
+    test('the whole store, each entry with petId, quantity and status and nothing else, without Link', async () => {
+      const answer = await api.list();
+
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(answer.text)).toStrictEqual(
+        sampleStock.map(({ petId, quantity, status }) => ({ petId: Number(petId), quantity, status })),
+      );
+      expect(nextOf(answer)).toBeUndefined();
+      expect(answer.headers.get('Vary')).toBe('Accept-Encoding');
+    });
+
+    test('in ascending petId, negative ones first, each with all its digits', async () => {
+      const entries = [MAX, 9007199254740993n, 9007199254740992n, 0n, -7n, -70n, MIN];
+      await host.putStock(...entries.map((petId) => ({ petId, quantity: 2_147_483_647, status: 'sold' })));
+      const { text } = await api.list();
+      await Promise.all(entries.map((petId) => host.deleteStock(petId)));
+
+      const listed = [...text.matchAll(/"petId":(-?\d+)/g)].map(([, petId = '']) => BigInt(petId));
+      const samples = petIds.map(BigInt);
+      expect(listed).toEqual([MIN, -70n, -7n, 0n, ...samples, 9007199254740992n, 9007199254740993n, MAX]);
+      expect(text).toContain(`{"petId":${MAX},"quantity":2147483647,"status":"sold"}`);
+    });
+
+    test.each([1, 5, petIds.length - 1])(
+      'pages of %i, which Link leads through, make up the whole list',
+      async (limit) => {
+        const pages = await walk(`?limit=${limit}`);
+
+        expect(pages.flatMap(petIdsOf)).toEqual(petIds);
+        expect(new Set(pages.slice(0, -1).map((page) => petIdsOf(page).length))).toEqual(new Set([limit]));
+      },
     );
+
+    test('a page that has room for all is all there is: no Link', async () => {
+      const answer = await get(`?limit=${petIds.length}`);
+
+      expect(petIdsOf(answer)).toEqual(petIds);
+      expect(nextOf(answer)).toBeUndefined();
+    });
+
+    test('a status: only the entries with it, whole or in pages', async () => {
+      const sold = sampleStock.filter(({ status }) => status === 'sold').map(({ petId }) => Number(petId));
+
+      expect(petIdsOf(await get('?status=sold'))).toEqual(sold);
+      expect((await walk('?status=sold&limit=2')).flatMap(petIdsOf)).toEqual(sold);
+    });
+
+    test('gzip for a client that asks for it', async () => {
+      const plain = await api.send('GET', '/inventory', { headers: { 'Accept-Encoding': 'identity' } });
+      const zipped = await api.send('GET', '/inventory', { headers: { 'Accept-Encoding': 'gzip' } });
+
+      expect(plain.headers.get('Content-Encoding')).toBeNull();
+      expect(zipped.headers.get('Content-Encoding')).toBe('gzip');
+      expect(zipped.text).toBe(plain.text);
+    });
+
+    test('pages show every entry once that is there all the time, while the store changes', async () => {
+      const gone = { petId: 105n, quantity: 5, status: 'available' };
+      const first = await get('?limit=5');
+      // The entry that the cursor stands at goes, and one comes before it.
+      await host.deleteStock(gone.petId);
+      await host.putStock({ petId: 1n, quantity: 1, status: 'sold' });
+      const second = await api.send('GET', nextOf(first) ?? '');
+      await host.deleteStock(1n);
+      await host.putStock(gone);
+
+      expect(petIdsOf(first).at(-1)).toBe(105);
+      expect([...petIdsOf(first), ...petIdsOf(second)]).toEqual(petIds.slice(0, 10));
+    });
   });
 
-  test('the list is in ascending petId, negative ones first', async () => {
-    await host.putStock(
-      { petId: -7n, quantity: 1, status: 'sold' },
-      { petId: 0n, quantity: 1, status: 'sold' },
-      { petId: 1_000_000n, quantity: 1, status: 'sold' },
-      { petId: -70n, quantity: 1, status: 'sold' },
-    );
-    const petIds = (await listed()).map(({ petId }) => petId);
-    await Promise.all([-7n, 0n, 1_000_000n, -70n].map((petId) => host.deleteStock(petId)));
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=5&limit=5', 'limit'],
+    ['status=gone', 'status'],
+    ['page[size]=5', 'page[size]'],
+    ['__proto__=1', '__proto__'],
+  ])('400 INVALID_QUERY for ?%s, naming %s, and not zipped', async (query, name) => {
+    const answer = await api.send('GET', `/inventory?${query}`, { headers: { 'Accept-Encoding': 'gzip' } });
 
-    expect(petIds).toEqual(petIds.toSorted((a, b) => a - b));
-    expect(petIds.slice(0, 3)).toEqual([-70, -7, 0]);
+    expect(answer).toMatchObject({
+      status: 400,
+      error: { code: 'INVALID_QUERY', message: expect.stringContaining(`"${name}"`) },
+    });
+    expect(answer.headers.get('Content-Encoding')).toBeNull();
   });
 
-  test('the largest and the smallest int64 keep their digits', async () => {
-    await host.putStock(
-      { petId: MAX, quantity: 2_147_483_647, status: 'available' },
-      { petId: MIN, quantity: 0, status: 'pending' },
-    );
-    const { text } = await api.list();
-    await Promise.all([MAX, MIN].map((petId) => host.deleteStock(petId)));
+  test('400 INVALID_CURSOR for a cursor that was made up, or is of another status', async () => {
+    const cursor = new URLSearchParams(nextOf(await get('?limit=3'))?.split('?')[1]).get('cursor') ?? '';
 
-    expect(text).toMatch(/^\[\{"petId":-9223372036854775808,"quantity":0,"status":"pending"\},/);
-    expect(text).toMatch(/,\{"petId":9223372036854775807,"quantity":2147483647,"status":"available"\}\]$/);
+    expect(await get(`?limit=2&cursor=${cursor}`)).toMatchObject({ status: 200 });
+    for (const query of ['?cursor=', '?cursor=abc', `?cursor=${cursor}&status=sold`]) {
+      expect(await get(query)).toMatchObject({ status: 400, error: { code: 'INVALID_CURSOR' } });
+    }
   });
 
-  test('pets that a JavaScript number cannot tell apart stay apart', async () => {
-    const pets = [9007199254740992n, 9007199254740993n, 9007199254740994n];
-    await host.putStock(...pets.map((petId, index) => ({ petId, quantity: index, status: 'sold' })));
-    const { text } = await api.list();
-    await Promise.all(pets.map((petId) => host.deleteStock(petId)));
-
-    expect(text).toContain(
-      '{"petId":9007199254740992,"quantity":0,"status":"sold"},' +
-        '{"petId":9007199254740993,"quantity":1,"status":"sold"},' +
-        '{"petId":9007199254740994,"quantity":2,"status":"sold"}',
-    );
+  test('401 without a key', async () => {
+    expect(await new ApiClient(host.baseUrl, undefined).list()).toMatchObject({
+      status: 401,
+      error: { code: 'API_KEY_MISSING' },
+    });
   });
-
-  test.each(['?a=1&a=2&b=', '?a=%E2%82%AC&&=', '?=', '?constructor=1', '?__proto__=1&toString=2', '?Limit=5'])(
-    '400 for a query parameter that is not known: %s',
-    async (query) => {
-      expect(await api.send('GET', `/inventory${query}`)).toMatchObject({
-        status: 400,
-        error: { code: 'INVALID_QUERY' },
-      });
-    },
-  );
 
   test('500 where an entry in the table is broken, without telling what it holds', async () => {
     await host.putStock({ petId: 5n, quantity: 1, status: 'eaten by the cat' });
@@ -86,12 +150,5 @@ describe('GET /inventory', () => {
     expect(answer).toMatchObject({ status: 500, error: { code: 'INTERNAL_ERROR' } });
     expect(answer.text).not.toMatch(/eaten|status must be|at .*\.js/);
     expect(await api.list()).toMatchObject({ status: 200 });
-  });
-
-  test('401 without a key', async () => {
-    expect(await new ApiClient(host.baseUrl, undefined).list()).toMatchObject({
-      status: 401,
-      error: { code: 'API_KEY_MISSING' },
-    });
   });
 });

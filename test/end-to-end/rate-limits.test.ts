@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 
+const SUSPENSION_SECONDS = 300;
+
+const retryAfter = ({ headers }: Answer) => Number(headers.get('Retry-After'));
 const admitted = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 200);
 const remaining = (answers: readonly Answer[]) =>
   admitted(answers)
@@ -11,27 +15,32 @@ const remaining = (answers: readonly Answer[]) =>
     .toSorted((a, b) => a - b);
 const from0To = (last: number) => Array.from({ length: last + 1 }, (_, index) => index);
 
+let host: LocalHost;
+let clock: HostClock;
+
+beforeAll(async () => {
+  host = await LocalHost.start();
+  clock = new HostClock();
+});
+
+afterAll(() => {
+  clock.release();
+  return host.close();
+});
+
+beforeEach(() => clock.moveToFreshMinute(40));
+
+const apiOf = ({ token }: IssuedKey) => ApiClient.withKey(host.baseUrl, token);
+const list = (key: IssuedKey) => apiOf(key).list();
+const listAtOnce = (key: IssuedKey, count: number) => Promise.all(Array.from({ length: count }, () => list(key)));
+
+/** Requests one after the other; the last one's answer. */
+async function listRepeatedly(key: IssuedKey, count: number): Promise<Answer> {
+  for (let done = 1; done < count; done++) await list(key);
+  return list(key);
+}
+
 describe('Rate limits', () => {
-  let host: LocalHost;
-  let clock: HostClock;
-
-  beforeAll(async () => {
-    host = await LocalHost.start();
-    clock = new HostClock();
-  });
-
-  afterAll(() => {
-    clock.release();
-    return host.close();
-  });
-
-  beforeEach(() => clock.moveToFreshMinute());
-
-  const apiOf = ({ token }: IssuedKey) => ApiClient.withKey(host.baseUrl, token);
-
-  const listAtOnce = (key: IssuedKey, count: number) =>
-    Promise.all(Array.from({ length: count }, () => apiOf(key).list()));
-
   describe('Of hundreds of requests at once', () => {
     test('as many are admitted as the minute has room for, then as many as the day has room for', async () => {
       const key = await issueKey(host, { perMinute: 60, perDay: 100 });
@@ -54,82 +63,26 @@ describe('Rate limits', () => {
       clock.moveTo(clock.endOfDay * 1_000);
       expect(remaining(await listAtOnce(key, 100))).toEqual(from0To(59));
     });
-
-    test('as many are admitted as there are, where there is room for exactly these', async () => {
-      const key = await issueKey(host, { perMinute: 150, perDay: 150 });
-
-      expect(remaining(await listAtOnce(key, 150))).toEqual(from0To(149));
-      expect(await key.read()).toMatchObject({ minuteUsed: 150, dayUsed: 150, minuteRefused: 0 });
-    });
-
-    test('each key has its own', async () => {
-      const keys = await Promise.all([20, 30, 40].map((perMinute) => issueKey(host, { perMinute })));
-      const answers = await Promise.all(keys.map((key) => listAtOnce(key, 60)));
-
-      expect(answers.map((ofKey) => admitted(ofKey).length)).toEqual([20, 30, 40]);
-    });
-  });
-
-  test('the usage plan of a plan lets two full minutes through back to back', async () => {
-    const key = await issueKey(host, { plan: 'free', perMinute: 60, perDay: 1_000 });
-    clock.moveTo(clock.endOfMinute * 1_000 - 1);
-    const endOfFirst = await listAtOnce(key, 60);
-    clock.moveTo(clock.now + 1);
-    const startOfSecond = await listAtOnce(key, 60);
-
-    expect(admitted([...endOfFirst, ...startOfSecond])).toHaveLength(120);
   });
 
   describe('A request that is admitted counts once, whatever its answer', () => {
     test.each<[number, string, (api: ApiClient) => Promise<Answer>]>([
-      [200, 'list', (api) => api.list()],
       [200, 'update', (api) => api.setQuantity(101, 5)],
       [400, 'invalid body', (api) => api.patch(101, '{}')],
-      [400, 'invalid petId', (api) => api.setQuantity('rex', 5)],
       [404, 'unknown pet', (api) => api.setQuantity(999, 5)],
       [404, 'unknown path', (api) => api.send('GET', '/nowhere')],
-      [405, 'other method', (api) => api.send('DELETE', '/inventory')],
       [405, 'HEAD', (api) => api.send('HEAD', '/inventory')],
-      [413, 'large body', (api) => api.patch(101, ' '.repeat(20_000))],
-      [415, 'text', (api) => api.send('PATCH', '/inventory/101', { body: '{"quantity":5}' })],
+      [413, 'a body beyond what an invocation carries', (api) => api.patch(101, ' '.repeat(7_000_000))],
     ])('%i %s', async (status, _, send) => {
       const key = await issueKey(host, { perMinute: 10 });
       const answer = await send(apiOf(key));
 
-      expect(answer).toMatchObject({ status, rateLimit: { limit: 10, remaining: 9, reset: clock.endOfMinute } });
+      expect(answer).toMatchObject({ status });
       expect(await key.read()).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
     });
   });
 
-  test('a body that is longer than an invocation carries counts too, though the gateway refuses it', async () => {
-    const key = await issueKey(host, { perMinute: 10 });
-    const answer = await apiOf(key).patch(101, ' '.repeat(7_000_000));
-
-    expect(answer.status).toBe(413);
-    expect(await key.read()).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
-  });
-
   describe('A request that is not admitted does not count', () => {
-    test('refused for the minute', async () => {
-      const key = await issueKey(host, { perMinute: 10 });
-      const answers = await listAtOnce(key, 15);
-
-      expect(admitted(answers)).toHaveLength(10);
-      expect(await key.read()).toMatchObject({ minuteUsed: 10, dayUsed: 10 });
-    });
-
-    test('not authenticated', async () => {
-      const key = await issueKey(host, { perMinute: 10 });
-      const api = apiOf(key);
-      await api.list();
-      await new ApiClient(host.baseUrl, key.token).list();
-      await ApiClient.withKey(host.baseUrl, `${key.token}x`).list();
-      await key.change({ enabled: false });
-      await api.list();
-
-      expect(await key.read()).toMatchObject({ minuteUsed: 1, dayUsed: 1, minuteRefused: 0 });
-    });
-
     test('dropped by the gateway before anyone is asked, because its body is over 10 MB', async () => {
       const key = await issueKey(host, { perMinute: 10 });
       const answer = await apiOf(key).patch(101, ' '.repeat(10 * 1024 * 1024 + 1));
@@ -145,7 +98,7 @@ describe('Rate limits', () => {
       ['the day', { perMinute: 10, perDay: 1_000, dayUsed: 995 }, { limit: 1_000, remaining: 4 }, 'endOfDay'],
       ['the day, on a tie', { perMinute: 10, perDay: 1_000, dayUsed: 990 }, { limit: 1_000, remaining: 9 }, 'endOfDay'],
     ] as const)('%s', async (_, record, expected, end) => {
-      const key = await issueKey(host, { ...record, currentMinute: clock.now / 60_000 });
+      const key = await issueKey(host, { ...record, currentMinute: Math.floor(clock.now / 60_000) });
 
       expect((await apiOf(key).list()).rateLimit).toEqual({ ...expected, reset: clock[end] });
     });
@@ -162,21 +115,137 @@ describe('Rate limits', () => {
       expect(before.status).toBe(429);
       expect(await apiOf(key).list()).toMatchObject({ status: 200, rateLimit: { limit: 3, remaining: 1 } });
     });
+  });
+});
 
-    test('lowered below what is used', async () => {
-      const key = await issueKey(host, { perMinute: 10 });
-      await listAtOnce(key, 5);
-      await key.change({ perMinute: 4 });
+/** A key that was told to wait as often as it may make requests, and the last answer it got. */
+async function suspendedKey(differences: Partial<KeyRecord> = {}): Promise<{ key: IssuedKey; answer: Answer }> {
+  const key = await issueKey(host, { perMinute: 4, ...differences });
+  return { key, answer: await listRepeatedly(key, 8) };
+}
 
-      expect(await apiOf(key).list()).toMatchObject({ status: 429, rateLimit: { limit: 4, remaining: 0 } });
+/** Uses the usage plan of a key, as so many requests would, one a second. Moves the clock on to the last one. */
+async function useUsagePlan(key: IssuedKey, requests: number): Promise<void> {
+  const { keyHash } = await key.read();
+  for (let done = 0; done < requests; done++) {
+    clock.moveTo(clock.now + 1_000);
+    host.host.usageMeter.meter(keyHash, clock.now);
+  }
+}
+
+describe('429', () => {
+  describe('RATE_LIMIT_EXCEEDED', () => {
+    test('when the minute is used up, until it ends', async () => {
+      const key = await issueKey(host, { perMinute: 3 });
+      const answer = await listRepeatedly(key, 4);
+
+      expect(answer).toMatchObject({
+        status: 429,
+        error: { code: 'RATE_LIMIT_EXCEEDED' },
+        rateLimit: { limit: 3, remaining: 0, reset: clock.endOfMinute },
+      });
+      expect(retryAfter(answer)).toBe(20);
     });
 
-    test('the day’s', async () => {
-      const key = await issueKey(host, { perDay: 10 });
-      await listAtOnce(key, 5);
-      await key.change({ perDay: 5 });
+    test('Retry-After is rounded up, so that whoever waits that long is admitted', async () => {
+      const key = await issueKey(host, { perMinute: 3 });
+      clock.moveTo(clock.now + 300);
+      const refusedAt = clock.now;
+      const refused = await listRepeatedly(key, 4);
+      clock.moveTo(clock.endOfMinute * 1_000 - 1);
+      const tooEarly = await list(key);
+      clock.moveTo(refusedAt + retryAfter(refused) * 1_000);
 
-      expect(await apiOf(key).list()).toMatchObject({ status: 429, error: { code: 'DAILY_QUOTA_EXCEEDED' } });
+      expect(tooEarly.status).toBe(429);
+      expect(retryAfter(tooEarly)).toBe(1);
+      expect(await list(key)).toMatchObject({ status: 200, rateLimit: { remaining: 2 } });
+    });
+
+    test('for every operation and path, and nothing is done', async () => {
+      const key = await issueKey(host, {
+        perMinute: 100,
+        minuteUsed: 100,
+        currentMinute: Math.floor(clock.now / 60_000),
+      });
+      const api = ApiClient.withKey(host.baseUrl, key.token);
+      const before = (await list(await issueKey(host))).text;
+      const answers = [await api.setQuantity(101, 321), await api.send('GET', '/nowhere')];
+
+      expect(answers.map(({ status }) => status)).toEqual([429, 429]);
+      expect((await list(await issueKey(host))).text).toBe(before);
+    });
+  });
+
+  describe('DAILY_QUOTA_EXCEEDED', () => {
+    test('when the day is used up, until it ends', async () => {
+      const key = await issueKey(host, { perMinute: 10, perDay: 3 });
+      const answer = await listRepeatedly(key, 4);
+
+      expect(answer).toMatchObject({
+        status: 429,
+        error: { code: 'DAILY_QUOTA_EXCEEDED' },
+        rateLimit: { limit: 3, remaining: 0, reset: clock.endOfDay },
+      });
+      expect(retryAfter(answer)).toBe(clock.endOfDay - clock.now / 1_000);
+    });
+  });
+
+  describe('TOO_MANY_REQUESTS', () => {
+    test('from the gateway’s own throttle, where a record has more than the usage plan of its key', async () => {
+      const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
+      const answers = await Promise.all(Array.from({ length: 122 }, () => list(key)));
+      const refused = answers.filter(({ status }) => status === 429);
+
+      expect(refused.map(({ error }) => error?.code)).toEqual(['TOO_MANY_REQUESTS', 'TOO_MANY_REQUESTS']);
+      expect(refused.map(retryAfter)).toEqual([1, 1]);
+    });
+
+    test('from the gateway’s own quota, where a record has more than the usage plan of its key', async () => {
+      const key = await issueKey(host, { plan: 'free', perDay: 5_000 });
+      await useUsagePlan(key, 1_059);
+      const last = await list(key);
+
+      expect(last.status).toBe(200);
+      expect(await list(key)).toMatchObject({ status: 429, error: { code: 'TOO_MANY_REQUESTS' } });
+    });
+
+    test('for refusals beyond a hundred a second', async () => {
+      const key = await issueKey(host, { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000 });
+      const answers = await Promise.all(Array.from({ length: 280 }, () => list(key)));
+      const codes = new Set(answers.map(({ error }) => error?.code));
+
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+      expect(codes).toContain('TOO_MANY_REQUESTS');
+      expect(codes.size).toBe(2);
+      expect(Math.min(...answers.map(retryAfter))).toBeGreaterThanOrEqual(1);
+    });
+  });
+
+  describe('API_KEY_SUSPENDED', () => {
+    test('for a key that is refused as often within the minute as its limit, for five minutes', async () => {
+      const { answer } = await suspendedKey();
+
+      expect(answer).toMatchObject({
+        status: 429,
+        error: { code: 'API_KEY_SUSPENDED' },
+        rateLimit: { limit: 4, remaining: 0, reset: clock.now / 1_000 + SUSPENSION_SECONDS },
+      });
+      expect(retryAfter(answer)).toBe(SUSPENSION_SECONDS);
+    });
+
+    test('the end of the minute does not free it, nor does its going on make it longer', async () => {
+      const { key } = await suspendedKey();
+      const suspendedAt = clock.now;
+      clock.moveTo(clock.endOfMinute * 1_000);
+      const nextMinute = await listRepeatedly(key, 10);
+      clock.moveTo(suspendedAt + SUSPENSION_SECONDS * 1_000 - 1);
+      const lastMoment = await list(key);
+      clock.moveTo(suspendedAt + SUSPENSION_SECONDS * 1_000);
+
+      expect(nextMinute).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
+      expect(retryAfter(nextMinute)).toBe(280);
+      expect(lastMoment).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
+      expect(await list(key)).toMatchObject({ status: 200, rateLimit: { limit: 4, remaining: 3 } });
     });
   });
 });

@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pageFiles } from '../../infra/reference/page-files.ts';
-import { operations } from '../../shared/contract/operations.ts';
+import { API_VERSION, operations } from '../../shared/contract/operations.ts';
 import { browserObstacle, type Screen, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { exchange, parseAnswer } from '../support/raw-http.ts';
 import { ReferencePage } from '../support/reference-page.ts';
 
 const desktop: Screen = { width: 1440, height: 900 };
@@ -19,8 +20,16 @@ const LARGE_PET_ID = 9_007_199_254_740_993n;
 const takePicture = async ({ page }: ReferencePage, name: string): Promise<void> => {
   if (pictures === undefined) return;
   mkdirSync(pictures, { recursive: true });
-  await page.screenshot({ path: path.join(pictures, `${name}.png`) });
+  await page.screenshot({ path: join(pictures, `${name}.png`) });
 };
+
+let host: LocalHost;
+
+beforeAll(async () => {
+  host = await LocalHost.start({ sampleData: false, pageOrigin: 'https://reference.invalid' });
+});
+
+afterAll(() => host.close());
 
 if (browserObstacle !== undefined) {
   process.stderr.write(`The tests of the reference page in a browser are skipped: ${browserObstacle}.\n`);
@@ -28,23 +37,16 @@ if (browserObstacle !== undefined) {
 
 (browserObstacle === undefined ? describe : describe.skip)('The reference page in a browser', () => {
   let browser: TestBrowser;
-  let host: LocalHost;
 
   beforeAll(async () => {
-    [browser, host] = await Promise.all([
-      TestBrowser.start(),
-      LocalHost.start({ sampleData: false, pageOrigin: 'https://reference.invalid' }),
-    ]);
+    browser = await TestBrowser.start();
     await host.putStock(
       { petId: 101n, quantity: 4, status: 'available' },
       { petId: LARGE_PET_ID, quantity: 8, status: 'available' },
     );
   });
 
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-  });
+  afterAll(() => browser.close());
 
   const openedAt = async (origin: string): Promise<ReferencePage> => {
     const page = await browser.newPage(desktop);
@@ -142,4 +144,114 @@ if (browserObstacle !== undefined) {
       expect(reference.complaints.join('\n')).toContain('blocked by CORS policy');
     });
   });
+});
+
+const get = (target: string, init: RequestInit = {}): Promise<Response> => fetch(`${host.origin}${target}`, init);
+
+const header = async (name: string, target: string): Promise<string | null> => (await get(target)).headers.get(name);
+
+/** Sends a request as it stands: `fetch` would mend it. */
+const sendRaw = async (target: string, hostHeader: string) =>
+  parseAnswer(
+    await exchange(host.origin, `GET ${target} HTTP/1.1\r\nHost: ${hostHeader}\r\nConnection: close\r\n\r\n`),
+  );
+
+describe('The reference page of a local host', () => {
+  let script: string;
+
+  beforeAll(async () => {
+    const page = await (await fetch(host.origin)).text();
+    script = /src="([^"]+\/reference\.js)"/.exec(page)?.[1] ?? '';
+  });
+
+  test('is at the root, and beside it are the files that it needs', async () => {
+    expect(await header('Content-Type', '/')).toBe('text/html; charset=utf-8');
+    expect(await header('Content-Type', '/index.html')).toBe('text/html; charset=utf-8');
+    expect(await header('Content-Type', '/openapi.json')).toBe('application/json');
+    expect(await header('Content-Type', script)).toBe('text/javascript; charset=utf-8');
+    expect(await header('Content-Type', script.replace('reference.js', 'favicon.svg'))).toBe('image/svg+xml');
+  });
+
+  test('has the demo key of the Free plan filled in', async () => {
+    expect(await (await get('/')).text()).toContain(`{"demoKey":"${host.host.keys.free}"}`);
+    expect(await (await get('/openapi.json')).text()).toContain(`Bearer ${host.host.keys.free}`);
+  });
+
+  test.each(['localhost:3000', '[::1]:3000'])(
+    'calls the service where the reader has found the page: at %s',
+    async (address) => {
+      const { text } = await sendRaw('/openapi.json', address);
+
+      expect(JSON.parse(text)).toMatchObject({
+        info: { version: API_VERSION },
+        servers: [{ url: `http://${address}/v1` }],
+      });
+      expect((await sendRaw('/', address)).text).toContain(`connect-src 'self' http://${address}/v1/; `);
+    },
+  );
+
+  test.each([`a"onload="alert(1)`, 'a;script-src *', 'user@a', 'a'.repeat(300)])(
+    'repeats nothing that is no address of a host: %s',
+    async (address) => {
+      for (const path of ['/', '/openapi.json']) {
+        const { status, text } = await sendRaw(path, address);
+
+        expect({ status, text: JSON.parse(text) }).toMatchObject({ status: 400, text: { code: 'BAD_REQUEST' } });
+      }
+    },
+  );
+
+  test('is sent compressed to whoever takes it so', async () => {
+    const path = script;
+    const plain = await get(path, { headers: { 'Accept-Encoding': 'identity' } });
+    const refused = await get(path, { headers: { 'Accept-Encoding': 'gzip;q=0' } });
+    // Node.js unpacks an answer by itself, so its length is that of the packed one.
+    const compressed = await get(path, { headers: { 'Accept-Encoding': 'gzip, br' } });
+    const text = await plain.text();
+
+    expect([plain, refused].map(({ headers }) => headers.get('Content-Encoding'))).toEqual([null, null]);
+    expect(compressed.headers.get('Content-Encoding')).toBe('gzip');
+    expect(Number(compressed.headers.get('Content-Length'))).toBeLessThan(text.length);
+    expect(await compressed.text()).toBe(text);
+    expect(plain.headers.get('Vary')).toBe('Accept-Encoding');
+  });
+
+  test('has the headers that keep it to itself', async () => {
+    const { headers } = await get('/');
+
+    expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'; ");
+    expect(headers.get('Content-Security-Policy')).toContain("connect-src 'self'; ");
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'cross-origin-opener-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+  });
+
+  test('answers HEAD as GET, without the file', async () => {
+    const head = await get(script, { method: 'HEAD', headers: { 'Accept-Encoding': 'identity' } });
+    const length = (await (await get(script)).arrayBuffer()).byteLength;
+
+    expect(head.status).toBe(200);
+    expect(head.headers.get('Content-Length')).toBe(String(length));
+    expect(await head.text()).toBe('');
+  });
+
+  test.each(['POST', 'OPTIONS'])('is for reading: %s is 405', async (method) => {
+    const response = await get('/', { method });
+
+    expect(response.status).toBe(405);
+    expect(response.headers.get('Allow')).toBe('GET, HEAD');
+    expect(await response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
+  });
+
+  test.each(['/package.json', '/assets/%2e%2e/%2e%2e/package.json', '//etc/passwd', '/index.html/', '/__proto__'])(
+    'has no file but its own: %s',
+    async (path) => {
+      const { status, text } = await sendRaw(path, 'localhost');
+
+      expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 404, body: { code: 'ROUTE_NOT_FOUND' } });
+    },
+  );
 });

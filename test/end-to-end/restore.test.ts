@@ -1,4 +1,3 @@
-import { RestoreTableToPointInTimeCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { tableNames } from '../../infra/stages.ts';
@@ -50,7 +49,6 @@ describeOnEachEngine('Tables that were restored', () => {
   let api: ApiClient;
   /** Answers from before the accident. */
   let updated: Answer;
-  let nextPage: string;
   let usedBefore: number;
 
   afterAll(async () => {
@@ -94,8 +92,6 @@ describeOnEachEngine('Tables that were restored', () => {
     revoked = await issueKey(host);
     api = ApiClient.withKey(host.baseUrl, key.token);
     updated = await update(api, 7, onlyOnce);
-    nextPage =
-      /v1(?<path>[^>]+)>/.exec((await api.send('GET', '/inventory?limit=1')).headers.get('Link') ?? '')?.[1] ?? '';
     usedBefore = (await key.read()).dayUsed;
 
     for (const name of tableNames) await copyTable(host.documents, tables[name], restoredTables[name]);
@@ -106,15 +102,6 @@ describeOnEachEngine('Tables that were restored', () => {
     host.host.records.deleteApiKey((await revoked.read()).keyId);
     await revoked.delete();
     await restart({ assembly });
-  });
-
-  test('are made by AWS only: the engine knows no point in time, so the test copies', async () => {
-    const restore = new RestoreTableToPointInTimeCommand({
-      SourceTableName: tables.stock,
-      TargetTableName: 'restored-by-the-engine',
-      UseLatestRestorableTime: true,
-    });
-    await expect(host.documents.send(restore)).rejects.toMatchObject({ name: 'UnknownOperationException' });
   });
 
   test('are what the outputs name, which the admin command goes by', () => {
@@ -138,10 +125,6 @@ describeOnEachEngine('Tables that were restored', () => {
       `{"petId":${LOST},"quantity":2,"status":"sold"}`,
     );
     expect((await api.send('GET', '/store/orders?status=placed&limit=1')).text).toContain('"status":"placed"');
-  });
-
-  test('take a cursor that was given out before', async () => {
-    expect(await api.send('GET', nextPage)).toMatchObject({ status: 200 });
   });
 
   test('know what was done before, and do it no second time', async () => {

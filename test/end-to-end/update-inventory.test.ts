@@ -1,23 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiClient } from '../support/api-client.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Answer, ApiClient } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 
 const MAX_QUANTITY = 2_147_483_647;
 const MAX_BODY_BYTES = 16 * 1024;
 const GATEWAY_MAX_BODY_BYTES = 10 * 1024 * 1024;
+const ETAG = /^"[\w-]{12}"$/;
+
+const etagOf = ({ headers }: Answer): string => headers.get('ETag') ?? '';
+
+let host: LocalHost;
+let api: ApiClient;
+let other: ApiClient;
+
+beforeAll(async () => {
+  host = await LocalHost.start();
+  api = ApiClient.withKey(host.baseUrl, (await issueKey(host)).token);
+  other = ApiClient.withKey(host.baseUrl, (await issueKey(host)).token);
+});
+
+afterAll(() => host.close());
 
 describe('PATCH /inventory/{petId}', () => {
-  let host: LocalHost;
-  let api: ApiClient;
-
-  beforeAll(async () => {
-    host = await LocalHost.start();
-    api = ApiClient.withKey(host.baseUrl, (await issueKey(host)).token);
-  });
-
-  afterAll(() => host.close());
-
   describe('200', () => {
     test.each([
       [101, 'available'],
@@ -37,75 +42,26 @@ describe('PATCH /inventory/{petId}', () => {
       });
     });
 
-    test('only the entry of the pet changes', async () => {
-      await api.setQuantity(201, 1);
-      const before = (await api.list()).text;
-      await api.setQuantity(201, 2);
+    test.each(['9223372036854775807', '-9223372036854775808'])('the petId %s keeps its digits', async (petId) => {
+      await host.putStock({ petId: BigInt(petId), quantity: 1, status: 'pending' });
+      const updated = `{"petId":${petId},"quantity":9,"status":"pending"}`;
+      const answer = await api.setQuantity(petId, 9);
+      const { text } = await api.list();
+      await host.deleteStock(BigInt(petId));
 
-      expect((await api.list()).text).toBe(before.replace('"petId":201,"quantity":1,', '"petId":201,"quantity":2,'));
-    });
-
-    test.each(['9223372036854775807', '-9223372036854775808', '9007199254740993', '0'])(
-      'the petId %s keeps its digits',
-      async (petId) => {
-        await host.putStock({ petId: BigInt(petId), quantity: 1, status: 'pending' });
-        const updated = `{"petId":${petId},"quantity":9,"status":"pending"}`;
-        const answer = await api.setQuantity(petId, 9);
-        const { text } = await api.list();
-        await host.deleteStock(BigInt(petId));
-
-        expect(answer).toMatchObject({ status: 200, text: updated });
-        expect(text).toContain(updated);
-      },
-    );
-
-    test.each([
-      'application/json',
-      'APPLICATION/JSON',
-      'application/json;charset=UTF-8',
-      'application/json; charset="utf-8"',
-    ])('the Content-Type %s is JSON', async (contentType) => {
-      const parts = { headers: { 'Content-Type': contentType }, body: '{"quantity":3}' };
-
-      expect(await api.send('PATCH', '/inventory/105', parts)).toMatchObject({ status: 200 });
-    });
-
-    test('a body of exactly 16 KiB is taken', async () => {
-      expect(await api.patch(105, '{"quantity":3}'.padEnd(MAX_BODY_BYTES))).toMatchObject({ status: 200 });
-    });
-
-    test('of many updates of one pet at once, each is answered with its own quantity and one of them stays', async () => {
-      const quantities = Array.from({ length: 40 }, (_, index) => index);
-      const answers = await Promise.all(quantities.map((quantity) => api.setQuantity(106, quantity)));
-
-      expect(answers.map(({ text }) => text)).toEqual(
-        quantities.map((quantity) => `{"petId":106,"quantity":${quantity},"status":"pending"}`),
-      );
-      expect((await api.list()).text).toMatch(/"petId":106,"quantity":[1-3]?\d,/);
+      expect(answer).toMatchObject({ status: 200, text: updated });
+      expect(text).toContain(updated);
     });
   });
 
   describe('400', () => {
     test.each([
       ['a body that is not JSON', 'quantity=5', /not valid JSON/],
-      ['a body that breaks off', '{"quantity":5', /not valid JSON/],
-      ['a body that is not strict JSON', "{'quantity':5}", /not valid JSON/],
-      ['a quantity beyond JSON', '{"quantity":NaN}', /not valid JSON/],
       ['an empty object', '{}', /"quantity" is missing/],
-      ['a field of another case', '{"Quantity":5}', /"quantity" is missing/],
       ['an unknown field', '{"quantity":5,"status":"sold"}', /"status" is not known/],
-      ['an unknown field of the prototype', '{"quantity":5,"__proto__":{}}', /"__proto__" is not known/],
-      ['text', '{"quantity":"5"}', /"quantity" must be an integer/],
-      ['a fraction', '{"quantity":1.5}', /"quantity" must be an integer/],
       ['a negative quantity', '{"quantity":-1}', /"quantity" must be an integer/],
       ['one above the largest quantity', '{"quantity":2147483648}', /"quantity" must be an integer/],
-      ['a quantity beyond all numbers', '{"quantity":1e999}', /"quantity" must be an integer/],
-      ['null as quantity', '{"quantity":null}', /"quantity" must be an integer/],
-      ['a boolean as quantity', '{"quantity":true}', /"quantity" must be an integer/],
-      ['an array as quantity', '{"quantity":[5]}', /"quantity" must be an integer/],
       ['an array', '[{"quantity":5}]', /must be a JSON object/],
-      ['null', 'null', /must be a JSON object/],
-      ['a number', '5', /must be a JSON object/],
     ])('for %s', async (_, body, message) => {
       const before = (await api.list()).text;
 
@@ -122,18 +78,9 @@ describe('PATCH /inventory/{petId}', () => {
 
     test.each([
       ['text', 'abc'],
-      ['leading zeros', '0101'],
-      ['a plus sign', '+101'],
-      ['minus zero', '-0'],
-      ['a fraction', '101.0'],
-      ['an exponent', '1e2'],
-      ['hexadecimal', '0x65'],
-      ['a space', '%20101'],
       ['a slash', '10%2F1'],
       ['encoded digits', '%31%30%31'],
-      ['digits of another script', '%D9%A1'],
       ['one above the largest int64', '9223372036854775808'],
-      ['one below the smallest int64', '-9223372036854775809'],
       ['hundreds of digits', '9'.repeat(400)],
     ])('for a petId with %s', async (_, petId) => {
       expect(await api.setQuantity(petId, 5)).toMatchObject({ status: 400, error: { code: 'INVALID_PET_ID' } });
@@ -147,15 +94,12 @@ describe('PATCH /inventory/{petId}', () => {
     expect((await api.list()).text).toBe(before);
   });
 
-  test.each(['999', '0', '-101', '9223372036854775807', '-9223372036854775808'])(
-    '404 for pet %s, which has no entry, and none is made',
-    async (petId) => {
-      const before = (await api.list()).text;
+  test.each(['999', '-9223372036854775808'])('404 for pet %s, which has no entry, and none is made', async (petId) => {
+    const before = (await api.list()).text;
 
-      expect(await api.setQuantity(petId, 5)).toMatchObject({ status: 404, error: { code: 'PET_NOT_FOUND' } });
-      expect((await api.list()).text).toBe(before);
-    },
-  );
+    expect(await api.setQuantity(petId, 5)).toMatchObject({ status: 404, error: { code: 'PET_NOT_FOUND' } });
+    expect((await api.list()).text).toBe(before);
+  });
 
   describe('413', () => {
     test.each([
@@ -168,34 +112,132 @@ describe('PATCH /inventory/{petId}', () => {
         error: { code: 'PAYLOAD_TOO_LARGE' },
       });
     });
+  });
 
-    test('counts bytes, not characters', async () => {
-      expect(await api.patch(101, `{"quantity":3,"${'€'.repeat(MAX_BODY_BYTES / 3)}":1}`)).toMatchObject({
-        status: 413,
+  test.each(['text/plain', 'application/json; charset=utf-16', ''])(
+    '415 for the Content-Type "%s"',
+    async (contentType) => {
+      const parts = { headers: { 'Content-Type': contentType }, body: '{"quantity":3}' };
+
+      expect(await api.send('PATCH', '/inventory/101', parts)).toMatchObject({
+        status: 415,
+        error: { code: 'UNSUPPORTED_MEDIA_TYPE' },
       });
+    },
+  );
+});
+
+describe('PATCH /inventory/{petId}, safely', () => {
+  let petId = 10_000n;
+
+  beforeEach(async () => {
+    petId += 1n;
+    await host.putStock({ petId, quantity: 5, status: 'available' });
+  });
+
+  const set = (quantity: number, headers: Record<string, string> = {}, client = api): Promise<Answer> =>
+    client.send('PATCH', `/inventory/${petId}`, {
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify({ quantity }),
+    });
+  const inStock = async (): Promise<number> => {
+    const answer = await api.list();
+    return Number(new RegExp(`"petId":${petId},"quantity":(\\d+),`).exec(answer.text)?.[1]);
+  };
+
+  describe('with If-Match', () => {
+    test('every update has an ETag of its own, also one that sets the same quantity', async () => {
+      const etags = [etagOf(await set(6)), etagOf(await set(6)), etagOf(await set(7))];
+
+      for (const etag of etags) expect(etag).toMatch(ETAG);
+      expect(new Set(etags).size).toBe(3);
+    });
+
+    test('of many clients at once that add one each, none is lost', async () => {
+      const clients = 12;
+      await Promise.all(
+        Array.from({ length: clients }, async () => {
+          let answer = await set(0, { 'If-Match': '"none"' });
+          while (answer.status === 412) {
+            const etag = etagOf(answer);
+            answer = await set((await inStock()) + 1, { 'If-Match': etag });
+          }
+          expect(answer.status).toBe(200);
+        }),
+      );
+
+      expect(await inStock()).toBe(5 + clients);
+    });
+
+    test.each(['abc', '*, "a"'])('400 for If-Match: %s', async (header) => {
+      expect(await set(7, { 'If-Match': header })).toMatchObject({
+        status: 400,
+        error: { code: 'INVALID_HEADER', message: expect.stringContaining('If-Match') },
+      });
+      expect(await inStock()).toBe(5);
+    });
+
+    test('404 for a pet without an entry, whatever the ETag', async () => {
+      await host.deleteStock(petId);
+
+      expect(await set(1, { 'If-Match': '"abc"' })).toMatchObject({ status: 404 });
+      expect(await set(1, { 'If-Match': '*' })).toMatchObject({ status: 404 });
     });
   });
 
-  test.each([
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'application/merge-patch+json',
-    'application/json; charset=utf-16',
-    'application/jsonp',
-    '',
-  ])('415 for the Content-Type "%s"', async (contentType) => {
-    const parts = { headers: { 'Content-Type': contentType }, body: '{"quantity":3}' };
+  describe('with Idempotency-Key', () => {
+    test('the same request gets the same answer, and is carried out once', async () => {
+      const first = await set(6, { 'Idempotency-Key': '"one"' });
+      await set(9, {}, other);
+      const again = await set(6, { 'Idempotency-Key': '"one"' });
 
-    expect(await api.send('PATCH', '/inventory/101', parts)).toMatchObject({
-      status: 415,
-      error: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+      expect(again).toMatchObject({ status: 200, text: first.text });
+      expect(etagOf(again)).toBe(etagOf(first));
+      expect(await inStock()).toBe(9);
+    });
+
+    test('422 for another quantity, another pet or another If-Match under the same key', async () => {
+      await set(6, { 'Idempotency-Key': '"two"' });
+      const reused = { status: 422, error: { code: 'IDEMPOTENCY_KEY_REUSED' } };
+
+      expect(await set(7, { 'Idempotency-Key': '"two"' })).toMatchObject(reused);
+      expect(await set(6, { 'Idempotency-Key': '"two"', 'If-Match': '"a"' })).toMatchObject(reused);
+      const elsewhere = {
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': '"two"' },
+        body: '{"quantity":6}',
+      };
+      expect(await api.send('PATCH', '/inventory/101', elsewhere)).toMatchObject(reused);
+      expect(await inStock()).toBe(6);
+    });
+
+    test('of many at once one is carried out; the others get its answer, or 503 with Retry-After', async () => {
+      const answers = await Promise.all(Array.from({ length: 12 }, () => set(6, { 'Idempotency-Key': '"four"' })));
+      const done = answers.filter(({ status }) => status === 200);
+      const failed = answers.filter(({ status }) => status !== 200);
+
+      expect(done.length).toBeGreaterThan(0);
+      expect(new Set(done.map(etagOf)).size).toBe(1);
+      for (const answer of failed) {
+        expect(answer).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+        expect(answer.headers.get('Retry-After')).toBe('1');
+      }
+      expect(etagOf(await set(6, { 'Idempotency-Key': '"four"' }))).toBe(done.map(etagOf)[0]);
+    });
+
+    test('what was refused, or is wrong, may be sent again with the same key', async () => {
+      const headers = { 'Idempotency-Key': '"five"' };
+      await host.deleteStock(petId);
+      expect(await set(6, headers)).toMatchObject({ status: 404 });
+      await host.putStock({ petId, quantity: 1, status: 'sold' });
+
+      expect(await set(-1, headers)).toMatchObject({ status: 400 });
+      expect(await set(6, headers)).toMatchObject({ status: 200 });
     });
   });
 
-  test('415 for a body without Content-Type', async () => {
-    expect(await api.send('PATCH', '/inventory/101', { body: Buffer.from('{"quantity":3}') })).toMatchObject({
-      status: 415,
-      error: { code: 'UNSUPPORTED_MEDIA_TYPE' },
-    });
+  test('answers are marked as experimental', async () => {
+    const answers = [await set(6), await set(-1), await api.setQuantity('abc', 1)];
+
+    expect(answers.map(({ headers }) => headers.get('X-API-Stability'))).toEqual(answers.map(() => 'experimental'));
   });
 });

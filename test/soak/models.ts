@@ -4,20 +4,30 @@ import { violationsOfUpdates } from '../model/update-check.ts';
 import { UpdateSchedule } from '../model/update-schedule.ts';
 import type { Tamper } from '../model/virtual-dynamodb.ts';
 import { brokenLimiters, brokenUpdates } from './broken.ts';
+import { faultRound } from './fault-storm.ts';
+import { fuzzRound } from './fuzz.ts';
+import { killRound } from './kill.ts';
 
-interface Outcome {
+export interface Outcome {
   readonly violations: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
 }
 
 export interface Model {
-  /** Runs a schedule, and says what was wrong in it, and how often what happened. */
+  /** What it looks at, for the help. */
+  readonly title: string;
+  /** Rounds where none are asked for. One in virtual time takes milliseconds, one of a real host some seconds. */
+  readonly seeds: number;
+  /** Runs one round, and says what was wrong in it, and how often what happened. */
   readonly run: (seed: number, tamper?: Tamper) => Promise<Outcome>;
+  /** Faults that it must find, by what they are. */
   readonly broken: Readonly<Record<string, Tamper>>;
 }
 
 export const models: Readonly<Record<string, Model>> = {
   limiter: {
+    title: 'admissions, in virtual time',
+    seeds: 10_000,
     broken: brokenLimiters,
     run: async (seed, tamper) => {
       const history = await LimiterSchedule.run(seed, tamper);
@@ -26,6 +36,8 @@ export const models: Readonly<Record<string, Model>> = {
     },
   },
   updates: {
+    title: 'updates, in virtual time',
+    seeds: 10_000,
     broken: brokenUpdates,
     run: async (seed, tamper) => {
       const history = await UpdateSchedule.run(seed, tamper);
@@ -35,6 +47,9 @@ export const models: Readonly<Record<string, Model>> = {
       return { violations: violationsOfUpdates(history), counts: countsOf(outcomes) };
     },
   },
+  kill: { title: 'kill -9 of a local host in a storm of writes', seeds: 25, broken: {}, run: killRound },
+  faults: { title: 'requests while DynamoDB and functions fail', seeds: 25, broken: {}, run: faultRound },
+  fuzz: { title: 'requests made from the OpenAPI document', seeds: 25, broken: {}, run: fuzzRound },
 };
 
 function countsOf(names: readonly string[]): Record<string, number> {

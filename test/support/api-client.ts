@@ -1,8 +1,7 @@
-import { expect } from '@jest/globals';
 import * as v from 'valibot';
 import type { ErrorBody } from '../../shared/contract/errors.ts';
 import { DocumentedApi } from './documented-api.ts';
-import { errorBodySchema, expectPromisesKept, type RawAnswer } from './every-answer.ts';
+import { brokenPromises, errorBodySchema, type RawAnswer } from './every-answer.ts';
 
 /** An answer that keeps to what every answer promises. */
 export interface Answer extends RawAnswer {
@@ -40,7 +39,7 @@ export class ApiClient {
       body: body ?? null,
     });
     const answer = checked({ status: response.status, headers: response.headers, text: await response.text() }, method);
-    expectDocumented(answer, method, this.#baseUrl, path);
+    checkDocumented(answer, method, this.#baseUrl, path);
     return answer;
   }
 
@@ -60,18 +59,22 @@ export class ApiClient {
 
 const documented = new DocumentedApi();
 
-/** Checks an answer against the OpenAPI document, where it comes from the API. */
-function expectDocumented(answer: RawAnswer, method: string, baseUrl: string, path: string): void {
+/** Checks an answer against the OpenAPI document, where it comes from the API. @throws Error where it is another */
+function checkDocumented(answer: RawAnswer, method: string, baseUrl: string, path: string): void {
   const { pathname: basePath } = new URL(baseUrl);
   const { pathname } = new URL(`${baseUrl}${path}`);
   if (basePath === '/' || !pathname.startsWith(basePath)) return;
-  const faults = documented.faults(answer, { method, path: pathname.slice(basePath.length) });
-  expect({ request: `${method} ${path}`, status: answer.status, faults }).toMatchObject({ faults: [] });
+  failWith(documented.faults(answer, { method, path: pathname.slice(basePath.length) }), `${method} ${path}`, answer);
 }
 
-/** The answer, after the check of what every answer promises. */
+function failWith(faults: readonly string[], request: string, { status }: RawAnswer): void {
+  if (faults.length > 0)
+    throw new Error(`${request} was answered with ${status}, and this is wrong: ${faults.join('; ')}`);
+}
+
+/** The answer, after the check of what every answer promises. @throws Error where it breaks a promise */
 export function checked(answer: RawAnswer, method = 'GET'): Answer {
-  expectPromisesKept(answer, method);
+  failWith(brokenPromises(answer, method), method, answer);
   const number = (header: string): number => Number(answer.headers.get(header));
   return {
     ...answer,

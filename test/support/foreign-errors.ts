@@ -6,6 +6,7 @@ import { types } from 'node:util';
  */
 export function acceptForeignErrors(): void {
   Object.defineProperty(Error, Symbol.hasInstance, {
+    configurable: true,
     value(this: unknown, candidate: unknown): boolean {
       return this === Error
         ? types.isNativeError(candidate)

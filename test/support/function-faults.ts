@@ -1,10 +1,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { readAssembly } from '../../infra/local/assembly.ts';
 import { LocalStack } from '../../infra/local/template/stack.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 /** What goes wrong in a function, as JavaScript of its handler. */
 const faults = {
@@ -13,17 +11,13 @@ const faults = {
   hangs: 'return new Promise(() => {})',
   // 8 MB at a time, of the memory that V8 counts.
   'runs out of memory': 'for (const all = []; ; ) all.push(new Array(1_000_000).fill(0))',
-  'answers with nothing': 'return undefined',
   'answers with another shape': 'return { answer: 42 }',
-  'answers with too much': 'return { statusCode: 200, body: "x".repeat(7_000_000) }',
-  'refuses in the words of API Gateway': 'throw new Error("Unauthorized")',
 } as const;
 
 /** What goes wrong in a function once it has done its work, and before it answers. */
 const faultsAfterwards = {
   'crashes afterwards': 'process.exit(1)',
   'hangs afterwards': faults.hangs,
-  'runs out of memory afterwards': faults['runs out of memory'],
 } as const;
 
 /** What goes wrong in a function that streams, before it has sent anything: JavaScript of its handler. */
@@ -31,11 +25,7 @@ const earlyFaults = {
   crashes: faults.crashes,
   throws: faults.throws,
   hangs: faults.hangs,
-  'ends without a word': 'stream.end()',
   'sends no metadata': 'stream.end("[]")',
-  'sends metadata of another shape': `awslambda.HttpResponseStream.from(stream, { answer: 42 }); stream.end('[]')`,
-  'sends too much metadata': `awslambda.HttpResponseStream.from(stream, { statusCode: 200, x: 'x'.repeat(20_000) });
-    stream.end('[]')`,
 } as const;
 
 /** What goes wrong in it once it has sent its metadata and a part. `done` is the callback of the next write. */
@@ -50,9 +40,8 @@ export type FaultAfterwards = keyof typeof faultsAfterwards;
 export type EarlyFault = keyof typeof earlyFaults;
 export type LateFault = keyof typeof lateFaults;
 
-/** A copy of the service's cloud assembly, for faults to be planted in. It goes with the tests around it. */
-export function assemblyForFaults(): string {
-  const folder = temporaryFolder();
+/** Copies the service's cloud assembly to a folder, for faults to be planted in. */
+export function assemblyForFaults(folder: string): string {
   cpSync(synthesizedOnce(), folder, { recursive: true });
   shrinkMemory(folder);
   return folder;
@@ -154,13 +143,4 @@ function codeFolder(assembly: string, logicalId: string): string {
   const folder = assetFolders.get(code);
   if (folder === undefined) throw new Error(`The assembly has no function ${logicalId}`);
   return folder;
-}
-
-/** Lets timers of the host in this process that would take this many milliseconds, or a little less, end soon. */
-export function hurryTimers(milliseconds: number, hurried = 100): void {
-  const setRealTimeout = globalThis.setTimeout;
-  jest.spyOn(globalThis, 'setTimeout').mockImplementation((callback, delay = 0) => {
-    const isMeant = delay > milliseconds - 500 && delay <= milliseconds;
-    return setRealTimeout(callback, isMeant ? hurried : delay);
-  });
 }

@@ -31,14 +31,11 @@ export class HostProcess {
   #stdout = '';
   #stderr = '';
 
-  /**
-   * @param temporaryFolder where it keeps what it removes when it stops, but not when it is killed
-   * @param variables of its environment, beside those there are
-   */
-  constructor(args: readonly string[], temporaryFolder: string, variables: Readonly<Record<string, string>> = {}) {
+  /** @param temporaryFolder where it keeps what it removes when it stops, but not when it is killed */
+  constructor(args: readonly string[], temporaryFolder: string) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
       cwd: root,
-      env: { ...process.env, TMPDIR: temporaryFolder, ...variables },
+      env: { ...process.env, TMPDIR: temporaryFolder },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const data = args.indexOf('--data');

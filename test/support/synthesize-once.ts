@@ -27,11 +27,10 @@ export function synthesizeForAllSuites(): void {
   process.env[FOLDER_VARIABLE] = folder;
 }
 
-/** Folder of the cloud assembly that all suites share. Read only. */
+/** Folder of the cloud assembly that all suites share. Read only. A process that is no suite makes its own at the first call. */
 export function synthesizedOnce(): string {
-  const folder = process.env[FOLDER_VARIABLE];
-  if (folder === undefined) throw new Error('The service was not synthesized before the tests');
-  return folder;
+  if (process.env[FOLDER_VARIABLE] === undefined) synthesizeForAllSuites();
+  return process.env[FOLDER_VARIABLE] ?? '';
 }
 
 const oneStage = `

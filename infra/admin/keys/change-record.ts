@@ -81,7 +81,7 @@ export async function readRecord({ keyTable }: Target, keyHash: string): Promise
  *
  * @param grace how long the key goes on as it was anyway, in milliseconds
  */
-export async function outlastMemory({ pause }: Target, grace = 0): Promise<void> {
+export async function outlastMemory({ pause }: Pick<Target, 'pause'>, grace = 0): Promise<void> {
   await pause(Math.max(0, LEASE_MS + MARGIN_MS - grace));
 }
 

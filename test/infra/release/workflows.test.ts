@@ -45,7 +45,7 @@ describe('a workflow', () => {
   test.each([...texts.keys()])('%s is not one that gives pull requests of strangers a token', (file) => {
     const events = Object.keys(workflow(file).on);
 
-    expect(['pull_request', 'push', 'workflow_call']).toEqual(expect.arrayContaining(events));
+    expect(['pull_request', 'push', 'schedule', 'workflow_call']).toEqual(expect.arrayContaining(events));
   });
 
   test.each(scripts)('puts nothing into the script of $at but by its environment', ({ script }) => {

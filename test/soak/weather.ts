@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dynamoDBError, type Fault, type FaultyEngine } from './faulty-engine.ts';
-import type { Random } from './random.ts';
+import { dynamoDBError, type Fault, type FaultyEngine } from '../support/faulty-engine.ts';
+import type { Random } from '../support/random.ts';
 
 const THROTTLED = dynamoDBError(400, 'ThrottlingException');
 const OVERLOADED = dynamoDBError(400, 'ProvisionedThroughputExceededException');

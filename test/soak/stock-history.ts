@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { CarriedOut } from './faulty-engine.ts';
+import type { CarriedOut } from '../support/faulty-engine.ts';
 
 /** An update that a client sent, with a quantity that no other has. */
 export interface SentUpdate {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { everyOperationErrors, type OperationId, operations } from '../../shared/contract/operations.ts';
-import { type Answer, ApiClient } from './api-client.ts';
-import type { Random } from './random.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
+import type { Random } from '../support/random.ts';
 import type { SentUpdate } from './stock-history.ts';
 
 /** Tries of an update with an Idempotency-Key. */

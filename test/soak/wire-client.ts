@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
-import type { RawAnswer } from './every-answer.ts';
+import type { RawAnswer } from '../support/every-answer.ts';
 
 export interface WireRequest {
   readonly method: string;

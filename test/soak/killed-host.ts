@@ -10,11 +10,11 @@ import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { minuteOf } from '../../shared/keys/window.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
-import { gatewayAt } from './gateway-client.ts';
-import { HostProcess, type Ready } from './host-process.ts';
-import { documentsAt } from './local-host.ts';
-import type { Random } from './random.ts';
-import { anEntry } from './stock-table.ts';
+import { gatewayAt } from '../support/gateway-client.ts';
+import { HostProcess, type Ready } from '../support/host-process.ts';
+import { documentsAt } from '../support/local-host.ts';
+import type { Random } from '../support/random.ts';
+import { anEntry } from '../support/stock-table.ts';
 import { type Version, WriteLedger } from './write-ledger.ts';
 
 /** Clients that write at the same time, each to a pet of its own. */
@@ -36,8 +36,6 @@ export interface KilledHostSettings {
   /** Where the host keeps its data. */
   readonly data: string;
   readonly temporaryFolder: string;
-  /** Folder of Node's compile cache, which makes starts cheaper. It is written where a host stops, not where it is killed. */
-  readonly compileCache: string;
   readonly random: Random;
 }
 
@@ -54,9 +52,8 @@ interface Running {
 export class KilledHost {
   readonly ledger = new WriteLedger();
   /** What is wrong after a restart; empty where nothing is. */
-  readonly faults: string[] = [];
-  killsWhileStarting = 0;
-  killsWhileServing = 0;
+  readonly violations: string[] = [];
+  kills = 0;
   readonly #settings: KilledHostSettings;
   #startMs = 500;
   #quantities = 0;
@@ -74,13 +71,13 @@ export class KilledHost {
     const process = this.#start();
     await sleep(this.#settings.random.next() * this.#startMs);
     await process.stop('SIGKILL');
-    this.killsWhileStarting += 1;
+    this.kills += 1;
   }
 
   /** Starts the host, looks whether all is there, and kills it in a storm of writes. */
   async killWhileServing(): Promise<void> {
     const running = await this.#running();
-    if (this.killsWhileServing === 0) await this.#importFrom(running, FIRST_PET, WRITERS);
+    if (this.ledger.acknowledgements === 0) await this.#importFrom(running, FIRST_PET, WRITERS);
     await this.#inspect(running);
     const { random } = this.#settings;
     const target = this.ledger.acknowledgements + random.below(MOST_UPDATES);
@@ -88,7 +85,7 @@ export class KilledHost {
     const enough = Promise.withResolvers<void>();
     const onAnswer = (): void => {
       // With a fault it is over: there may be nothing more to be acknowledged.
-      if (this.ledger.acknowledgements >= target || this.faults.length > 0) enough.resolve();
+      if (this.ledger.acknowledgements >= target || this.violations.length > 0) enough.resolve();
     };
     const clients = Array.from({ length: WRITERS }, (_, writer) => this.#write(running, writer, onAnswer));
     if (random.isLikely(0.3)) clients.push(this.#import(running));
@@ -99,7 +96,7 @@ export class KilledHost {
     await running.process.stop('SIGKILL');
     await Promise.all(clients);
     running.documents.destroy();
-    this.killsWhileServing += 1;
+    this.kills += 1;
   }
 
   /** Starts the host a last time, looks whether all is there, and stops it as one should. */
@@ -111,9 +108,9 @@ export class KilledHost {
   }
 
   #start(): HostProcess {
-    const { assembly, data, temporaryFolder, compileCache } = this.#settings;
+    const { assembly, data, temporaryFolder } = this.#settings;
     const args = ['--json', '--port', '0', '--data', data, '--assembly', assembly];
-    return new HostProcess(args, temporaryFolder, { NODE_COMPILE_CACHE: compileCache });
+    return new HostProcess(args, temporaryFolder);
   }
 
   async #running(): Promise<Running> {
@@ -129,18 +126,18 @@ export class KilledHost {
 
   async #inspect({ documents, origin, tables }: Running): Promise<void> {
     const stored = await storedIn(documents, tables.StockTableName);
-    this.faults.push(...this.ledger.missingFrom(stored));
+    this.violations.push(...this.ledger.missingFrom(stored));
     const keyIds = new Set<string>();
     for await (const { items = [] } of paginateGetApiKeys({ client: gatewayAt(origin) }, { limit: 500 })) {
       for (const { id = '' } of items) keyIds.add(id);
     }
-    this.faults.push(...this.ledger.keysMissingFrom(keyIds));
+    this.violations.push(...this.ledger.keysMissingFrom(keyIds));
     for (const keyHash of this.ledger.keyHashes) {
       const Key = { keyHash };
       const { Item } = await documents.send(new GetCommand({ TableName: tables.KeysTableName, Key }));
       const { currentMinute, dayUsed } = parseKeyRecord(Item);
       const isUndercounted = this.ledger.isUndercounted(keyHash, currentMinute, dayUsed);
-      if (isUndercounted) this.faults.push(`key ${keyHash} has ${dayUsed} requests, and more were admitted`);
+      if (isUndercounted) this.violations.push(`key ${keyHash} has ${dayUsed} requests, and more were admitted`);
     }
   }
 
@@ -160,7 +157,7 @@ export class KilledHost {
       } else {
         this.ledger.refuse(petId);
         if (answer.status === 429 && isLimited) this.#usedUpMinute = minuteOf(Date.now());
-        else this.faults.push(`PATCH was answered with ${answer.status}`);
+        else this.violations.push(`PATCH was answered with ${answer.status}`);
       }
       onAnswer();
     }
@@ -216,7 +213,7 @@ export class KilledHost {
     try {
       return await call;
     } catch (error) {
-      if (!this.#isKilled) this.faults.push(`The host failed before it was killed: ${String(error)}`);
+      if (!this.#isKilled) this.violations.push(`The host failed before it was killed: ${String(error)}`);
       return undefined;
     }
   }

@@ -1,0 +1,274 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { AdminCommand, failureLine, interruptedAdmin } from '../support/admin-command.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { awsFault, FaultyLink } from '../support/faulty-link.ts';
+import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const outer = temporaryFolder();
+let folders = 0;
+let folder: string;
+let link: FaultyLink;
+let host: LocalHost;
+let admin: AdminCommand;
+let api: ApiClient;
+
+beforeAll(async () => {
+  host = await LocalHost.start({ sampleData: false });
+  admin = new AdminCommand(host.origin);
+  api = ApiClient.withKey(host.baseUrl, host.host.keys.enterprise);
+});
+
+afterAll(() => host.close());
+
+beforeEach(async () => {
+  link = await FaultyLink.to(host.origin);
+  folder = join(outer, String((folders += 1)));
+  mkdirSync(folder);
+});
+
+afterEach(() => link.close());
+
+function written(name: string, ...lines: string[]): string {
+  const file = join(folder, name);
+  writeFileSync(file, lines.join('\n'));
+  return file;
+}
+
+const listText = async (): Promise<string> => (await api.list()).text;
+const getPet = (petId: string) => api.send('GET', `/pets/${petId}`);
+const listOrders = async () => (await api.send('GET', '/store/orders')).text;
+
+const contents = {
+  csv: `petId,quantity,status\n${MIN_INT64},0,available\n9007199254740993,3,pending\n${MAX_INT64},2147483647,sold\n`,
+  jsonl:
+    `{"petId":${MIN_INT64},"quantity":0,"status":"available"}\n` +
+    '{"petId":9007199254740993,"quantity":3,"status":"pending"}\n' +
+    `{"petId":${MAX_INT64},"quantity":2147483647,"status":"sold"}\n`,
+} as const;
+
+const expectAsItWas = (): void => {
+  expect(readdirSync(folder)).toEqual(['stock.csv']);
+  expect(readFileSync(join(folder, 'stock.csv'), 'utf8')).toBe('as it was');
+};
+
+describe('npm run admin -- inventory export of an empty store', () => {
+  test.each([
+    ['csv', 'petId,quantity,status\n'],
+    ['jsonl', ''],
+  ])('writes a %s file without entries where there are none', async (ending, content) => {
+    const file = join(folder, `none.${ending}`);
+
+    expect(await admin.json('inventory', 'export', file)).toEqual({ exported: 0, file });
+    expect(readFileSync(file, 'utf8')).toBe(content);
+  });
+});
+
+describe('npm run admin -- inventory export', () => {
+  test.each(['csv', 'jsonl'] as const)('writes the very %s that the import has read', async (ending) => {
+    const file = written(`stock.${ending}`, contents[ending].trimEnd());
+    await admin.output('inventory', 'import', file);
+    writeFileSync(file, 'what was there before');
+
+    expect(await admin.output('inventory', 'export', file)).toBe(
+      `Exported 3 stock entries from ${host.origin} to ${file}.\n`,
+    );
+    expect(readFileSync(file, 'utf8')).toBe(contents[ending]);
+    expect(readdirSync(folder)).toEqual([`stock.${ending}`]);
+  });
+
+  describe('where it is cut off leaves the file as it was, and no part of a new one', () => {
+    beforeEach(() => {
+      writeFileSync(join(folder, 'stock.csv'), 'as it was');
+    });
+
+    test('by the network', async () => {
+      link.faults = ({ action }) => (action === 'Query' ? { kind: 'gone' } : undefined);
+      const file = join(folder, 'stock.csv');
+
+      expect(await new AdminCommand(link.origin).failure('inventory', 'export', file)).toMatch(
+        /^The export stopped after 0 entries: [^.]+\. .+stock\.csv is as it was; run the same command again\.$/,
+      );
+      expectAsItWas();
+    });
+
+    test('by Ctrl-C', async () => {
+      // The rest of the table never comes.
+      link.faults = ({ action }) => (action === 'Query' ? { kind: 'silence' } : undefined);
+      const file = join(folder, 'stock.csv');
+      const words = ['inventory', 'export', file, '--url', link.origin];
+
+      expect(await interruptedAdmin(words, () => existsSync(`${file}.part`))).toMatchObject({
+        exitCode: 130,
+        stdout: '',
+      });
+      expectAsItWas();
+    });
+  });
+
+  test.each([
+    [
+      'into a folder that is not there',
+      'nowhere/stock.csv',
+      /^The export stopped after 0 entries: ENOENT.*is as it was/,
+    ],
+    ['in place of a folder', 'folder.csv', /^The export stopped after 3 entries: EISDIR.*is as it was/],
+    ['of another format', 'stock.xlsx', /^Cannot export to .*stock\.xlsx: its name must end in \.csv or \.jsonl\.$/],
+  ])('%s says why not in one line', async (_, name, message) => {
+    mkdirSync(join(folder, 'folder.csv'));
+
+    expect(await admin.failure('inventory', 'export', join(folder, name))).toMatch(message);
+    expect(readdirSync(folder)).toEqual(['folder.csv']);
+  });
+
+  test('writes every entry of several pages', async () => {
+    const rows = Array.from({ length: 12_000 }, (_, index) => `${index + 1},1,available`);
+    const file = written('many.csv', 'petId,quantity,status', ...rows, '');
+    await admin.output('inventory', 'import', file);
+    const copy = join(folder, 'copy.csv');
+
+    expect(await new AdminCommand(link.origin).json('inventory', 'export', copy)).toEqual({
+      exported: 12_003,
+      file: copy,
+    });
+    expect(link.calls.filter(({ action }) => action === 'Query').length).toBeGreaterThan(1);
+    const others = /^(?:-|9007199254740993|9223372036854775807).*\n/gm;
+    expect(readFileSync(copy, 'utf8').replaceAll(others, '') === readFileSync(file, 'utf8')).toBe(true);
+  });
+});
+
+describe('npm run admin -- inventory import', () => {
+  test('writes nothing unless every row is good, and names each fault with its line', async () => {
+    const before = await listText();
+    const file = written('bad.csv', 'petId,quantity,status', '1,1,sold', 'x,1,sold', '1,2,sold', '2,-1,sold');
+    const { exitCode, stdout, stderr } = await admin.run('inventory', 'import', file);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr.split('\n')).toEqual([
+      expect.stringContaining('bad.csv:3: petId must be an int64'),
+      expect.stringContaining('bad.csv:4: petId 1 is on line 2 too'),
+      expect.stringContaining('bad.csv:5: quantity must be an integer'),
+      '3 rows are wrong. Nothing was written.',
+      '',
+    ]);
+    expect(await listText()).toBe(before);
+  });
+
+  test('replaces the entries that the file names and leaves the others; with --json it says how many', async () => {
+    await admin.output('inventory', 'import', written('two.csv', 'petId,quantity,status', '7,1,sold', '8,7,available'));
+    const file = written('one.jsonl', '{"petId":7,"quantity":77,"status":"sold"}\n');
+    expect(await admin.json('inventory', 'import', file)).toEqual({ imported: 1, file });
+    const list = await listText();
+    expect(list).toContain('{"petId":7,"quantity":77,"status":"sold"}');
+    expect(list).toContain('{"petId":8,"quantity":7,"status":"available"}');
+  });
+
+  test('says in one line how far it got where the store fails, and does the rest when it runs again', async () => {
+    let writes = 0;
+    link.faults = ({ action }) => {
+      if (action !== 'BatchWriteItem') return undefined;
+      writes += 1;
+      return writes > 5 ? awsFault(400, 'AccessDeniedException', 'You may write no more.') : undefined;
+    };
+    const rows = Array.from({ length: 500 }, (_, index) => `${index + 50_001},1,sold`);
+    const file = written('cut.csv', ['petId,quantity,status', ...rows].join('\n'));
+    const cut = await new AdminCommand(link.origin).run('inventory', 'import', file);
+
+    expect(failureLine(cut)).toMatch(
+      /^The import stopped after \d+ of 500 stock entries: You may write no more\. Run the same command/,
+    );
+    expect(await admin.output('inventory', 'import', file)).toMatch(/^Imported 500 /);
+    expect((await listText()).match(/"petId":50\d{3},/g)).toHaveLength(500);
+  });
+
+  test.each([
+    ['without a file', [], "missing required argument 'file'"],
+    ['with a file that is not there', ['nowhere.csv'], 'Cannot read nowhere.csv: ENOENT'],
+  ])('%s says what to do in one line', async (_, words, message) => {
+    expect(await admin.failure('inventory', 'import', ...words)).toContain(message);
+  });
+});
+
+describe('npm run admin -- pets import', () => {
+  const rex =
+    `{"id":${MAX_INT64},"category":{"id":${MIN_INT64},"name":"dogs"},"name":"Zoë 🐶",` +
+    '"photoUrls":["https://images.example.com/1.jpg"],"tags":[{"id":9007199254740993,"name":"family"}]}';
+  const antId = '-1';
+  const ant = `{"id":${antId},"name":"Ant","photoUrls":[]}`;
+
+  test('writes nothing unless every line is good, and names each fault with its line', async () => {
+    const file = written('bad.jsonl', ant, '{"id":2}', ant, '{"id":3,"name":"a","photoUrls":[],"status":"sold"}');
+    const { exitCode, stdout, stderr } = await admin.run('pets', 'import', file);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr.split('\n')).toEqual([
+      `${file}:2: name is missing; photoUrls is missing`,
+      `${file}:3: id ${antId} is on line 1 too`,
+      `${file}:4: status comes from the stock entry: leave it out, and load it with inventory import`,
+      '3 rows are wrong. Nothing was written.',
+      '',
+    ]);
+    expect((await getPet(antId)).status).toBe(404);
+  });
+
+  test('loads every pet as GET /pets/{petId} shows it, with the status of its stock entry, and can run again', async () => {
+    await host.putStock({ petId: BigInt(MAX_INT64), quantity: 0, status: 'sold' });
+    const file = written('pets.jsonl', rex, ant);
+    for (const _ of ['first', 'again']) {
+      expect(await admin.output('pets', 'import', file)).toBe(`Imported 2 pets from ${file} into ${host.origin}.\n`);
+    }
+    expect(await getPet(MAX_INT64)).toMatchObject({ status: 200, text: rex.replace(/\}$/, ',"status":"sold"}') });
+    expect(await getPet(antId)).toMatchObject({ status: 200, text: ant });
+  });
+
+  test('replaces the pets that the file names, whole, and leaves the others; with --json it says how many', async () => {
+    await admin.output('pets', 'import', written('pets.jsonl', rex, ant));
+    const file = written('one.jsonl', `{"id":${MAX_INT64},"name":"Rex","photoUrls":[]}`);
+    expect(await admin.json('pets', 'import', file)).toEqual({ imported: 1, file });
+    expect(JSON.parse((await getPet(MAX_INT64)).text)).not.toHaveProperty('tags');
+    expect((await getPet(antId)).text).toBe(ant);
+  });
+
+  test.each([
+    ['without a file', [], "missing required argument 'file'"],
+    ['with a CSV file', ['pets.csv'], 'its name must end in .jsonl: a pet has lists'],
+  ])('%s says what to do in one line', async (_, words, message) => {
+    expect(await admin.failure('pets', 'import', ...words)).toContain(message);
+  });
+});
+
+describe('npm run admin -- orders import', () => {
+  const HEADER = 'id,petId,quantity,shipDate,status,complete';
+  const first = `{"id":1,"petId":${MAX_INT64},"quantity":2,"shipDate":"2026-12-01T10:00:00Z","status":"approved","complete":false}`;
+  const last = `{"id":${MAX_INT64},"petId":7,"quantity":1,"status":"placed","complete":false}`;
+
+  test('writes nothing unless every row is good, and names each fault with its line', async () => {
+    const file = written('bad.csv', HEADER, '1,1,1,,placed,false', '2,1,1,,sold,false', '1,1,1,,placed,false');
+    const { exitCode, stderr } = await admin.run('orders', 'import', file);
+    expect(exitCode).toBe(1);
+    expect(stderr.split('\n')).toEqual([
+      `${file}:3: status must be one of placed, approved, delivered, not "sold"`,
+      `${file}:4: id 1 is on line 2 too`,
+      '2 rows are wrong. Nothing was written.',
+      '',
+    ]);
+    expect(await listOrders()).toBe('[]');
+  });
+
+  test.each([
+    ['orders.csv', [HEADER, `${MAX_INT64},7,1,,placed,FALSE`, `1,${MAX_INT64},2,2026-12-01T10:00:00Z,approved,FALSE`]],
+    ['orders.jsonl', [last, first]],
+  ])('loads %s as GET /store/orders lists it, and can run again', async (name, lines) => {
+    const file = written(name, ...lines);
+    expect(await admin.output('orders', 'import', file)).toBe(`Imported 2 orders from ${file} into ${host.origin}.\n`);
+    expect(await listOrders()).toBe(`[${first},${last}]`);
+  });
+
+  test('replaces the orders that the file names, and leaves the others; with --json it says how many', async () => {
+    await admin.output('orders', 'import', written('orders.jsonl', first, last));
+    const file = written('one.csv', HEADER, '1,5,9,,placed,true');
+    expect(await admin.json('orders', 'import', file)).toEqual({ imported: 1, file });
+    expect(await listOrders()).toBe(`[{"id":1,"petId":5,"quantity":9,"status":"placed","complete":true},${last}]`);
+  });
+});
