@@ -16,10 +16,13 @@ const program = new Command('npm run admin --')
   .addCommand(petsCommand())
   .addCommand(ordersCommand());
 
+/** How a command is called whose options or arguments are wrong. */
+let refusing = nameOf(program);
+
 for (const command of withSubcommands(program)) {
   command
     .showSuggestionAfterError(false)
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput({ outputError: () => (refusing = nameOf(command)) })
     .exitOverride();
 }
 
@@ -41,7 +44,7 @@ try {
 
 function describe(error: unknown): string {
   if (error instanceof CommanderError) {
-    return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see npm run admin -- --help)`;
+    return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see ${refusing} --help)`;
   }
   if (error instanceof AdminError || error instanceof UnreadableRecordError) return error.message;
   const reason = awsReason(error);
@@ -51,4 +54,9 @@ function describe(error: unknown): string {
 
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+/** `npm run admin -- keys create`. */
+function nameOf(command: Command): string {
+  return command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 }

@@ -1,6 +1,6 @@
 import type { SyncReport } from '../../../shared/key-registry/sync-report.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { number, styled, table, time } from './output.ts';
+import { list, number, styled, table, time } from './output.ts';
 import type { NewKey } from '../keys/create-key.ts';
 import type { KeyState, KeyView } from '../keys/key-view.ts';
 
@@ -27,18 +27,18 @@ export function describeNewKey({ id, key, name, plan, perMinute, perDay, expires
 }
 
 export function describeKey(view: KeyView): string {
-  const rows = [
-    ['Id', view.id],
-    ['Name', view.name],
-    ['Plan', plans[view.plan].title],
-    ['State', state(view)],
-    ['Created', time(view.created)],
-    ['Last used', view.lastUsed === null ? 'never' : time(view.lastUsed)],
-    ['Expires', view.expires === null ? 'never' : time(view.expires)],
-    ['This minute', `${number(view.usedThisMinute)} of ${number(view.perMinute)} requests`],
-    ['Today', `${number(view.usedToday)} of ${number(view.perDay)} requests`],
-  ];
-  return rows.map(([title = '', value = '']) => `${styled('bold', title.padEnd(13))}${value}`).join('\n');
+  const rows = {
+    Id: view.id,
+    Name: view.name,
+    Plan: plans[view.plan].title,
+    State: state(view),
+    Created: time(view.created),
+    'Last used': view.lastUsed === null ? 'never' : time(view.lastUsed),
+    Expires: view.expires === null ? 'never' : time(view.expires),
+    'This minute': `${number(view.usedThisMinute)} of ${number(view.perMinute)} requests`,
+    Today: `${number(view.usedToday)} of ${number(view.perDay)} requests`,
+  };
+  return list(Object.keys(rows), Object.values(rows));
 }
 
 export function keyTable(views: readonly KeyView[]): string {

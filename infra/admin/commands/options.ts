@@ -3,7 +3,7 @@ import ms, { type StringValue } from 'ms';
 import { planIds } from '../../../shared/keys/plans.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import { stageNames } from '../../stages.ts';
-import type { OutputOptions } from './output.ts';
+import { number, type OutputOptions } from './output.ts';
 import type { TargetOptions } from '../target.ts';
 
 /** What every command takes. */
@@ -39,7 +39,7 @@ export function wholeNumberUpTo(max: number): (text: string) => number {
   return (text) => {
     const value = /^[1-9]\d{0,11}$/.test(text) ? Number(text) : Number.NaN;
     if (value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${number(max)}.`);
   };
 }
 

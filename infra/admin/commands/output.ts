@@ -1,11 +1,14 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
+import ms from 'ms';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { Notices } from '../target.ts';
 
 /** Throttling is reported once in so many milliseconds. */
 const THROTTLED_MS = 3_000;
+/** Spaces between two columns. */
+const GAP = 2;
 
 export interface OutputOptions {
   /** One JSON value on standard output, and nothing else. */
@@ -40,8 +43,9 @@ export async function withProgress<Result>(
   what: string,
   work: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
-  const format = `${what} {bar} {percentage}% | {value} of {total} | {eta_formatted} left`;
-  const bar = new SingleBar({ format, stream: process.stderr }, Presets.shades_classic);
+  const format = `${what} {bar} {percentage}% | {value} of {total}{eta_formatted}`;
+  const options = { format, formatValue: number, formatTime: remaining, stream: process.stderr };
+  const bar = new SingleBar(options, Presets.shades_classic);
   try {
     return await work((done, total) => {
       if (!bar.isActive) bar.start(total, done);
@@ -53,27 +57,64 @@ export async function withProgress<Result>(
   }
 }
 
+/** What stands at the end of a bar; nothing as long as nobody can tell. */
+const remaining = (seconds: number): string =>
+  seconds > 0 && seconds < Infinity ? ` | ${ms(seconds * 1_000)} left` : '';
+
 /** Text in a colour, where standard output is a terminal that has it. */
 export function styled(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
-/** Rows under a head: drawn for a terminal; for a pipe, tabs between the values, which `cut` and `awk` take. */
+/**
+ * Rows under a head: drawn for a terminal; for a pipe, tabs between the values, which `cut` and `awk` take. Where the
+ * terminal is too narrow, the widest columns are broken into lines, or each row becomes a list of its own.
+ */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   numeric: readonly number[] = [],
 ): string {
   if (!process.stdout.isTTY) return [head, ...rows].map((row) => row.join('\t')).join('\n');
+  const colWidths = fittingWidths([head, ...rows], process.stdout.columns);
+  if (colWidths === undefined) return rows.map((row) => list(head, row)).join('\n\n');
   const drawn = new Table({
     head: head.map((title) => styled(['bold', 'underline'], title)),
     colAligns: head.map((_, column) => (numeric.includes(column) ? 'right' : 'left')),
+    colWidths,
+    wordWrap: true,
     chars: noLines,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
   });
   for (const row of rows) drawn.push([...row]);
   return drawn.toString();
 }
+
+/** Values under each other, each beside its title. */
+export function list(titles: readonly string[], values: readonly string[]): string {
+  const width = longest(titles) + GAP;
+  return titles.map((title, at) => `${styled('bold', title.padEnd(width))}${values[at] ?? ''}`).join('\n');
+}
+
+/**
+ * The widths of the columns, at most `columns` together: the widest are narrowed, as far as their words let them.
+ *
+ * @returns undefined where the words need more room than there is
+ */
+function fittingWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
+  const cells = (rows[0] ?? []).map((_, column) => rows.map((row) => stripVTControlCharacters(row[column] ?? '')));
+  const least = cells.map((column) => longest(column.flatMap((cell) => cell.split(' '))) + GAP);
+  let widths = cells.map((column) => longest(column) + GAP);
+  while (widths.reduce((sum, width) => sum + width, 0) > columns) {
+    const narrowable = widths.map((width, at) => (width > (least[at] ?? 0) ? width : 0));
+    const widest = Math.max(...narrowable);
+    if (widest === 0) return undefined;
+    widths = widths.with(narrowable.indexOf(widest), widest - 1);
+  }
+  return widths;
+}
+
+const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
 
 /** Columns stand apart by spaces alone: eight of them fit a terminal. */
 const sides = ['top', 'bottom', 'left', 'mid', 'right'];

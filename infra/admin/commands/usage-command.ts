@@ -8,8 +8,9 @@ import { type Closeness, dailyUsage, topUsage, type Usage } from '../usage.ts';
 /** API Gateway answers for at most this many days at once. */
 const MAX_DAYS = 90;
 const DEFAULT_DAYS = 30;
-/** Characters of a full bar. */
+/** Characters of a full bar where there is room, and of what stands beside it. */
 const WIDTH = 40;
+const BESIDE_BAR = 32;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 type UsageOptions = CommonOptions & { readonly days?: number; readonly top?: number };
@@ -58,17 +59,38 @@ function topTable(keys: readonly Closeness[]): string {
 
 /** Requests per day against the quota, as bars: a full bar is a full quota. */
 export function usageChart({ name, plan, perDay, days }: Usage): string {
+  const width = Math.max(0, Math.min(WIDTH, (process.stdout.columns ?? Infinity) - BESIDE_BAR));
   const widest = Math.max(...days.map(({ requests }) => number(requests).length));
-  const lines = days.map(({ date, requests }) => {
+  const lines = withEmptyFolded(days).map(({ date, until, requests }) => {
+    if (until !== undefined) return `${date} to ${until}: none`;
     const used = requests / perDay;
-    return `${date}  ${styled(colour(used), bar(used).padEnd(WIDTH))} ${number(requests).padStart(widest)} ${percent(used).padStart(8)}`;
+    return `${date}  ${styled(colour(used), bar(used, width).padEnd(width))} ${number(requests).padStart(widest)} ${percent(used).padStart(8)}`;
   });
   return [`${styled('bold', name)}, ${plan}: requests a day, of ${number(perDay)}`, '', ...lines].join('\n');
 }
 
+interface Days {
+  readonly date: string;
+  readonly requests: number;
+  /** Last of several days without requests that are one line. */
+  readonly until?: string;
+}
+
+/** Days, of which two or more empty ones in a row are one. Today is always a line of its own. */
+function withEmptyFolded(days: Usage['days']): Days[] {
+  const folded: Days[] = [];
+  days.forEach((day, at) => {
+    const previous = folded.at(-1);
+    const isFoldable = day.requests === 0 && previous?.requests === 0 && at < days.length - 1;
+    if (isFoldable) folded.splice(-1, 1, { ...previous, until: day.date });
+    else folded.push(day);
+  });
+  return folded;
+}
+
 /** `part` of the full width, to an eighth of a character; anything at all is seen. */
-export function bar(part: number): string {
-  const eighths = Math.min(WIDTH * 8, Math.max(part > 0 ? 1 : 0, Math.round(part * WIDTH * 8)));
+export function bar(part: number, width = WIDTH): string {
+  const eighths = Math.min(width * 8, Math.max(part > 0 ? 1 : 0, Math.round(part * width * 8)));
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 

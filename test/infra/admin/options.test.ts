@@ -102,7 +102,7 @@ describe('a whole number up to 1000', () => {
   test.each(['0', '-1', '+1', '1.0', '1e2', '007', '1,000', ' 1', '', '1001', '9'.repeat(13)])(
     'may not be %j',
     (text) => {
-      expect(() => parse(text)).toThrow('It must be a whole number from 1 to 1000.');
+      expect(() => parse(text)).toThrow('It must be a whole number from 1 to 1,000.');
     },
   );
 });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -41,6 +42,38 @@ describe('in a pipe', () => {
     print({ json: true }, { name: 'a\nb', list: [1, null] }, text);
     expect(printed).toBe('{"name":"a\\nb","list":[1,null]}\n');
     expect(text).not.toHaveBeenCalled();
+  });
+});
+
+describe('in a terminal', () => {
+  const { isTTY, columns } = process.stdout;
+  afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
+
+  const keyRow = ['2qgnldiehw', 'Acme Pets of the Northern Coast', 'free'];
+  test.each([
+    [
+      'of 60 columns fits as it is',
+      60,
+      ['id          name                             plan', '2qgnldiehw  Acme Pets of the Northern Coast  free'],
+    ],
+    [
+      'that is too narrow breaks its widest column',
+      45,
+      [
+        'id          name                       plan',
+        '2qgnldiehw  Acme Pets of the Northern  free',
+        '            Coast',
+      ],
+    ],
+    [
+      'that is narrower than its words becomes lists',
+      25,
+      ['id    2qgnldiehw', 'name  Acme Pets of the Northern Coast', 'plan  free'],
+    ],
+  ])('a table %s', (_, width, lines) => {
+    Object.assign(process.stdout, { isTTY: true, columns: width });
+    const drawn = stripVTControlCharacters(table(['id', 'name', 'plan'], [keyRow]));
+    expect(drawn.split('\n').map((line) => line.trimEnd())).toEqual(lines);
   });
 });
 

@@ -222,4 +222,17 @@ describe('the chart', () => {
       `2026-11-21  ${'█'.repeat(40)} 1,500  150.0 %`,
     ]);
   });
+
+  test('days in a row without requests are one line; today has its own', () => {
+    const days = [0, 0, 0, 5, 0, 0].map((requests, at) => ({ date: `2026-11-1${at}`, requests }));
+    const chart = usageChart({ id: 'a', name: 'acme', plan: 'free', perDay: 1_000, days });
+
+    const dates = stripVTControlCharacters(chart).split('\n').slice(2);
+    expect(dates.map((line) => line.split(/ {2,}/)[0])).toEqual([
+      '2026-11-10 to 2026-11-12: none',
+      '2026-11-13',
+      '2026-11-14',
+      '2026-11-15',
+    ]);
+  });
 });
