@@ -8,7 +8,9 @@ const folder = join(import.meta.dirname, '../../docs/errors');
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const [name, page] of Object.entries(errorPages())) {
+const pages = Object.entries(errorPages());
+for (const [name, page] of pages) {
   const file = join(folder, name);
   writeFileSync(file, await format(page, { ...(await resolveConfig(file)), filepath: file }));
 }
+process.stdout.write(`Wrote ${pages.length} pages to docs/errors.\n`);

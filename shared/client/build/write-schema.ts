@@ -6,3 +6,4 @@ const document = new URL('../../../docs/openapi.json', import.meta.url);
 const schema = new URL('../schema.ts', import.meta.url);
 
 writeFileSync(schema, await schemaSource(readFileSync(document, 'utf8')));
+process.stdout.write('Wrote shared/client/schema.ts, from docs/openapi.json.\n');

@@ -28,7 +28,7 @@ describe('npm run openapi', () => {
     const { status, stdout } = run('--server', 'https://api.example.com/v1/', '--stage', 'production', '--out', file);
     const { servers } = JSON.parse(readFileSync(file, 'utf8'));
 
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `Wrote ${file}, for https://api.example.com/v1.\n` });
     expect(servers).toEqual([
       { url: 'https://api.example.com/v1', description: 'The production service', 'x-internal': false },
     ]);
