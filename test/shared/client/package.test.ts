@@ -89,6 +89,10 @@ describe('the package of the client', () => {
     expect(await typeCheck(options)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 
+  test('has the example of the folder to copy in its README', () => {
+    expect(read(path.join(installed, 'README.md'))).toContain(read(path.join(root, 'docs/client-example/stock.ts')));
+  });
+
   test('has an example that runs', async () => {
     const env = { PET_STORE_URL: host.baseUrl, PET_STORE_API_KEY: token };
     const { exitCode, stdout, stderr } = await run(process.execPath, [example], env);
