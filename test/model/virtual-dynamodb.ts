@@ -84,7 +84,7 @@ export class VirtualDynamoDB {
   #call(caller: Caller, command: Command): Promise<Input> {
     const { time, random, weather } = this.settings;
     const { promise, resolve, reject } = Promise.withResolvers<Input>();
-    const answer = (at: number, tell: () => void): void => void time.at(at, tell, caller);
+    const answer = (at: number, tell: () => void): void => time.at(at, tell, caller);
     const fail = (at: number, error: Error): void => {
       caller.troubles += 1;
       answer(at, () => reject(error));
