@@ -132,6 +132,21 @@ describe('an answer that is not complete', () => {
     expect(await read(key)).toEqual(key);
   });
 
+  test('as a list that lags behind opens no key that is disabled by now: it is a conflict', async () => {
+    const { records } = registry.host.host;
+    const key = await registry.usedKey({ value: hashApiKey(generateApiKey()) });
+    await registry.updateKey(key.keyId, 'enabled', 'false');
+    await registry.sync();
+    const apiKey = anApiKey({ id: key.keyId, value: key.keyHash });
+    const client = clientThatLists(
+      () => records.putApiKey({ ...apiKey, enabled: true }),
+      () => records.putApiKey({ ...apiKey, enabled: false }),
+    );
+
+    expect(await registry.sync(client)).toMatchObject({ ...nothing, conflicts: [key.keyId] });
+    expect(await read(key)).toMatchObject({ enabled: false });
+  });
+
   test('as a list without the value of a key ends the sync', async () => {
     const { records } = registry.host.host;
     const key = await registry.usedKey({ value: hashApiKey(generateApiKey()) });
