@@ -35,10 +35,7 @@ beforeAll(async () => {
   const ordersTable = await createOrdersTable(database.client);
   await stock.putAll(entries.toReversed());
   await writeItems(database.client, ordersTable, orders.toReversed(), orderItem);
-  Object.assign(process.env, {
-    STOCK_TABLE: stock.name,
-    ORDERS_TABLE: ordersTable,
-  });
+  Object.assign(process.env, { STOCK_TABLE: stock.name, ORDERS_TABLE: ordersTable });
   const { handler: inventory } = await import('../../functions/list-inventory.ts');
   const { handler: ofOrders } = await import('../../functions/list-orders.ts');
   handlers = { inventory, orders: ofOrders };
@@ -73,32 +70,19 @@ describe.each([
     return texts;
   }
 
-  test('lists all entries, over several pages of the table, in ascending id', async () => {
+  test('lists all entries, over several pages of the table, in ascending id, and logs one line', async () => {
     const answer = await list();
 
     expect(answer.chunks.length).toBeGreaterThan(1);
     expect(answer.text === `[${all.join(',')}]`).toBe(true);
+    expect(lines()).toMatchObject([{ operation, status: '200' }]);
   });
 
-  test('logs one line, once the last entry has gone', async () => {
-    await list();
-    await list('status=unknown');
+  test('lists those with a status page by page, no entry twice and none left out', async () => {
+    const pages = await follow(`status=${status}&limit=200`);
 
-    expect(lines()).toMatchObject([
-      { operation, status: '200' },
-      { operation, status: '400', code: 'INVALID_QUERY' },
-    ]);
-  });
-
-  test('lists those with a status', async () => {
-    expect((await list(`status=${status}`)).text === `[${some.join(',')}]`).toBe(true);
-  });
-
-  test('lists page by page, no entry twice and none left out', async () => {
-    const pages = await follow('limit=500');
-
-    expect(pages).toHaveLength(3);
-    expect(pages.join(',') === all.join(',')).toBe(true);
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.join(',') === some.join(',')).toBe(true);
   });
 
   test('takes no cursor of the other list', async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { operationHandler } from '../../shared/http/operation-handler.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
@@ -15,12 +14,11 @@ const lines = recordRequestLines();
 
 let handler: ReturnType<typeof operationHandler>;
 let stock: StockTable;
-let requestsTable = '';
 let pets = 100;
 
 beforeAll(async () => {
   stock = await StockTable.create(database.client);
-  requestsTable = await createRequestsTable(database.client);
+  const requestsTable = await createRequestsTable(database.client);
   Object.assign(process.env, { STOCK_TABLE: stock.name, REQUESTS_TABLE: requestsTable });
   ({ handler } = await import('../../functions/update-inventory.ts'));
 });
@@ -34,9 +32,9 @@ afterEach(() => {
 });
 
 /** A pet of its own for a test. */
-async function aPet(more: Record<string, unknown> = { version: 'v5' }): Promise<string> {
+async function aPet(): Promise<string> {
   const petId = String(++pets);
-  await stock.put(anEntry(petId, 1, 'pending'), more);
+  await stock.put(anEntry(petId, 1, 'pending'), { version: 'v5' });
   return petId;
 }
 
@@ -95,14 +93,11 @@ test('The line about PATCH /inventory/{petId} says what became of it', async () 
 });
 
 describe('PATCH /inventory/{petId} with If-Match', () => {
-  test.each(['"v5"', '"v4", "v5"', 'W/"v5", "v5"', '*'])('%s updates that version', async (ifMatch) => {
-    expect(await patch(await aPet(), 7, { 'If-Match': ifMatch })).toMatchObject({
-      statusCode: 200,
-      headers: { ETag: expect.stringMatching(ETAG) },
-    });
+  test.each(['"v4", "v5"', '*'])('%s updates that version', async (ifMatch) => {
+    expect(await patch(await aPet(), 7, { 'If-Match': ifMatch })).toMatchObject({ statusCode: 200 });
   });
 
-  test.each(['"v4"', '"v6"', '"v3", "v4"', 'W/"v5"', '"of-somebody-else"', '""'])(
+  test.each(['"v4"', 'W/"v5"', '"of-somebody-else"'])(
     '%s is 412 with the ETag that the entry has, and changes nothing',
     async (ifMatch) => {
       const petId = await aPet();
@@ -115,64 +110,42 @@ describe('PATCH /inventory/{petId} with If-Match', () => {
       expect(await stock.read(petId)).toMatchObject({ quantity: 1, version: 'v5' });
     },
   );
-
-  test.each(['"v5"', '*', '"of-somebody-else"'])('%s finds no pet where there is none', async (ifMatch) => {
-    expect(await patch('1', 7, { 'If-Match': ifMatch })).toMatchObject({ statusCode: 404 });
-  });
 });
-
-const withKey = (key: string, more: Record<string, string> = {}) => ({ 'Idempotency-Key': `"${key}"`, ...more });
 
 describe('PATCH /inventory/{petId} with Idempotency-Key', () => {
   test('answers the same again, whatever others do, and from another key of the lineage', async () => {
     const petId = await aPet();
-    const key = randomUUID();
-    const answer = await patch(petId, 7, withKey(key));
+    const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
+    const answer = await patch(petId, 7, headers);
     await patch(petId, 99);
 
     expect(answer.statusCode).toBe(200);
-    expect(await patch(petId, 7, withKey(key), { ...admittedContext, principalId: 'the successor' })).toEqual(answer);
+    expect(await patch(petId, 7, headers, { ...admittedContext, principalId: 'the successor' })).toEqual(answer);
     expect(await stock.read(petId)).toMatchObject({ quantity: 99 });
   });
 
-  test.each<[string, { quantity?: number; headers?: Record<string, string>; another?: boolean }]>([
-    ['another quantity', { quantity: 8 }],
-    ['an If-Match', { headers: { 'If-Match': '"6"' } }],
-  ])('is 422 for %s', async (_, { quantity = 7, headers, another = false }) => {
+  test.each<[string, number, Record<string, string>]>([
+    ['another quantity', 8, {}],
+    ['an If-Match', 7, { 'If-Match': '"6"' }],
+  ])('is 422 for %s', async (_, quantity, more) => {
     const petId = await aPet();
-    const other = another ? await aPet() : petId;
-    const key = randomUUID();
-    await patch(petId, 7, withKey(key));
+    const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
+    await patch(petId, 7, headers);
 
-    expect(await patch(other, quantity, withKey(key, headers))).toMatchObject({
+    expect(await patch(petId, quantity, { ...headers, ...more })).toMatchObject({
       statusCode: 422,
       headers: marked,
       body: body('IDEMPOTENCY_KEY_REUSED'),
     });
-    expect(await stock.read(petId)).toMatchObject({ quantity: 7 });
   });
 
-  test('is one of the API key: others may have the same', async () => {
+  test('is one of the lineage of the API key: others may have the same', async () => {
     const petId = await aPet();
-    const key = randomUUID();
-    await patch(petId, 7, withKey(key));
-    const answer = await patch(petId, 8, withKey(key), { ...admittedContext, lineage: 'another' });
+    const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
+    await patch(petId, 7, headers);
 
-    expect(answer).toMatchObject({ statusCode: 200 });
-  });
-
-  test('is not kept in plain, nor is the lineage of the API key', async () => {
-    const key = randomUUID();
-    await patch(await aPet(), 7, withKey(key), { ...admittedContext, lineage: 'a-lineage' });
-    const { Items } = await database.client.send(new ScanCommand({ TableName: requestsTable }));
-
-    expect(JSON.stringify(Items)).not.toContain(key);
-    expect(JSON.stringify(Items)).not.toContain('a-lineage');
-  });
-
-  test('is 500 where nobody knows whose it is', async () => {
-    const { lineage: _, ...anonymous } = admittedContext;
-
-    expect(await patch(await aPet(), 7, withKey(randomUUID()), anonymous)).toMatchObject({ statusCode: 500 });
+    expect(await patch(petId, 8, headers, { ...admittedContext, lineage: 'another' })).toMatchObject({
+      statusCode: 200,
+    });
   });
 });

@@ -2,7 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
 import type { Random } from '../support/random.ts';
-import type { VirtualTables } from './virtual-tables.ts';
+import type { Item, VirtualTables } from './virtual-tables.ts';
 
 const CHANGES = [
   ...(['limits', 'limits', 'limits', 'rotate', 'rotate', 'rotate', 'resume', 'resume', 'enable'] as const),
@@ -28,7 +28,7 @@ export class KeyAdmin {
   }
 
   putAll(at: number): void {
-    for (const key of this.#first) this.#put(marshall(key, { removeUndefinedValues: true }), at);
+    for (const key of this.#first) this.#tables.put(this.#table, marshall(key, { removeUndefinedValues: true }), at);
   }
 
   /** Hashes that the requests of a while come with: mostly those of one customer. */
@@ -58,8 +58,12 @@ export class KeyAdmin {
     }
   }
 
+  #itemOf(keyHash: string): Item | undefined {
+    return this.#tables.itemAt(this.#table, { keyHash: { S: keyHash } });
+  }
+
   #isAlive(keyHash: string): boolean {
-    const item = this.#tables.itemAt(this.#table, { keyHash: { S: keyHash } });
+    const item = this.#itemOf(keyHash);
     return item?.['enabled']?.BOOL === true && item['revoked']?.BOOL !== true;
   }
 
@@ -67,31 +71,16 @@ export class KeyAdmin {
   #rotate(chain: string[], random: Random, at: number): void {
     const old = chain.at(-1) ?? '';
     if (chain.length > 4) return;
-    const item = this.#tables.itemAt(this.#table, { keyHash: { S: old } });
+    const item = this.#itemOf(old);
     if (!item || item['enabled']?.BOOL !== true) return;
     const keyHash = random.next().toString(16).slice(2).padEnd(64, '0');
-    this.#put({ ...item, keyHash: { S: keyHash }, keyId: { S: keyHash.slice(0, 8) } }, at);
+    this.#tables.put(this.#table, { ...item, keyHash: { S: keyHash }, keyId: { S: keyHash.slice(0, 8) } }, at);
     this.#set(old, { replacedBy: keyHash, expiresAt: Math.floor(at + random.pick(GRACES)) }, at);
     chain.push(keyHash);
   }
 
-  #put(Item: Record<string, unknown>, at: number): void {
-    this.#tables.execute('PutItemCommand', { TableName: this.#table, Item }, { at, writer: 'admin' });
-  }
-
   #set(keyHash: string, attributes: Record<string, unknown>, at: number): void {
-    const names = Object.keys(attributes);
-    this.#tables.execute(
-      'UpdateItemCommand',
-      {
-        TableName: this.#table,
-        Key: { keyHash: { S: keyHash } },
-        UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}`,
-        ExpressionAttributeValues: marshall(
-          Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
-        ),
-      },
-      { at, writer: 'admin' },
-    );
+    const item = this.#itemOf(keyHash);
+    if (item) this.#tables.put(this.#table, { ...item, ...marshall(attributes) }, at);
   }
 }

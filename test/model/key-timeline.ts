@@ -36,55 +36,30 @@ export class KeyTimeline {
     return versions;
   }
 
-  get keyHashes(): string[] {
-    return [...this.#versions.keys()];
-  }
-
-  versionsOf(keyHash: string): readonly Version[] {
-    return this.#versions.get(keyHash) ?? [];
-  }
-
   lineageOf(keyHash: string): string | undefined {
-    return this.versionsOf(keyHash)[0]?.key.lineage;
-  }
-
-  /** The versions of a key that there were from one time to another, both included. */
-  between(keyHash: string, from: number, to: number): readonly Version[] {
-    const versions = this.versionsOf(keyHash);
-    return versions.slice(Math.max(0, endAt(versions, from) - 1), endAt(versions, to)).filter(({ at }) => at <= to);
-  }
-
-  at(keyHash: string, time: number): KeyRecord | undefined {
-    return this.versionsOf(keyHash)[endAt(this.versionsOf(keyHash), time) - 1]?.key;
+    return this.#versions.get(keyHash)?.[0]?.key.lineage;
   }
 
   /** A key and those that count for it, one after the other, as they were at every moment from one time to another. */
   chains(keyHash: string, from: number, to: number): KeyRecord[][] {
     const lineage = this.lineageOf(keyHash);
     if (lineage === undefined) return [[]];
-    const related = this.keyHashes.filter((other) => this.lineageOf(other) === lineage);
-    const moments = new Set([from, ...related.flatMap((other) => this.between(other, from, to).map(({ at }) => at))]);
-    return [...moments].filter((at) => at >= from).map((at) => this.#chainAt(keyHash, at));
+    const related = [...this.#versions.values()].filter(([first]) => first?.key.lineage === lineage);
+    const changes = related.flat().map(({ at }) => at);
+    const moments = new Set([from, ...changes.filter((at) => at > from && at <= to)]);
+    return [...moments].map((at) => this.#chainAt(keyHash, at));
   }
 
   #chainAt(keyHash: string, time: number): KeyRecord[] {
     const chain: KeyRecord[] = [];
-    for (let key = this.at(keyHash, time); key;) {
+    for (let key = this.#at(keyHash, time); key;) {
       chain.push(key);
-      key = key.replacedBy === undefined ? undefined : this.at(key.replacedBy, time);
+      key = key.replacedBy === undefined ? undefined : this.#at(key.replacedBy, time);
     }
     return chain;
   }
-}
 
-/** How many versions there are up to a time, which is found by halving. */
-function endAt(versions: readonly Version[], time: number): number {
-  let from = 0;
-  let to = versions.length;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((versions[middle]?.at ?? Infinity) <= time) from = middle + 1;
-    else to = middle;
+  #at(keyHash: string, time: number): KeyRecord | undefined {
+    return this.#versions.get(keyHash)?.findLast((version) => version.at <= time)?.key;
   }
-  return from;
 }

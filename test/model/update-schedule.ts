@@ -1,3 +1,4 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import { idempotentRequest } from '../../shared/http/update-headers.ts';
@@ -7,9 +8,8 @@ import { int64 } from '../support/int64.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
 import { Random } from '../support/random.ts';
 import { Environments, type Invocation } from './environments.ts';
-import type { Item } from './item-store.ts';
 import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
-import type { Commit, VirtualTables } from './virtual-tables.ts';
+import type { Commit, Item } from './virtual-tables.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { CALM, someWeather } from './weather.ts';
 
@@ -49,8 +49,8 @@ export class UpdateSchedule {
   readonly #random: Random;
   readonly #time: VirtualTime;
   readonly #database: VirtualDynamoDB;
-  readonly #admin: StockAdmin;
   readonly #pets: number;
+  #loads = 0;
   readonly #environments: Environments;
   readonly #requests: ClientRequest[] = [];
   readonly #told: ToldAnswer[] = [];
@@ -70,8 +70,7 @@ export class UpdateSchedule {
     this.#stock = new StockStore(this.#database.client, STOCK);
     this.#idempotent = new IdempotentUpdates(this.#database.client, this.#stock, REQUESTS);
     this.#pets = 1 + random.below(3);
-    this.#admin = new StockAdmin(tables, STOCK, this.#pets);
-    this.#admin.putAll(this.#time.now);
+    for (let pet = 1; pet <= this.#pets; pet++) this.#load(pet, 'available');
     this.#environments = new Environments({
       time: this.#time,
       random,
@@ -100,16 +99,33 @@ export class UpdateSchedule {
         at += random.next() * 2 * gap;
       }
       if (random.isLikely(0.4)) {
-        this.#time.at(begin + random.next() * (at - begin), () => this.#admin.act(random, this.#time.now));
+        this.#time.at(begin + random.next() * (at - begin), () => this.#changeByHand());
       }
       at += random.pick([0, 1_000, 30_000, 30_000, KEPT_MS + HOUR_MS]);
     }
   }
 
+  /** An admin loads stock, or takes it out, while it is updated. */
+  #changeByHand(): void {
+    const random = this.#random;
+    const pet = 1 + random.below(this.#pets);
+    if (random.isLikely(0.7)) this.#load(pet, random.pick(['available', 'pending', 'sold']));
+    else {
+      const input = { TableName: STOCK, Key: keyOf(String(pet)) };
+      this.#database.tables.execute('DeleteItemCommand', input, { at: this.#time.now, writer: 'admin' });
+    }
+  }
+
+  #load(pet: number, status: string): void {
+    const version = `loaded-${++this.#loads}`;
+    const entry = { quantity: 1_000_000 + this.#loads, status, version };
+    this.#database.tables.put(STOCK, { ...keyOf(String(pet)), ...marshall(entry) }, this.#time.now);
+  }
+
   #another(): ClientRequest {
     const random = this.#random;
     const petId = int64(String(random.isLikely(0.05) ? ABSENT : 1 + random.below(this.#pets)));
-    const current = this.#admin.versionOf(petId);
+    const current = this.#database.tables.itemAt(STOCK, keyOf(petId))?.['version']?.S ?? 'absent';
     const older = random.isLikely(0.3) ? [this.#told.find(({ outcome }) => outcome.kind === 'updated')] : [];
     const versions = [current, ...older.map((told) => (told?.outcome.kind === 'updated' ? told.outcome.version : 'x'))];
     const reused = random.isLikely(0.08) ? this.#requests.at(-1 - random.below(10)) : undefined;
@@ -155,54 +171,6 @@ export class UpdateSchedule {
       if (!(error instanceof ServiceError)) throw error;
       return { kind: 'refused', status: error.status, etag: error.headers['ETag'] };
     }
-  }
-}
-
-const statuses = ['available', 'pending', 'sold'] as const;
-
-/** Admins who load stock, and take it out, while it is updated. */
-class StockAdmin {
-  readonly #tables: VirtualTables;
-  readonly #table: string;
-  readonly #pets: number;
-  #versions = 0;
-
-  /** @param pets how many there are, with the ids from 1 on */
-  constructor(tables: VirtualTables, table: string, pets: number) {
-    this.#tables = tables;
-    this.#table = table;
-    this.#pets = pets;
-  }
-
-  putAll(at: number): void {
-    for (let pet = 1; pet <= this.#pets; pet++) this.#put(pet, 'available', at);
-  }
-
-  /** The current version of a pet, as a GET tells it. */
-  versionOf(petId: string): string {
-    return this.#tables.itemAt(this.#table, keyOf(petId))?.['version']?.S ?? 'absent';
-  }
-
-  act(random: Random, at: number): void {
-    const pet = 1 + random.below(this.#pets);
-    if (random.isLikely(0.7)) this.#put(pet, random.pick(statuses), at);
-    else
-      this.#tables.execute(
-        'DeleteItemCommand',
-        { TableName: this.#table, Key: keyOf(String(pet)) },
-        { at, writer: 'admin' },
-      );
-  }
-
-  #put(pet: number, status: string, at: number): void {
-    const version = `loaded-${++this.#versions}`;
-    const entry = {
-      quantity: { N: String(1_000_000 + this.#versions) },
-      status: { S: status },
-      version: { S: version },
-    };
-    const Item = { ...keyOf(String(pet)), ...entry };
-    this.#tables.execute('PutItemCommand', { TableName: this.#table, Item }, { at, writer: 'admin' });
   }
 }
 

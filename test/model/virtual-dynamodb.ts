@@ -4,8 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
 import type { Random } from '../support/random.ts';
-import { type Input, itemOf } from './item-store.ts';
-import { canceled, VirtualTables } from './virtual-tables.ts';
+import { canceled, type Input, itemOf, VirtualTables } from './virtual-tables.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
 import { connectionReset, fateOf, someLoss, someThrottle, timedOut, type Weather } from './weather.ts';
 
@@ -85,7 +84,7 @@ export class VirtualDynamoDB {
   #call(caller: Caller, command: Command): Promise<Input> {
     const { time, random, weather } = this.settings;
     const { promise, resolve, reject } = Promise.withResolvers<Input>();
-    const answer = (at: number, tell: () => void): void => void time.at(at, tell, caller);
+    const answer = (at: number, tell: () => void): void => time.at(at, tell, caller);
     const fail = (at: number, error: Error): void => {
       caller.troubles += 1;
       answer(at, () => reject(error));

@@ -1,9 +1,21 @@
 import {
+  type AttributeValue,
   type CancellationReason,
   ConditionalCheckFailedException,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
-import { type Input, type Item, ItemStore, partsOf } from './item-store.ts';
+import deleteItem from 'dynalite/actions/deleteItem.js';
+import getItem from 'dynalite/actions/getItem.js';
+import putItem from 'dynalite/actions/putItem.js';
+import updateItem from 'dynalite/actions/updateItem.js';
+import db, { type OperationStore } from 'dynalite/db/index.js';
+import validations from 'dynalite/validations/index.js';
+
+/** An item as DynamoDB's own API has it. */
+export type Item = Record<string, AttributeValue>;
+
+/** The parameters of a command, as DynamoDB's own API has them. */
+export type Input = Record<string, unknown>;
 
 /** A change of one item. */
 export interface Commit {
@@ -17,98 +29,164 @@ export interface Commit {
 }
 
 /** When a command is carried out, and by whom. */
-export interface Occasion {
-  readonly at: number;
-  readonly writer: string;
+export type Occasion = Pick<Commit, 'at' | 'writer'>;
+
+interface Change extends Omit<Commit, keyof Occasion> {
+  readonly place: string;
 }
 
-const partsOfTransaction: Record<string, string> = {
-  Put: 'PutItemCommand',
-  Update: 'UpdateItemCommand',
-  Delete: 'DeleteItemCommand',
-  ConditionCheck: 'ConditionCheck',
+interface Result {
+  readonly output: Input;
+  readonly changes: readonly Change[];
+}
+
+/** What dynalite has of a table. */
+interface Table {
+  readonly TableName: string;
+  readonly AttributeDefinitions: readonly object[];
+  readonly KeySchema: readonly { readonly AttributeName: string }[];
+}
+
+/** Commands, and parts of a transaction. */
+const actions: Readonly<Record<string, typeof updateItem>> = {
+  GetItemCommand: getItem,
+  PutItemCommand: putItem,
+  UpdateItemCommand: updateItem,
+  DeleteItemCommand: deleteItem,
+  Put: putItem,
+  Update: updateItem,
 };
 
-const FAILED = 'ConditionalCheckFailed';
-/** DynamoDB remembers the token of a transaction this long. */
-const TOKEN_MS = 10 * 60_000;
 const metadata = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1, totalRetryDelay: 0 } });
 
-/** Tables in memory, whose commands are carried out at once, and all changes of their items. */
+/** Tables in memory. Commands on them are dynalite's own, which are carried out at once here. */
 export class VirtualTables {
+  /** All changes so far. */
   readonly commits: Commit[] = [];
-  readonly #items = new ItemStore();
-  readonly #tokens = new Map<string, { readonly at: number; readonly text: string }>();
+  readonly #tables = new Map<string, Table>();
+  readonly #items = new Map<string, Item>();
 
   /** @param keys attribute names, the partition key first; the sort key is a number */
   createTable(name: string, ...keys: readonly string[]): void {
-    this.#items.createTable(name, keys);
+    this.#tables.set(name, {
+      TableName: name,
+      AttributeDefinitions: keys.map((key, index) => ({ AttributeName: key, AttributeType: index === 0 ? 'S' : 'N' })),
+      KeySchema: keys.map((key, index) => ({ AttributeName: key, KeyType: index === 0 ? 'HASH' : 'RANGE' })),
+    });
   }
 
   itemAt(table: string, key: Item): Item | undefined {
-    return this.#items.get(this.#items.placeOf({ TableName: table, Key: key }));
+    return this.#items.get(this.#placeOf({ TableName: table, Key: key }));
   }
 
   /** Which items a command is about. */
   itemsOf(command: string, input: Input): string[] {
-    if (command !== 'TransactWriteItemsCommand') return [this.#items.placeOf(input)];
-    return transactionOf(input).map(([, part]) => this.#items.placeOf(part));
+    return partsOfCommand(command, input).map(([, part]) => this.#placeOf(part));
+  }
+
+  /** Puts an item in, as an admin does. */
+  put(table: string, Item: Item, at: number): void {
+    this.execute('PutItemCommand', { TableName: table, Item }, { at, writer: 'admin' });
   }
 
   /** Carries out a command. @throws the SDK's errors */
   execute(command: string, input: Input, occasion: Occasion): Input {
-    if (command === 'TransactWriteItemsCommand') return this.#transact(input, occasion);
-    const { result, changes } = this.#try(command, input);
-    this.#commit(changes, occasion);
-    return { ...result, ...metadata(200) };
-  }
-
-  #transact(input: Input, occasion: Occasion): Input {
-    const { ClientRequestToken: token } = input;
-    const text = JSON.stringify(input);
-    if (typeof token === 'string') {
-      const earlier = this.#tokens.get(token);
-      if (earlier && earlier.at > occasion.at - TOKEN_MS) {
-        if (earlier.text !== text) throw new Error('A transaction has the token of another one');
-        return metadata(200);
+    const results = partsOfCommand(command, input).map(([action, part]) => this.#try(action, part));
+    const failures = results.map((result) => (result instanceof Error ? result : undefined));
+    if (failures.some((failure) => failure)) {
+      if (command !== 'TransactWriteItemsCommand') throw failures[0];
+      throw canceled(failures.map((failure) => reasonOf(failure)));
+    }
+    for (const result of results) {
+      if (result instanceof Error) continue;
+      for (const change of result.changes) {
+        if (change.after) this.#items.set(change.place, change.after);
+        else this.#items.delete(change.place);
+        this.commits.push({ ...occasion, ...change });
       }
     }
+    const [first] = results;
+    const output = command === 'TransactWriteItemsCommand' || first instanceof Error ? {} : first?.output;
+    return { ...output, ...metadata(200) };
+  }
+
+  /** What a command would answer, and change; or that its condition is false. */
+  #try(command: string, input: Input): Result | ConditionalCheckFailedException {
+    const action = actions[command];
+    if (!action) throw new Error(`The model does not know ${command}`);
     const changes: Change[] = [];
-    const reasons = transactionOf(input).map(([name, part]): CancellationReason => {
-      try {
-        changes.push(...this.#try(name, part).changes);
-        return { Code: 'None' };
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        const { message, Item } = error;
-        return Item ? { Code: FAILED, Message: message, Item } : { Code: FAILED, Message: message };
-      }
+    let result: Result | ConditionalCheckFailedException | undefined;
+    const data = { TableName: String(input['TableName']), ...understand(input) };
+    action(this.#storeFor(changes), data, (error, output) => {
+      if (error && !isConditionFailure(error)) throw error;
+      result = error ? this.#conditionFailed(input) : { output: partsOf(output), changes };
     });
-    if (reasons.some(({ Code }) => Code !== 'None')) throw canceled(reasons);
-    if (typeof token === 'string') this.#tokens.set(token, { at: occasion.at, text });
-    this.#commit(changes, occasion);
-    return metadata(200);
+    if (!result) throw new Error(`${command} was not carried out at once`);
+    return result;
   }
 
-  /** What a command would answer, and change. */
-  #try(command: string, input: Input): { readonly result: Input; readonly changes: readonly Change[] } {
-    const outcome = this.#items.try(command, input);
-    if (outcome !== 'condition failed') return outcome;
-    const wanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
-    const Item = wanted ? this.#items.get(this.#items.placeOf(input)) : undefined;
+  #conditionFailed(input: Input): ConditionalCheckFailedException {
+    const isWanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
+    const Item = isWanted ? this.#items.get(this.#placeOf(input)) : undefined;
     const message = 'The conditional request failed';
-    throw new ConditionalCheckFailedException({ message, ...(Item && { Item }), ...metadata(400) });
+    return new ConditionalCheckFailedException({ message, ...(Item && { Item }), ...metadata(400) });
   }
 
-  #commit(changes: readonly Change[], occasion: Occasion): void {
-    for (const change of changes) {
-      this.#items.set(change.place, change.after);
-      this.commits.push({ ...occasion, ...change });
-    }
+  /** What dynalite's actions take for a database. They change nothing by themselves. */
+  #storeFor(changes: Change[]): OperationStore {
+    const change = (table: string, at: string, written?: object): void => {
+      const place = `${table}/${at}`;
+      const before = this.#items.get(place);
+      const after = written && itemOf(written);
+      changes.push({ table, place, key: this.#keyOf(table, after ?? before ?? {}), before, after });
+    };
+    return {
+      options: { maxItemSize: 409_600 },
+      getTable: (name, done) => done(null, this.#table(name)),
+      getItemDb: (name) => ({
+        lock: (_, run) => run((done) => done),
+        get: (key, done) => {
+          const item = this.#items.get(`${name}/${key}`);
+          done(item ? null : Object.assign(new Error('There is no item'), { name: 'NotFoundError' }), item);
+        },
+        put: (key, item, done) => {
+          change(name, key, item);
+          done(null);
+        },
+        del: (key, done) => {
+          change(name, key);
+          done(null);
+        },
+      }),
+    };
+  }
+
+  /** Where the item is that a command is about. */
+  #placeOf({ TableName, Key, Item }: Input): string {
+    const name = String(TableName);
+    return `${name}/${db.createKey(this.#keyOf(name, partsOf(Key ?? Item)), this.#table(name))}`;
+  }
+
+  #keyOf(table: string, item: object): Item {
+    const names = new Set(this.#table(table).KeySchema.map(({ AttributeName }) => AttributeName));
+    return itemOf(Object.fromEntries(Object.entries(item).filter(([name]) => names.has(name))));
+  }
+
+  #table(name: string): Table {
+    const table = this.#tables.get(name);
+    if (!table) throw new Error(`There is no table ${name}`);
+    return table;
   }
 }
 
-type Change = Omit<Commit, keyof Occasion> & { readonly place: string };
+/** A command by itself; the parts of a transaction, each with what it does. */
+function partsOfCommand(command: string, input: Input): [string, Input][] {
+  if (command !== 'TransactWriteItemsCommand') return [[command, input]];
+  const items: readonly unknown[] = Array.isArray(input['TransactItems']) ? input['TransactItems'] : [];
+  return items.flatMap((item) =>
+    Object.entries(partsOf(item)).map(([name, part]): [string, Input] => [name, partsOf(part)]),
+  );
+}
 
 /** The failure of a transaction, with one reason for each of its parts. */
 export function canceled(reasons: CancellationReason[]): TransactionCanceledException {
@@ -116,12 +194,47 @@ export function canceled(reasons: CancellationReason[]): TransactionCanceledExce
   return new TransactionCanceledException({ message, CancellationReasons: reasons, ...metadata(400) });
 }
 
-function transactionOf({ TransactItems }: Input): [string, Input][] {
-  const items: readonly unknown[] = Array.isArray(TransactItems) ? TransactItems : [];
-  return items.flatMap((item) =>
-    Object.entries(partsOf(item)).map(([kind, part]): [string, Input] => [
-      partsOfTransaction[kind] ?? kind,
-      partsOf(part),
-    ]),
-  );
+function reasonOf(failure: ConditionalCheckFailedException | undefined): CancellationReason {
+  if (!failure) return { Code: 'None' };
+  const { message, Item } = failure;
+  return { Code: 'ConditionalCheckFailed', Message: message, ...(Item && { Item }) };
+}
+
+const isConditionFailure = (error: Error): boolean =>
+  String(partsOf(partsOf(error)['body'])['__type']).endsWith('ConditionalCheckFailedException');
+
+/** The parts of an object of which nothing is known; none where it is no object. */
+export const partsOf = (value: unknown): Input => (typeof value === 'object' && value !== null ? { ...value } : {});
+
+/** What the SDK has made of an item. */
+export function itemOf(value: unknown): Item {
+  if (!isItem(value)) throw new Error(`${JSON.stringify(value)} is not an item`);
+  return value;
+}
+
+const isItem = (value: unknown): value is Item =>
+  Object.values(partsOf(value)).every((attribute) => Object.keys(partsOf(attribute)).length === 1);
+
+/** What dynalite makes of expressions, by their text, and the values in it. */
+const understood = new Map<string, { readonly parsed: Input; readonly values: Input }>();
+
+/** The input of a command with what its expressions mean. Each is parsed once: that takes longer than all the rest. */
+function understand(input: Input): Input {
+  const { UpdateExpression, ConditionExpression, ExpressionAttributeNames } = input;
+  const values = partsOf(input['ExpressionAttributeValues']);
+  const types = Object.entries(values).map(([name, value]) => name + Object.keys(partsOf(value)).join());
+  const text = JSON.stringify([UpdateExpression, ConditionExpression, ExpressionAttributeNames, types]);
+  const { parsed, values: inParsed } = understood.get(text) ?? parse(input);
+  understood.set(text, { parsed, values: inParsed });
+  for (const [name, value] of Object.entries(values)) Object.assign(inParsed[name] ?? {}, value);
+  // Actions change what they are given.
+  return { ...input, ...structuredClone(parsed) };
+}
+
+function parse(input: Input): { parsed: Input; values: Input } {
+  const data = structuredClone(input);
+  const message = validations.validateExpressions(data);
+  if (message !== undefined) throw new Error(message);
+  const parsed = Object.fromEntries(Object.entries(data).filter(([name]) => name.startsWith('_')));
+  return { parsed, values: partsOf(data['ExpressionAttributeValues']) };
 }

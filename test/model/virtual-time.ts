@@ -9,7 +9,7 @@ export interface Process {
 }
 
 interface Event {
-  at: number;
+  readonly at: number;
   readonly order: number;
   readonly process: Process | undefined;
   readonly run: () => void;
@@ -18,7 +18,7 @@ interface Event {
 const real = {
   setImmediate,
   setTimeout,
-  clearTimeout,
+  sleep: timersPromises.setTimeout,
   now: Date.now,
   random: Math.random,
   elapsed: performance.now.bind(performance),
@@ -37,7 +37,8 @@ export class VirtualTime {
   now: number;
   readonly #random: Random;
   readonly #start: number;
-  #events: Event[] = [];
+  /** The next one first. */
+  readonly #events: Event[] = [];
   #order = 0;
   /** What the event belongs to that is being run. */
   #process: Process | undefined;
@@ -49,13 +50,9 @@ export class VirtualTime {
     this.#random = random;
   }
 
-  /** Runs something at a time, or once its process is no longer frozen. Returns what cancels it. */
-  at(time: number, run: () => void, process: Process | undefined = this.#process): () => void {
-    const event = { at: Math.max(time, this.now), order: this.#order++, process, run };
-    insert(this.#events, event);
-    return () => {
-      this.#events = this.#events.filter((other) => other !== event);
-    };
+  /** Runs something at a time, or once its process is no longer frozen. */
+  at(time: number, run: () => void, process: Process | undefined = this.#process): void {
+    this.#insert({ at: Math.max(time, this.now), order: this.#order++, process, run });
   }
 
   /** Waits, for the process that is running. */
@@ -78,8 +75,7 @@ export class VirtualTime {
       for (let event = this.#events.shift(); event; event = this.#events.shift()) {
         const { process } = event;
         if (process && process.frozenUntil > event.at) {
-          event.at = process.frozenUntil;
-          insert(this.#events, event);
+          this.#insert({ ...event, at: process.frozenUntil });
           continue;
         }
         this.now = event.at;
@@ -101,54 +97,25 @@ export class VirtualTime {
   random(): number {
     return this.#random.next();
   }
-}
 
-/** Events are few and mostly come last, so the list is kept sorted. */
-function insert(events: Event[], event: Event): void {
-  let index = events.length;
-  while (index > 0 && isBefore(event, events[index - 1])) index -= 1;
-  events.splice(index, 0, event);
+  /** Behind those of the same time. Events are few and mostly come last, so the list is kept sorted. */
+  #insert(event: Event): void {
+    const isBefore = ({ at, order }: Event) => at < event.at || (at === event.at && order < event.order);
+    this.#events.splice(this.#events.findLastIndex(isBefore) + 1, 0, event);
+  }
 }
-
-const isBefore = (one: Event, other: Event | undefined): boolean =>
-  other !== undefined && (one.at < other.at || (one.at === other.at && one.order < other.order));
 
 /** Once nothing more happens without an event: every promise has been told. */
 const quiet = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
 
-/** What a virtual `setTimeout` returns, as far as anybody uses it. */
-class VirtualTimeout {
-  readonly cancel: () => void;
-
-  constructor(cancel: () => void) {
-    this.cancel = cancel;
-  }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
-    return this;
-  }
-}
-
-function setVirtualTimeout(callback: (...values: unknown[]) => void, delay = 0, ...values: unknown[]): unknown {
-  if (!running) return real.setTimeout(callback, delay, ...values);
-  return new VirtualTimeout(running.at(running.now + delay, () => callback(...values)));
-}
-
-function clearVirtualTimeout(timeout: VirtualTimeout | NodeJS.Timeout | undefined): void {
-  if (timeout instanceof VirtualTimeout) timeout.cancel();
-  else real.clearTimeout(timeout);
-}
-
-const sleep = (delay?: number, value?: unknown): Promise<unknown> =>
-  new Promise((resolve) => setVirtualTimeout(resolve, delay, value));
-
 Date.now = () => (running ? Math.floor(running.now) : real.now());
 Math.random = () => running?.random() ?? real.random();
 performance.now = () => running?.elapsed ?? real.elapsed();
-Object.assign(globalThis, { setTimeout: setVirtualTimeout, clearTimeout: clearVirtualTimeout });
-Object.assign(timersPromises, { setTimeout: sleep });
+globalThis.setTimeout = Object.assign((...timer: Parameters<typeof real.setTimeout>) => {
+  if (running) throw new Error('Virtual time has the timers of node:timers/promises only');
+  return real.setTimeout(...timer);
+}, real.setTimeout);
+Object.assign(timersPromises, {
+  setTimeout: (delay = 0) => (running ? running.sleep(delay) : real.sleep(delay)),
+});
 syncBuiltinESMExports();

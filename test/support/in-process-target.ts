@@ -15,8 +15,7 @@ import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
-import { type Item, itemOf } from '../model/item-store.ts';
-import { VirtualTables } from '../model/virtual-tables.ts';
+import { type Item, itemOf, VirtualTables } from '../model/virtual-tables.ts';
 import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 

@@ -84,14 +84,12 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       expect(await read(key)).toEqual({ ...whole, revision: 2 });
     });
 
-    test.each([['an earlier one', 2]])('changes nothing where the revision it knows is %s', async (_, revision) => {
+    test('changes nothing where the revision it knows is an earlier one', async () => {
       const first = await added();
       await table.revise(first, {});
-      await table.revise({ ...first, revision: 2 }, {});
-      const key = { ...first, revision: 3 };
 
-      expect(await table.revise({ ...key, revision }, { name: 'another' })).toBeUndefined();
-      expect(await read(key)).toEqual(key);
+      expect(await table.revise(first, { name: 'another' })).toBeUndefined();
+      expect(await read(first)).toEqual({ ...first, revision: 2 });
     });
 
     test('is in no request’s way, and no request in its', async () => {

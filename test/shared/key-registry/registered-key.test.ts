@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import { readApiKey, valueOf } from '../../../shared/key-registry/registered-key.ts';
-import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
+import { hashApiKey } from '../../../shared/keys/api-key.ts';
 
 const HASH = hashApiKey('a key of ours');
 const CREATED = new Date('2026-03-04T05:06:07.890Z');
@@ -65,18 +65,12 @@ describe('the value of a key', () => {
     expect(read({ value })).toMatchObject({ identity: expected });
   });
 
-  test.each([
-    ['20 characters', 'a'.repeat(20)],
-    ['a key in our own format', generateApiKey()],
-    ['63 hex digits', 'a'.repeat(63)],
-  ])('may be, in the console, %s', (_, value) => {
+  test.each([['63 hex digits', 'a'.repeat(63)]])('may be, in the console, %s', (_, value) => {
     expect(read({ value })).toMatchObject({ identity: { keyHash: hashApiKey(value), usageIdentifier: 'token' } });
   });
 
   test.each([
     ['is short', 'a'.repeat(19)],
-    ['is long', 'a'.repeat(129)],
-    ['has a space', `my first key ${'a'.repeat(20)}`],
     ['is a hash in upper case, which the authorizer never takes for a key', HASH.toUpperCase()],
     ['looks like ours with a wrong checksum', `psk_${'a'.repeat(46)}`],
   ])('that %s is a problem: no bearer token can have it', (_, value) => {
@@ -117,20 +111,8 @@ describe('the limits of a key', () => {
   });
 });
 
-describe('the end of a key', () => {
-  test.each([
-    ['a word', 'tomorrow'],
-    ['Unix seconds', '1924992000'],
-    ['a date in another order', '31.12.2030'],
-    ['a date with single digits', '2030-1-1'],
-    ['a month that is not there', '2030-13-01'],
-    ['a day that this month has not', '2030-02-30'],
-    ['a time that is not there', '2030-12-31T25:00Z'],
-    // Such a time would be another one on each computer that reads it.
-    ['a time of no zone', '2030-12-31T18:00'],
-  ])('cannot be %s', (_, expires) => {
-    expect(read({ tags: { expires } })).toEqual({ problem: 'has a tag expires that is no ISO 8601 date' });
-  });
+test('the end of a key cannot be a word', () => {
+  expect(read({ tags: { expires: 'tomorrow' } })).toEqual({ problem: 'has a tag expires that is no ISO 8601 date' });
 });
 
 describe('a key that was rotated', () => {
@@ -143,10 +125,7 @@ describe('a key that was rotated', () => {
     });
   });
 
-  test.each([
-    ['is gone', '0ld1d'],
-    ['is not named', ''],
-  ])('is not let in where the one that replaces it %s', (_, keyId) => {
+  test.each([['is gone', '0ld1d']])('is not let in where the one that replaces it %s', (_, keyId) => {
     expect(read({ tags: { 'replaced-by': keyId } }, free, hashOf)).toEqual({
       problem: `was replaced by ${keyId}, which is gone`,
     });
@@ -156,15 +135,9 @@ describe('a key that was rotated', () => {
 describe('an ISO 8601 text', () => {
   test.each([
     ['2031-02-03', '2031-02-03T00:00:00.000Z'],
-    ['2032-02-29', '2032-02-29T00:00:00.000Z'],
-    ['9999-12-31', '9999-12-31T00:00:00.000Z'],
     ['2031-02-03T04:05Z', '2031-02-03T04:05:00.000Z'],
-    ['2031-02-03T04:05:06Z', '2031-02-03T04:05:06.000Z'],
     ['2031-02-03T04:05:06.789Z', '2031-02-03T04:05:06.789Z'],
     ['2031-02-03T04:05:06+01:00', '2031-02-03T03:05:06.000Z'],
-    ['2031-02-03T00:30+05:45', '2031-02-02T18:45:00.000Z'],
-    ['2031-12-31T23:30:00-01:00', '2032-01-01T00:30:00.000Z'],
-    ['2031-02-03T24:00:00Z', '2031-02-04T00:00:00.000Z'],
   ])('%s is %s', (text, time) => {
     expect(isoTime(text)).toBe(Date.parse(time));
   });
@@ -172,24 +145,12 @@ describe('an ISO 8601 text', () => {
 
 describe('no ISO 8601 text that means the same everywhere', () => {
   test.each([
-    ['nothing', ''],
-    ['a month', '2031-02'],
-    ['Unix seconds', '1927339506'],
     ['a time without a zone', '2031-02-03T04:05:06'],
-    ['a space for the T', '2031-02-03 04:05:06Z'],
-    ['a small t', '2031-02-03t04:05:06Z'],
     ['a zone without a colon', '2031-02-03T04:05:06+0100'],
     ['four digits of a second', '2031-02-03T04:05:06.7890Z'],
-    ['one digit of a month', '2031-2-03'],
-    ['a space before', ' 2031-02-03'],
     ['a line end', '2031-02-03\n'],
-    ['other digits', '２０３１-02-03'],
-    ['month 13', '2031-13-03'],
-    ['day 32', '2031-01-32'],
     ['the 29th of February in a year that has none', '2031-02-29'],
     ['the 30th of February, with a time', '2031-02-30T04:05:06Z'],
-    ['hour 24 with minutes', '2031-02-03T24:01:00Z'],
-    ['minute 60', '2031-02-03T04:60:00Z'],
     ['a zone of 24 hours', '2031-02-03T04:05:06+24:00'],
   ])('%s is none: %j', (_, text) => {
     expect(isoTime(text)).toBeNaN();

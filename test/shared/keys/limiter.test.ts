@@ -1,179 +1,42 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { documentClient } from '../../../shared/dynamodb.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { aKey } from '../../support/key-records.ts';
 import { KeysTable } from '../../support/keys-table.ts';
 import { patientClient } from '../../support/patient-client.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 
-const MINUTE_MS = 60_000;
+acceptForeignErrors();
+
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
-const MINUTE = Math.floor(NOW / MINUTE_MS);
+const MINUTE = Math.floor(NOW / 60_000);
+const YESTERDAY = MINUTE - 1_440;
 const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
 const END_OF_DAY = Date.UTC(2025, 5, 16);
+const FIVE_MINUTES = 300_000;
 
 describeOnEachEngine('The limiter', () => {
   let table: KeysTable;
+  let client: DynamoDBDocumentClient;
   let limiter: Limiter;
 
   beforeAll(async () => {
-    const client = patientClient();
+    client = patientClient();
     table = await KeysTable.create(client);
-    limiter = new Limiter(client, table.name);
   });
 
-  async function admit(times: number, keyHash: string, now: number): Promise<void> {
-    for (let time = 0; time < times; time++) {
-      expect(await limiter.admit(keyHash, now)).toMatchObject({ kind: 'admitted' });
-    }
-  }
-
-  describe('denies', () => {
-    test('an unknown key', async () => {
-      expect(await limiter.admit('00'.repeat(32), NOW)).toEqual({ kind: 'denied' });
-    });
-
-    test('a key from the next request on after it was disabled', async () => {
-      const key = await table.issue();
-      await admit(1, key.keyHash, NOW);
-      await table.setEnabled(key, false);
-
-      expect(await limiter.admit(key.keyHash, NOW)).toEqual({ kind: 'denied' });
-    });
-
-    test('a key from the millisecond on in which it expires', async () => {
-      const { keyHash } = await table.issue({ expiresAt: NOW });
-
-      expect(await limiter.admit(keyHash, NOW - 1)).toMatchObject({ kind: 'admitted' });
-      expect(await limiter.admit(keyHash, NOW)).toEqual({ kind: 'denied' });
-    });
-  });
-
-  describe('admits', () => {
-    test('the first request ever of a key, and counts it in its minute and its day', async () => {
-      const key = await table.issue();
-      const counted = { ...key, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 1 };
-
-      expect(await limiter.admit(key.keyHash, NOW)).toEqual({
-        kind: 'admitted',
-        key: counted,
-        rateLimit: { limit: 60, remaining: 59, resetsAt: END_OF_MINUTE },
-      });
-      expect(await table.read(key)).toEqual(counted);
-    });
-
-    test('a request with one write unit and no read', async () => {
-      const { keyHash } = await table.issue();
-      await admit(1, keyHash, NOW);
-      const client = patientClient();
-      const calls = recordCalls(client);
-      await new Limiter(client, table.name).admit(keyHash, NOW);
-
-      expect(calls).toMatchObject([{ command: 'UpdateItemCommand', consumed: { CapacityUnits: 1 } }]);
-    });
-  });
-
-  describe('refuses', () => {
-    test('a request over the minute limit, until the minute ends', async () => {
-      const { keyHash } = await table.issue({ perMinute: 2 });
-      await admit(2, keyHash, NOW);
-
-      expect(await limiter.admit(keyHash, NOW)).toMatchObject({
-        kind: 'refused',
-        reason: 'minute',
-        rateLimit: { limit: 2, remaining: 0, resetsAt: END_OF_MINUTE },
-      });
-    });
-
-    test('a request over the day limit, until the day ends', async () => {
-      const { keyHash } = await table.issue({ perDay: 2 });
-      await admit(2, keyHash, NOW);
-
-      expect(await limiter.admit(keyHash, NOW)).toMatchObject({
-        kind: 'refused',
-        reason: 'day',
-        rateLimit: { limit: 2, remaining: 0, resetsAt: END_OF_DAY },
-      });
-    });
-
-    test('a request without counting it as used, but as refused', async () => {
-      const key = await table.issue({ perMinute: 3 });
-      await admit(3, key.keyHash, NOW);
-      await limiter.admit(key.keyHash, NOW);
-
-      expect(await table.read(key)).toMatchObject({ minuteUsed: 3, dayUsed: 3, minuteRefused: 1 });
-    });
-  });
-
-  describe('when a window ends', () => {
-    test('a full minute makes room for the next in its first millisecond, not before', async () => {
-      const { keyHash } = await table.issue({ perMinute: 2 });
-      await admit(2, keyHash, NOW);
-
-      expect(await limiter.admit(keyHash, END_OF_MINUTE - 1)).toMatchObject({ kind: 'refused' });
-      expect(await limiter.admit(keyHash, END_OF_MINUTE)).toMatchObject({ kind: 'admitted' });
-    });
-
-    test('a day that is used up makes room for the next in its first millisecond, not before', async () => {
-      const { keyHash } = await table.issue({ perDay: 2 });
-      await admit(2, keyHash, NOW);
-
-      expect(await limiter.admit(keyHash, END_OF_DAY - 1)).toMatchObject({ kind: 'refused', reason: 'day' });
-      expect(await limiter.admit(keyHash, END_OF_DAY)).toMatchObject({ kind: 'admitted' });
-    });
-
-    test('a new minute of a day that is used up refuses, and counts its refusals anew', async () => {
-      const key = await table.issue({ perDay: 2 });
-      await admit(2, key.keyHash, NOW);
-      await limiter.admit(key.keyHash, NOW);
-      const verdict = await limiter.admit(key.keyHash, END_OF_MINUTE);
-
-      expect(verdict).toMatchObject({ kind: 'refused', reason: 'day', rateLimit: { resetsAt: END_OF_DAY } });
-      expect(await table.read(key)).toMatchObject({
-        currentMinute: MINUTE + 1,
-        minuteUsed: 0,
-        dayUsed: 2,
-        minuteRefused: 1,
-      });
-    });
-  });
-
-  describe('when a request comes late', () => {
-    test('it counts in the minute that the key has moved on to', async () => {
-      const key = await table.issue();
-      await admit(1, key.keyHash, END_OF_MINUTE);
-      await admit(1, key.keyHash, NOW);
-
-      expect(await table.read(key)).toMatchObject({ currentMinute: MINUTE + 1, minuteUsed: 2, dayUsed: 2 });
-    });
-
-    test('it is refused where that minute is full, though its own had room', async () => {
-      const { keyHash } = await table.issue({ perMinute: 2 });
-      await admit(2, keyHash, END_OF_MINUTE);
-
-      expect(await limiter.admit(keyHash, NOW)).toMatchObject({
-        kind: 'refused',
-        reason: 'minute',
-        rateLimit: { resetsAt: END_OF_MINUTE + MINUTE_MS },
-      });
-    });
-  });
-});
-
-const NEXT_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
-const FIVE_MINUTES = 300_000;
-
-describeOnEachEngine('A key that is refused as often within a minute as its minute limit', () => {
-  let table: KeysTable;
-  let limiter: Limiter;
-
-  beforeAll(async () => {
-    const client = patientClient();
-    table = await KeysTable.create(client);
+  beforeEach(() => {
     limiter = new Limiter(client, table.name);
   });
 
   /** Sends requests one after the other and says what became of them: `admitted`, `denied` or the reason of refusal. */
-  async function outcomes(count: number, keyHash: string, now: number): Promise<string[]> {
+  async function outcomes(count: number, { keyHash }: KeyRecord, now = NOW): Promise<string[]> {
     const seen: string[] = [];
     for (let time = 0; time < count; time++) {
       const verdict = await limiter.admit(keyHash, now);
@@ -182,44 +45,180 @@ describeOnEachEngine('A key that is refused as often within a minute as its minu
     return seen;
   }
 
-  test('is suspended by the last of these refusals, not by the one before', async () => {
-    const { keyHash } = await table.issue({ perMinute: 3 });
-    await outcomes(3, keyHash, NOW);
+  test('denies an unknown key, and one from the next request on after it was disabled', async () => {
+    expect(await outcomes(1, aKey())).toEqual(['denied']);
+    const key = await table.issue();
+    await outcomes(1, key);
+    await table.setEnabled(key, false);
 
-    expect(await outcomes(4, keyHash, NOW)).toEqual(['minute', 'minute', 'suspended', 'suspended']);
+    expect(await outcomes(1, key)).toEqual(['denied']);
   });
 
-  test('is told to wait for five minutes', async () => {
-    const { keyHash } = await table.issue({ perMinute: 1 });
-    await limiter.admit(keyHash, NOW);
+  test('denies a key from the millisecond on in which it expires', async () => {
+    const key = await table.issue({ expiresAt: NOW });
 
-    expect(await limiter.admit(keyHash, NOW)).toMatchObject({
+    expect(await outcomes(1, key, NOW - 1)).toEqual(['admitted']);
+    expect(await outcomes(1, key, NOW)).toEqual(['denied']);
+  });
+
+  test('admits the first request ever of a key, and counts it in its minute and its day', async () => {
+    const key = await table.issue();
+    const counted = { ...key, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 1 };
+
+    expect(await limiter.admit(key.keyHash, NOW)).toEqual({
+      kind: 'admitted',
+      key: counted,
+      rateLimit: { limit: 60, remaining: 59, resetsAt: END_OF_MINUTE },
+    });
+    expect(await table.read(key)).toEqual(counted);
+  });
+
+  test('admits a request with one write unit and no read', async () => {
+    const key = await table.issue({ currentMinute: MINUTE });
+    const recorded = patientClient();
+    const calls = recordCalls(recorded);
+    await new Limiter(recorded, table.name).admit(key.keyHash, NOW);
+
+    expect(calls).toMatchObject([{ command: 'UpdateItemCommand', consumed: { CapacityUnits: 1 } }]);
+  });
+
+  test.each([
+    ['minute', { perMinute: 3 }, END_OF_MINUTE],
+    ['day', { perDay: 3 }, END_OF_DAY],
+  ])('refuses a request over the limit of the %s until it ends, to the millisecond', async (reason, limits, end) => {
+    const key = await table.issue(limits);
+    await outcomes(3, key);
+
+    expect(await limiter.admit(key.keyHash, NOW)).toMatchObject({
       kind: 'refused',
-      reason: 'suspended',
-      rateLimit: { limit: 1, remaining: 0, resetsAt: NOW + FIVE_MINUTES },
+      reason,
+      rateLimit: { limit: 3, remaining: 0, resetsAt: end },
     });
+    expect(await table.read(key)).toMatchObject({ minuteUsed: 3, dayUsed: 3, minuteRefused: 1 });
+    expect(await outcomes(1, key, end - 1)).toEqual([reason]);
+    expect(await outcomes(1, key, end)).toEqual(['admitted']);
   });
 
-  test('stays refused in new minutes, and is admitted again after five, to the millisecond', async () => {
-    const { keyHash } = await table.issue({ perMinute: 2 });
-    await outcomes(4, keyHash, NOW);
+  test('refuses in a new minute of a day that is used up, and counts its refusals anew', async () => {
+    const key = await table.issue({ perDay: 2 });
+    expect(await outcomes(3, key)).toEqual(['admitted', 'admitted', 'day']);
 
-    expect(await outcomes(1, keyHash, NEXT_MINUTE)).toEqual(['suspended']);
-    expect(await outcomes(1, keyHash, NOW + FIVE_MINUTES - 1)).toEqual(['suspended']);
-    expect(await outcomes(2, keyHash, NOW + FIVE_MINUTES)).toEqual(['admitted', 'admitted']);
+    expect(await outcomes(1, key, END_OF_MINUTE)).toEqual(['day']);
+    const counters = { currentMinute: MINUTE + 1, minuteUsed: 0, dayUsed: 2, minuteRefused: 1 };
+    expect(await table.read(key)).toMatchObject(counters);
   });
 
-  describe('by concurrent requests', () => {
-    test('is suspended by exactly that refusal', async () => {
-      const { keyHash } = await table.issue({ perMinute: 20 });
-      const seen = await Promise.all(Array.from({ length: 120 }, () => outcomes(1, keyHash, NOW)));
-      const count = (outcome: string) => seen.flat().filter((one) => one === outcome).length;
+  test('counts a late request in the minute that the key has moved on to, or refuses it there', async () => {
+    const key = await table.issue({ perMinute: 2 });
+    await outcomes(1, key, END_OF_MINUTE);
 
-      expect({ admitted: count('admitted'), minute: count('minute'), suspended: count('suspended') }).toEqual({
-        admitted: 20,
-        minute: 19,
-        suspended: 81,
+    expect(await outcomes(2, key, NOW)).toEqual(['admitted', 'minute']);
+    expect(await table.read(key)).toMatchObject({ currentMinute: MINUTE + 1, minuteUsed: 2, dayUsed: 2 });
+  });
+
+  test('takes several requests of a busy key with one write', async () => {
+    const key = await table.issue({ perMinute: 6_000, perDay: 1_000_000, currentMinute: MINUTE });
+    await outcomes(1, key);
+    await table.issue({ ...key, minuteUsed: 200, dayUsed: 200 });
+    await outcomes(1, key, NOW + 100);
+    await outcomes(1, key, NOW + 100);
+
+    expect((await table.read(key)).minuteUsed).toBeGreaterThan(203);
+  });
+
+  describe('suspends a key that is refused as often within a minute as its limit (spec §7, rule 2)', () => {
+    test('by the last of these refusals, for five minutes to the millisecond', async () => {
+      const key = await table.issue({ perMinute: 3 });
+      await outcomes(3, key);
+
+      expect(await outcomes(4, key)).toEqual(['minute', 'minute', 'suspended', 'suspended']);
+      expect(await limiter.admit(key.keyHash, END_OF_MINUTE)).toMatchObject({
+        reason: 'suspended',
+        rateLimit: { limit: 3, remaining: 0, resetsAt: NOW + FIVE_MINUTES },
       });
+      expect(await outcomes(1, key, NOW + FIVE_MINUTES - 1)).toEqual(['suspended']);
+      expect(await outcomes(1, key, NOW + FIVE_MINUTES)).toEqual(['admitted']);
     });
+
+    test('by exactly that refusal of many at once', async () => {
+      const key = await table.issue({ perMinute: 20 });
+      const seen = (await Promise.all(Array.from({ length: 60 }, () => outcomes(1, key)))).flat();
+      const count = (outcome: string) => seen.filter((one) => one === outcome).length;
+
+      expect([count('admitted'), count('minute'), count('suspended')]).toEqual([20, 19, 21]);
+    });
+  });
+
+  test.each<[string, Partial<KeyRecord>, number, number]>([
+    ['a key that was never used', { perMinute: 20 }, 1, 20],
+    [
+      'a full minute that is over',
+      { perMinute: 20, currentMinute: MINUTE - 1, minuteUsed: 20, dayUsed: 200 },
+      201,
+      220,
+    ],
+    ['a day that is over', { perMinute: 40, perDay: 25, currentMinute: YESTERDAY, dayUsed: 25 }, 1, 25],
+  ])('admits of 60 at once, in 6 environments, as many as there is room for: %s', async (_, state, first, last) => {
+    const { keyHash } = await table.issue(state);
+    const limiters = Array.from({ length: 6 }, () => new Limiter(client, table.name));
+    const all = Array.from({ length: 10 }, () => limiters.map((each) => each.admit(keyHash, NOW))).flat();
+    const counted = (await Promise.all(all)).flatMap((verdict) =>
+      verdict.kind === 'admitted' ? verdict.key.dayUsed : [],
+    );
+
+    expect(counted.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: last - first + 1 }, (__, index) => first + index),
+    );
+  });
+
+  test('serves nothing to a key whose record is broken', async () => {
+    const key = await table.issue();
+    await table.removeAttribute(key, 'minuteRefused');
+
+    await expect(limiter.admit(key.keyHash, NOW)).rejects.toThrow('minuteRefused');
+  });
+
+  test.each(['ECONNRESET', 'EPIPE'])('counts a request once whose connection was closed before: %s', async (code) => {
+    const key = await table.issue({ currentMinute: MINUTE });
+    const { client: failing } = failingClient([Object.assign(new Error('connection gone'), { code })]);
+
+    expect(await new Limiter(failing, table.name).admit(key.keyHash, NOW)).toMatchObject({ kind: 'admitted' });
+    expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
   });
 });
+
+describe('The limiter gives up', () => {
+  const gone = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+  const late = Object.assign(new Error('too late'), { name: 'TimeoutError' });
+  const lost = new ConditionalCheckFailedException({
+    message: 'lost',
+    $metadata: {},
+    Item: marshall(aKey({ currentMinute: MINUTE })),
+  });
+
+  test.each<[string, Error, string, number]>([
+    ['after one write that may have arrived', late, 'too late', 1],
+    ['after two whose connection was gone', gone, 'socket hang up', 2],
+    ['after many that lose a race', lost, 'No decision', 16],
+  ])('%s', async (_, error, message, tries) => {
+    const { client, calls } = failingClient(Array.from({ length: 20 }, () => error));
+
+    await expect(new Limiter(client, 'keys').admit('00'.repeat(32), NOW)).rejects.toThrow(message);
+    expect(calls).toHaveLength(tries);
+  });
+});
+
+/** A client whose first calls fail, each with the next of these errors. */
+function failingClient(errors: readonly Error[]): { client: DynamoDBDocumentClient; calls: unknown[] } {
+  const client = documentClient({ maxAttempts: 1, requestTimeout: 20_000 });
+  const calls: unknown[] = [];
+  client.middlewareStack.add(
+    (next) => (args) => {
+      calls.push(args.input);
+      const error = errors[calls.length - 1];
+      return error ? Promise.reject(error) : next(args);
+    },
+    { step: 'initialize' },
+  );
+  return { client, calls };
+}

@@ -72,13 +72,10 @@ describeOnEachEngine('Updates of the stock', () => {
       expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
     });
 
-    test.each([[['v0']], [['"none"', 'W/"v1"']]])(
-      'refuse another version, with the current one: %j',
-      async (versions) => {
-        await expect(apply(anUpdate({ versions }))).rejects.toMatchObject(etag('v1'));
-        expect(await stock.read('42')).toMatchObject({ quantity: 1, version: 'v1' });
-      },
-    );
+    test('refuse other versions, with the current one', async () => {
+      await expect(apply(anUpdate({ versions: ['v0', 'W/"v1"'] }))).rejects.toMatchObject(etag('v1'));
+      expect(await stock.read('42')).toMatchObject({ quantity: 1, version: 'v1' });
+    });
 
     test.each([undefined, ['v1']])(
       'find no pet where there is none, whatever version is named: %j',
@@ -232,19 +229,16 @@ describe('An update of the stock', () => {
       expect(engine.calls).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
     });
 
-    test.each<[string, () => Promise<void>]>([['the entry is gone', () => stock.delete('42')]])(
-      'is 503 where its answer was lost and %s',
-      async (_, others) => {
-        failWrites({ kind: 'lostAnswer' });
-        engine.beforeCall = async ({ action }) => {
-          if (action !== 'GetItem') return;
-          engine.beforeCall = () => Promise.resolve();
-          await others();
-        };
+    test('is 503 where its answer was lost and the entry is gone', async () => {
+      failWrites({ kind: 'lostAnswer' });
+      engine.beforeCall = async ({ action }) => {
+        if (action !== 'GetItem') return;
+        engine.beforeCall = () => Promise.resolve();
+        await stock.delete('42');
+      };
 
-        await expect(store.update(update)).rejects.toMatchObject(unavailable('Nobody can tell'));
-      },
-    );
+      await expect(store.update(update)).rejects.toMatchObject(unavailable('Nobody can tell'));
+    });
   });
 
   describe('with an Idempotency-Key', () => {

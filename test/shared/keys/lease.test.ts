@@ -1,0 +1,204 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { LEASE_MS } from '../../../shared/keys/lease.ts';
+import { Limiter } from '../../../shared/keys/limiter.ts';
+import { countWrites, type WriteCount } from '../../support/counted-writes.ts';
+import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { aKey } from '../../support/key-records.ts';
+import { KeysTable } from '../../support/keys-table.ts';
+
+const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
+const MINUTE = Math.floor(NOW / 60_000);
+const GRACE_ENDS = NOW + 86_400_000;
+const busy = { perMinute: 6_000, perDay: 1_000_000, currentMinute: MINUTE } as const;
+
+const database = new EmbeddedDatabase();
+let table: KeysTable;
+let limiter: Limiter;
+let count: WriteCount;
+
+beforeAll(async () => {
+  table = await KeysTable.create(database.client);
+  count = countWrites(database.client);
+});
+
+beforeEach(() => {
+  limiter = new Limiter(database.client, table.name);
+});
+
+/** Sends requests one after the other and says what became of them: `admitted`, `denied` or the reason of refusal. */
+async function outcomes(times: number, { keyHash }: KeyRecord, now = NOW): Promise<string[]> {
+  const seen: string[] = [];
+  for (let time = 0; time < times; time++) {
+    const verdict = await limiter.admit(keyHash, now);
+    seen.push(verdict.kind === 'refused' ? verdict.reason : verdict.kind);
+  }
+  return seen;
+}
+
+async function writesOf(work: () => Promise<unknown>): Promise<number> {
+  const before = count.writes;
+  await work();
+  return count.writes - before;
+}
+
+/** When the requests of {@link hurry} are over. */
+const HURRIED = NOW + 100;
+/** Requests that others have made by then, so that leases are due, and that are in the table, these two included. */
+const OTHERS = 200;
+const COUNTED = OTHERS + 2;
+/** Requests that the next write takes then. */
+const LEASE = 5;
+
+/** Lets the environment see that requests come faster than one item can be written: most are those of others. */
+async function hurry(key: KeyRecord, counted = key): Promise<void> {
+  await outcomes(1, key);
+  const { minuteUsed, dayUsed, ...rest } = await table.read(counted);
+  await table.issue({ ...rest, minuteUsed: minuteUsed + OTHERS, dayUsed: dayUsed + OTHERS });
+  await outcomes(1, key, HURRIED);
+}
+
+describe('A key whose requests come faster than it can be written', () => {
+  test('is written once for several of them', async () => {
+    const key = await table.issue(busy);
+    await hurry(key);
+
+    expect(await writesOf(() => outcomes(LEASE, key, HURRIED))).toBe(1);
+    expect(await table.read(key)).toMatchObject({ minuteUsed: COUNTED + LEASE, dayUsed: COUNTED + LEASE });
+  });
+
+  test.each([
+    ['its requests come slower', busy, 50],
+    ['little is left of its minute', { ...busy, perMinute: COUNTED + 20 }, 0],
+  ])('is written for each request where %s', async (_, differences, later) => {
+    const key = await table.issue(differences);
+    if (later === 0) await hurry(key);
+
+    expect(await writesOf(() => outcomes(1, key, HURRIED + later))).toBe(1);
+    expect(await writesOf(() => outcomes(4, key, HURRIED + 2 * later))).toBe(4);
+  });
+
+  test.each([
+    ['the minute', { perMinute: COUNTED + 300 }, 'minute'],
+    ['the rest of a day', { perDay: COUNTED + 300 }, 'day'],
+  ])('has its whole limit for one environment, to the request: %s', async (_, differences, reason) => {
+    const key = await table.issue({ ...busy, ...differences });
+    await hurry(key);
+
+    expect(await outcomes(302, key, HURRIED)).toEqual([
+      ...Array.from({ length: 300 }, () => 'admitted'),
+      reason,
+      reason,
+    ]);
+  });
+
+  test.each([
+    ['in both windows within the minute', 25_000, { minuteUsed: COUNTED + 2, dayUsed: COUNTED + 2 }],
+    ['in the day after the minute', 3_600_000, { minuteUsed: 1, dayUsed: COUNTED + 2 }],
+  ])('gets back what was not used: %s', async (_, later, expected) => {
+    const key = await table.issue(busy);
+    await hurry(key);
+    await outcomes(1, key, HURRIED);
+    await outcomes(1, key, NOW + later);
+
+    expect(await table.read(key)).toMatchObject(expected);
+  });
+
+  test('is denied from its end on, in the middle of a lease', async () => {
+    const key = await table.issue({ ...busy, expiresAt: HURRIED + 1 });
+    await hurry(key);
+
+    expect(await outcomes(2, key, HURRIED)).toEqual(['admitted', 'admitted']);
+    expect(await outcomes(1, key, HURRIED + 1)).toEqual(['denied']);
+  });
+
+  test('that is deleted and made again is given nothing back that was taken from it before', async () => {
+    const key = await table.issue(busy);
+    await hurry(key);
+    await outcomes(1, key, HURRIED);
+    await table.issue({ ...busy, keyHash: key.keyHash, keyId: 'another' });
+
+    expect(await outcomes(1, key, NOW + 2 * LEASE_MS)).toEqual(['admitted']);
+    expect(await table.read(key)).toMatchObject({ minuteUsed: 1 });
+  });
+});
+
+describe('A key that is used up', () => {
+  const usedUp = { perMinute: 5, minuteUsed: 5, currentMinute: MINUTE } as const;
+
+  test('is refused without a write for the time of a lease, and no longer', async () => {
+    const key = await table.issue(usedUp);
+    await outcomes(1, key);
+    await table.setLimits(key, 6, 1_000);
+
+    expect(await writesOf(() => outcomes(2, key, NOW + LEASE_MS - 1))).toBe(0);
+    expect(await outcomes(1, key, NOW + LEASE_MS)).toEqual(['admitted']);
+  });
+
+  test('has refusals from memory counted with the next write, and is suspended for them too', async () => {
+    const key = await table.issue(usedUp);
+
+    expect(await outcomes(4, key)).toEqual(['minute', 'minute', 'minute', 'minute']);
+    expect(await table.read(key)).toMatchObject({ minuteRefused: 1 });
+    expect(await outcomes(1, key)).toEqual(['suspended']);
+    expect(await table.read(key)).toMatchObject({ minuteUsed: 5, minuteRefused: 5 });
+  });
+});
+
+/** Two keys, the first rotated to the second. */
+async function rotate(ofSuccessor: Partial<KeyRecord> = {}, ofOld: Partial<KeyRecord> = {}) {
+  const successor = await table.issue({ name: 'successor', ...ofSuccessor });
+  const old = await table.issue({ expiresAt: GRACE_ENDS, replacedBy: successor.keyHash, ...ofOld });
+  return { old, successor };
+}
+
+describe('A rotated key', () => {
+  test('counts as one with its successor, under the limits of that', async () => {
+    const { old, successor } = await rotate({ perMinute: 3 }, { perMinute: 1, dayUsed: 1_000, currentMinute: MINUTE });
+
+    expect(await outcomes(2, old)).toEqual(['admitted', 'admitted']);
+    expect(await outcomes(2, successor)).toEqual(['admitted', 'minute']);
+    expect(await outcomes(1, old)).toEqual(['minute']);
+    expect(await table.read(old)).toEqual(old);
+    expect(await table.read(successor)).toMatchObject({ minuteUsed: 3, dayUsed: 3 });
+  });
+
+  test('is admitted as its successor, which may have been rotated too', async () => {
+    const { old: second, successor: third } = await rotate();
+    const first = await table.issue({ expiresAt: GRACE_ENDS, replacedBy: second.keyHash });
+
+    expect(await limiter.admit(first.keyHash, NOW)).toMatchObject({
+      kind: 'admitted',
+      key: { keyHash: third.keyHash, name: 'successor' },
+    });
+  });
+
+  test('is denied from its end on, in the middle of a lease of its successor, which goes on', async () => {
+    const { old, successor } = await rotate(busy, { expiresAt: HURRIED + 1 });
+    await hurry(old, successor);
+
+    expect(await outcomes(2, old, HURRIED)).toEqual(['admitted', 'admitted']);
+    expect(await outcomes(1, old, HURRIED + 1)).toEqual(['denied']);
+    expect(await outcomes(1, successor, HURRIED + 1)).toEqual(['admitted']);
+  });
+
+  test.each<[string, Partial<KeyRecord>, Partial<KeyRecord>]>([
+    ['it is disabled', {}, { enabled: false }],
+    ['its successor is disabled', { enabled: false }, {}],
+    ['its successor is gone', {}, { replacedBy: '00'.repeat(32) }],
+  ])('is denied where %s', async (_, ofSuccessor, ofOld) => {
+    const { old, successor } = await rotate(ofSuccessor, ofOld);
+
+    expect(await outcomes(1, old)).toEqual(['denied']);
+    expect(await table.read(successor)).toEqual(successor);
+  });
+
+  test.each([1, 3])('is denied, not waited for, where %d of them lead in a circle', async (length) => {
+    const hashes = Array.from({ length }, () => aKey().keyHash);
+    for (const [index, keyHash] of hashes.entries()) {
+      await table.issue({ keyHash, replacedBy: hashes[(index + 1) % length] });
+    }
+
+    expect(await limiter.admit(hashes[0] ?? '', NOW)).toEqual({ kind: 'denied' });
+  });
+});
