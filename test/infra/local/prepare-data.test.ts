@@ -147,12 +147,11 @@ test('The sample stock begins with the pet of the examples in the docs', () => {
 });
 
 const ordersOf = (petId: string) => sampleOrders.filter((order) => order.petId === petId);
+const petsThatAre = (status: string) => sampleStock.filter((entry) => entry.status === status);
 const openFor = (petId: string) =>
   ordersOf(petId).reduce((sum, order) => (order.complete ? sum : sum + order.quantity), 0);
 
 test('The sample orders are open for every pet that is pending, delivered for every one that is sold, and no more', () => {
-  const petsThatAre = (status: string) => sampleStock.filter((entry) => entry.status === status);
-
   expect(petsThatAre('pending').filter(({ petId }) => openFor(petId) === 0)).toEqual([]);
   expect(petsThatAre('sold').filter(({ petId }) => !ordersOf(petId).some(({ complete }) => complete))).toEqual([]);
   expect(sampleStock.filter(({ petId, quantity }) => openFor(petId) > quantity)).toEqual([]);
