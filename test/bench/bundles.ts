@@ -20,7 +20,7 @@ const importScript = `${runtime}
 `;
 
 /** What functions need to load. */
-export const environment = {
+const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'bench',
   AWS_SECRET_ACCESS_KEY: 'bench',
@@ -68,7 +68,7 @@ function functionNames(): string[] {
 }
 
 /** How the same handler is bundled plainly. */
-export function plainOptions(name: string): BuildOptions {
+function plainOptions(name: string): BuildOptions {
   const nothingTrimmed: BuildOptions = { alias: {}, define: {}, inject: [], supported: {} };
   const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
   return { ...bundleOptions(name), ...nothingTrimmed, format: 'esm', banner };

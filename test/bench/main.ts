@@ -2,9 +2,8 @@ import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchBundles } from './bundles.ts';
-import { benchCapacity, benchOnePet } from './capacity.ts';
+import { benchCapacity } from './capacity.ts';
 import { benchClient } from './client.ts';
-import { benchColdStarts } from './cold-starts.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLimiter } from './limiter.ts';
@@ -17,12 +16,10 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   bundles: { about: 'size and import of the bundle of each function', run: benchBundles },
   capacity: { about: 'capacity units of requests', run: benchCapacity },
   client: { about: 'what the client adds to a call', run: benchClient },
-  'cold-starts': { about: 'first answers of the functions, over TLS', run: benchColdStarts },
   costs: { about: 'what a million requests, and a month, cost', run: benchCosts },
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   listing: { about: 'time and memory of the list, up to a million pets', run: benchListing },
-  host: { about: 'start, throughput and memory of the local host', run: benchLocalHost },
-  onePet: { about: 'updates of one pet by many clients at once', run: benchOnePet },
+  host: { about: 'start and memory of the local host', run: benchLocalHost },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
   synthesis: { about: 'time of cdk synth', run: benchSynthesis },
 };
