@@ -33,7 +33,7 @@ export async function benchListing(): Promise<Figure[]> {
   const documents = engineClient(engine.endpoint);
   for (const [size, pets] of Object.entries(sizes)) await createStore(documents, size, pets);
 
-  const environmentOf = (size: Size): ListEnvironment => new ListEnvironment(folder, size, engine.endpoint);
+  const environmentOf = (size: Size) => new ListEnvironment(folder, size, engine.endpoint);
   const environments = {
     tiny: environmentOf('tiny'),
     small: environmentOf('small'),
@@ -148,8 +148,6 @@ interface ListRun {
   /** Milliseconds until the first byte of the body, and until the last. */
   readonly first: number;
   readonly total: number;
-  /** Of the body. */
-  readonly bytes: number;
   /** The most memory that the environment has had so far while it sent something, in bytes. */
   readonly memory: number;
 }
@@ -161,12 +159,10 @@ const environmentScript = `
   const { handler } = require(process.argv[1]);
   let memory = 0;
   process.on('message', async (event) => {
-    let bytes = 0;
     let first;
     const start = performance.now();
     const stream = new Writable({
       write(chunk, _, done) {
-        bytes += chunk.length;
         if (chunk.length > 0) first ??= performance.now() - start;
         memory = Math.max(memory, process.memoryUsage.rss());
         done();
@@ -174,7 +170,7 @@ const environmentScript = `
     });
     await handler(event, stream, {});
     const total = performance.now() - start;
-    process.send({ first, total, bytes, memory });
+    process.send({ first, total, memory });
   });
 `;
 

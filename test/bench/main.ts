@@ -21,7 +21,7 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   costs: { about: 'what a million requests, and a month, cost', run: benchCosts },
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   listing: { about: 'time and memory of the list, up to a million pets', run: benchListing },
-  host: { about: 'start, throughput and memory of the local host', run: benchLocalHost },
+  host: { about: 'start and memory of the local host', run: benchLocalHost },
   onePet: { about: 'updates of one pet by many clients at once', run: benchOnePet },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
   synthesis: { about: 'time of cdk synth', run: benchSynthesis },

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
 import dynalite, { type DynaliteOptions } from 'dynalite';
 import db, { type Store } from 'dynalite/db/index.js';
-import { ApiError, isApiError } from './api-error.ts';
+import { isApiError } from './api-error.ts';
 import { bringOldItems } from './old-item.ts';
 import { TransactWriteItems } from './transact-write-items.ts';
 
@@ -64,7 +64,7 @@ async function answer(
   transactions: TransactWriteItems,
 ): Promise<void> {
   try {
-    send(response, 200, await transactions.call(parseJson(await text(request))));
+    send(response, 200, await transactions.call(await json(request)));
   } catch (error) {
     if (isApiError(error)) send(response, error.statusCode, error.body);
     else {
@@ -74,21 +74,13 @@ async function answer(
   }
 }
 
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new ApiError('SerializationException', 'The body is not JSON');
-  }
-}
-
 function send(response: ServerResponse, status: number, body: object): void {
-  const json = JSON.stringify(body);
+  const answerText = JSON.stringify(body);
   response
     .writeHead(status, {
       'content-type': 'application/x-amz-json-1.0',
-      'x-amz-crc32': crc32(json),
+      'x-amz-crc32': crc32(answerText),
       'x-amzn-requestid': randomUUID(),
     })
-    .end(json);
+    .end(answerText);
 }

@@ -35,14 +35,11 @@ describe('a key is', () => {
 
   test.each<[string, string, Partial<KeyRecord>]>([
     ['active', 'as it is issued', {}],
-    ['active', 'until it expires', { expiresAt: soon }],
     ['active', 'once its suspension is over', { suspendedUntil: NOW }],
     ['suspended', 'until its suspension is over', { suspendedUntil: soon }],
     ['suspended', 'until it is resumed', { suspendedUntil: UNTIL_RESUMED, enabled: false }],
-    ['disabled', 'while it is disabled', { enabled: false }],
     ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: soon, expiresAt: NOW, ...rotated }],
     ['expired', 'from the very moment on', { expiresAt: NOW }],
-    ['expired', 'suspended or not', { expiresAt: NOW, suspendedUntil: soon }],
     ['expired', 'once the grace after a rotation is over', { expiresAt: NOW, ...rotated }],
     ['rotated', 'during the grace', { expiresAt: soon, ...rotated }],
   ])('%s %s', (state, _, differences) => {
@@ -56,9 +53,7 @@ describe('its use', () => {
   test.each<[string, Partial<KeyRecord>, number, number]>([
     ['of this minute', { currentMinute: MINUTE }, 7, 70],
     ['of another minute of today', { currentMinute: MINUTE - 1 }, 0, 70],
-    ['of the first minute of today', { currentMinute: MIDNIGHT }, 0, 70],
     ['of the last minute of yesterday', { currentMinute: MIDNIGHT - 1 }, 0, 0],
-    ['of this time yesterday', { currentMinute: MINUTE - 1_440 }, 0, 0],
     ['that went over to the key that replaced it', { currentMinute: MINUTE, replacedBy: aKey().keyHash }, 0, 0],
   ])('%s', (_, differences, usedThisMinute, usedToday) => {
     expect(keyView(aKey({ ...used, ...differences }), NOW)).toMatchObject({ usedThisMinute, usedToday });
@@ -67,13 +62,4 @@ describe('its use', () => {
   test('was last seen in the minute that it counts for', () => {
     expect(keyView(aKey({ currentMinute: MINUTE - 1_440 }), NOW).lastUsed).toBe('2026-11-20T12:30:00.000Z');
   });
-});
-
-test('times that have passed are told where they still mean something', () => {
-  const { expires, suspendedUntil } = keyView(aKey({ expiresAt: NOW - 1, suspendedUntil: NOW - 1 }), NOW);
-  expect({ expires, suspendedUntil }).toEqual({ expires: '2026-11-21T12:30:44.999Z', suspendedUntil: null });
-});
-
-test('a suspension is not told of a key that is disabled on top of it', () => {
-  expect(keyView(aKey({ enabled: false, suspendedUntil: NOW + 1 }), NOW).suspendedUntil).toBeNull();
 });

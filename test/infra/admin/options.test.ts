@@ -1,14 +1,8 @@
 import { createServer } from 'node:http';
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
-import {
-  parseDuration,
-  parseFutureTime,
-  parseName,
-  wholeNumberUpTo,
-  withCommonOptions,
-} from '../../../infra/admin/commands/options.ts';
+import { parseDuration, parseFutureTime, parseName, wholeNumberUpTo } from '../../../infra/admin/commands/options.ts';
 import { agreedLimits } from '../../../infra/admin/keys/agreed-limits.ts';
 import { findTarget } from '../../../infra/admin/target.ts';
 import { stages } from '../../../infra/stages.ts';
@@ -19,36 +13,28 @@ import { close, listen } from '../../support/listening.ts';
 describe('a name', () => {
   test.each([
     ['acme', 'acme'],
-    ['  acme ', 'acme'],
     ['Ünïcode & Söhne 🐶', 'Ünïcode & Söhne 🐶'],
-    ["'; DROP TABLE keys", "'; DROP TABLE keys"],
     ['x'.repeat(100), 'x'.repeat(100)],
   ])('may be %j', (text, name) => {
     expect(parseName(text)).toBe(name);
   });
 
-  test.each(['', '  ', 'x'.repeat(101), 'a\tb', 'a\nb', 'a\u0000b', 'a\u001B[31mb', 'a\u0085b'])(
-    'may not be %j',
-    (text) => {
-      expect(() => parseName(text)).toThrow(InvalidArgumentError);
-    },
-  );
+  test.each(['  ', 'x'.repeat(101), 'a\nb', 'a\u0085b'])('may not be %j', (text) => {
+    expect(() => parseName(text)).toThrow(InvalidArgumentError);
+  });
 });
 
 describe('a length of time', () => {
   test.each([
-    ['0s', 0],
-    ['90s', 90_000],
     ['30m', 1_800_000],
     ['24h', 86_400_000],
-    ['7d', 604_800_000],
     ['2w', 1_209_600_000],
     ['10y', 315_576_000_000],
   ])('%s is %i ms', (text, duration) => {
     expect(parseDuration(text)).toBe(duration);
   });
 
-  test.each(['', '24', '-1h', '1.5h', ' 1h', '1H', '1h30m', '1ms', '11y', '999999w', 'soon'])('%j is none', (text) => {
+  test.each(['24', '1.5h', '1h30m', '11y', '999999w'])('%j is none', (text) => {
     expect(() => parseDuration(text)).toThrow(InvalidArgumentError);
   });
 });
@@ -63,48 +49,32 @@ describe('a time in the future', () => {
 
   test.each([
     ['2027-03-05', '2027-03-05T00:00:00.000Z'],
-    ['2028-02-29', '2028-02-29T00:00:00.000Z'],
     ['2030-12-31T18:00Z', '2030-12-31T18:00:00.000Z'],
     ['2030-12-31T18:00:30+02:00', '2030-12-31T16:00:30.000Z'],
-    ['2027-03-04T12:00:00.001Z', '2027-03-04T12:00:00.001Z'],
     ['90d', '2027-06-02T12:00:00.000Z'],
-    ['1s', '2027-03-04T12:00:01.000Z'],
   ])('%s is %s', (text, time) => {
     expect(new Date(parseFutureTime(text)).toISOString()).toBe(time);
   });
 
-  test.each(['2027-03-04', '2027-03-04T12:00Z', '2027-03-04T13:00+01:00', '2020-01-01', '0s', '1970-01-01'])(
-    '%s has passed',
-    (text) => {
-      expect(() => parseFutureTime(text)).toThrow('It must lie in the future.');
-    },
-  );
+  test.each(['2027-03-04', '2027-03-04T13:00+01:00', '0s'])('%s has passed', (text) => {
+    expect(() => parseFutureTime(text)).toThrow('It must lie in the future.');
+  });
 
-  test.each(['', '2030-12', '2030-13-01', '2029-02-29', '2030-12-31T18:00', '31.12.2030', '1893456000'])(
-    '%j is none',
-    (text) => {
-      expect(() => parseFutureTime(text)).toThrow('It must be a date such as 2030-12-31');
-    },
-  );
+  test.each(['2030-12', '2029-02-29', '2030-12-31T18:00', '1893456000'])('%j is none', (text) => {
+    expect(() => parseFutureTime(text)).toThrow('It must be a date such as 2030-12-31');
+  });
 });
 
 describe('a whole number up to 1000', () => {
   const parse = wholeNumberUpTo(1_000);
 
-  test.each([
-    ['1', 1],
-    ['10', 10],
-    ['1000', 1_000],
-  ])('may be %s', (text, value) => {
+  test.each([['1000', 1_000]])('may be %s', (text, value) => {
     expect(parse(text)).toBe(value);
   });
 
-  test.each(['0', '-1', '+1', '1.0', '1e2', '007', '1,000', ' 1', '', '1001', '9'.repeat(13)])(
-    'may not be %j',
-    (text) => {
-      expect(() => parse(text)).toThrow('It must be a whole number from 1 to 1,000.');
-    },
-  );
+  test.each(['0', '1.0', '1e2', '007', '1001'])('may not be %j', (text) => {
+    expect(() => parse(text)).toThrow('It must be a whole number from 1 to 1,000.');
+  });
 });
 
 describe('agreed limits', () => {
@@ -137,23 +107,6 @@ describe('agreed limits', () => {
       );
       expect(agreedLimits('enterprise', beyond)).toEqual(beyond);
     }
-  });
-});
-
-const parsed = (...words: string[]): object => {
-  const command = withCommonOptions(new Command().exitOverride().configureOutput({ outputError: () => undefined }));
-  return command.parse(words, { from: 'user' }).opts();
-};
-
-describe('the options of every command', () => {
-  test('mean the local host and text, unless they say otherwise', () => {
-    expect(parsed()).toEqual({ url: 'http://localhost:3000', json: false });
-    expect(parsed('--url', 'http://other:1', '--json')).toEqual({ url: 'http://other:1', json: true });
-    expect(parsed('--stage', 'production')).toMatchObject({ stage: 'production' });
-  });
-
-  test('name one target, not two', () => {
-    expect(() => parsed('--stage', 'staging', '--url', 'http://localhost:3000')).toThrow('cannot be used with');
   });
 });
 

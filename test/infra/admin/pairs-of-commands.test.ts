@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
+import { outlastMemory } from '../../../infra/admin/keys/change-record.ts';
 import type { NewKey } from '../../../infra/admin/keys/create-key.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
 import { type CommandName, commands, issueSubject, NAME, type Start } from '../../support/admin-commands.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
@@ -216,4 +218,16 @@ describe('the same of', () => {
     },
     120_000,
   );
+});
+
+test.each([
+  ['longer than a lease', 0, LEASE_MS],
+  ['less where the key goes on as it was for a while', LEASE_MS, 0],
+])('A command that changes a key waits %s', async (_, grace, atLeast) => {
+  const waits: number[] = [];
+  await outlastMemory({ pause: (ms) => Promise.resolve(void waits.push(ms)) }, grace);
+
+  expect(waits).toHaveLength(1);
+  expect(waits[0]).toBeGreaterThan(atLeast);
+  expect(waits[0]).toBeLessThan(atLeast + LEASE_MS);
 });

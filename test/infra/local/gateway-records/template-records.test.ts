@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { GatewayRecords } from '../../../../infra/local/gateway-records/gateway-records.ts';
-import { applyTemplate, templatePlans } from '../../../../infra/local/gateway-records/template-records.ts';
+import { applyTemplate } from '../../../../infra/local/gateway-records/template-records.ts';
 import { HostError } from '../../../../infra/local/host-error.ts';
 import { LocalStack } from '../../../../infra/local/template/stack.ts';
 import { anApiKey, aUsagePlan } from '../../../support/gateway-records.ts';
@@ -59,22 +59,15 @@ describe('the records of a template', () => {
     });
   });
 
-  test('tell the plans of the template from those of an admin', () => {
-    const records = recordsOf(resources);
-    records.putUsagePlan(aUsagePlan({ id: 'acme' }));
+  test.each([['an API key', planKey('key-of-another-stack')]])(
+    'stop the local host where one names %s of another stack',
+    (_, resource) => {
+      const load = () => recordsOf({ ...resources, PlanKey: resource });
 
-    expect(templatePlans(records)).toMatchObject([{ id: 'Plan' }]);
-  });
-
-  test.each([
-    ['an API key', planKey('key-of-another-stack')],
-    ['a usage plan', planKey({ Ref: 'Key' }, 'plan-of-another-stack')],
-  ])('stop the local host where one names %s of another stack', (_, resource) => {
-    const load = () => recordsOf({ ...resources, PlanKey: resource });
-
-    expect(load).toThrow(HostError);
-    expect(load).toThrow(/PlanKey.*of-another-stack/);
-  });
+      expect(load).toThrow(HostError);
+      expect(load).toThrow(/PlanKey.*of-another-stack/);
+    },
+  );
 
   test('stop the local host where an admin has made a key of the same value', () => {
     const records = GatewayRecords.inMemory();
@@ -93,16 +86,6 @@ describe('the same template again', () => {
     apply(records, resources);
 
     expect(records.usagePlan('Plan')).toMatchObject({ name: 'changed', tags: { a: 'b' } });
-  });
-
-  test('makes its keys as they were, whatever an admin has done to them', () => {
-    const records = recordsOf(resources);
-    records.putApiKey(anApiKey({ id: 'Key', value: 'of-the-template', enabled: false }));
-    records.removeFromPlan('Plan', 'Key');
-    apply(records, resources);
-
-    expect(records.apiKey('Key')).toMatchObject({ enabled: true });
-    expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }]);
   });
 
   test('leaves a plan deleted that an admin has deleted', () => {
@@ -127,14 +110,6 @@ describe('another template', () => {
       throttle: { rateLimit: 1, burstLimit: 2 },
     });
     expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }, { id: 'k1' }]);
-  });
-
-  test('brings back a plan that an admin has deleted where it has changed it, with its key', () => {
-    const records = recordsOf(resources);
-    records.deleteUsagePlan('Plan');
-    apply(records, { ...resources, Plan: usagePlan({ UsagePlanName: 'renamed' }) });
-
-    expect(records.keysOnPlan('Plan')).toMatchObject([{ id: 'Key' }]);
   });
 
   test('removes the plans and keys that it has no more, with all that was on them', () => {

@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
-import { answering, echoing, testFunctions } from '../../../support/test-functions.ts';
+import { reportLine } from '../../../../infra/local/lambda/report-line.ts';
+import { deployLogging } from '../../../support/logging-function.ts';
+import { parseReportLine } from '../../../support/parsed-report-line.ts';
+import { echoing, testFunctions } from '../../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
@@ -11,148 +15,184 @@ async function invoke(lambda: LambdaFunction, event: unknown = {}): Promise<unkn
   return result;
 }
 
-/** Counts how often its module was loaded and how often it was called since. */
-const counting = `
-  const id = Math.random();
-  let calls = 0;
-  exports.handler = async () => ({ id, calls: ++calls });`;
+const failure = (errorType: unknown, errorMessage: unknown) =>
+  expect.objectContaining({ name: 'FunctionError', failure: { errorType, errorMessage } });
 
-/** Takes as long as it is told, and answers with its environment and the most events that were under way there. */
-const busy = `
-  let underWay = 0;
-  let most = 0;
-  exports.handler = async ({ milliseconds }) => {
-    most = Math.max(most, ++underWay);
-    await new Promise((resolve) => setTimeout(resolve, milliseconds));
-    underWay -= 1;
-    return { most, environment: require('node:worker_threads').threadId };
-  };`;
-
-const busyResult = v.object({ most: v.number(), environment: v.number() });
-
-async function invokeBusy(lambda: LambdaFunction, milliseconds: number) {
-  return v.parse(busyResult, await invoke(lambda, { milliseconds }));
-}
-
-describe('the result of a function', () => {
-  test.each([
-    ['an object', { a: [1, 'ä', null] }],
-    ['null', null],
-  ])('is JSON: %s', async (_, result) => {
-    expect(await invoke(deploy(answering(result)))).toEqual(result);
-  });
-});
-
-describe('the context of a function', () => {
-  test('says which function it is and how long it has left', async () => {
+describe('a function', () => {
+  test('is told which function it is and how long it has left', async () => {
     const source = `exports.handler = async (event, context) => ({
       ...context, left: context.getRemainingTimeInMillis() });`;
     const lambda = deploy(source, { functionName: 'stock', memoryMegabytes: 256, timeoutSeconds: 9 });
 
-    expect(await invoke(lambda)).toEqual({
+    expect(await invoke(lambda)).toMatchObject({
       awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      callbackWaitsForEmptyEventLoop: true,
       functionName: 'stock',
-      functionVersion: '$LATEST',
       invokedFunctionArn: lambda.arn,
       memoryLimitInMB: '256',
-      logGroupName: expect.stringMatching(/-logs$/),
-      logStreamName: 'local',
       left: expect.any(Number),
     });
   });
-});
 
-describe('the environment variables of a function', () => {
-  const variable = 'exports.handler = async (event) => process.env[event.name] ?? null;';
+  test('has environment variables of its own, those that Lambda sets, and none of this machine', async () => {
+    const source = 'exports.handler = async () => process.env;';
+    process.env['AWS_PROFILE'] ??= 'of the machine';
+    const [one, other] = await Promise.all([
+      invoke(deploy(source, { variables: { TABLE: 'a', ONE: '1' }, functionName: 'stock' })),
+      invoke(deploy(source, { variables: { TABLE: 'b' } })),
+    ]);
 
-  test('are its own', async () => {
-    const [one, other] = [
-      deploy(variable, { variables: { TABLE: 'a' } }),
-      deploy(variable, { variables: { TABLE: 'b' } }),
-    ];
-
-    expect(await Promise.all([invoke(one, { name: 'TABLE' }), invoke(other, { name: 'TABLE' })])).toEqual(['a', 'b']);
+    expect(one).toMatchObject({
+      TABLE: 'a',
+      ONE: '1',
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_LAMBDA_FUNCTION_NAME: 'stock',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+    });
+    expect(other).toHaveProperty('TABLE', 'b');
+    for (const name of ['PATH', 'HOME', 'AWS_PROFILE', 'ONE']) expect(other).not.toHaveProperty(name);
   });
 
-  test.each(['PATH', 'HOME', 'NODE_OPTIONS', 'AWS_PROFILE'])('are none of this machine: %s', async (name) => {
-    process.env[name] ??= 'of the machine';
+  test('has its environment for event after event, whether it fails or not', async () => {
+    const lambda = deploy(`let calls = 0;
+      exports.handler = async ({ fail }) => { calls += 1; if (fail) throw new Error('no'); return calls; };`);
+    await invoke(lambda);
+    await invoke(lambda, { fail: true }).catch(() => undefined);
 
-    expect(await invoke(deploy(variable), { name })).toBeNull();
+    expect(await invoke(lambda)).toBe(3);
   });
 
-  test.each([
-    ['AWS_REGION', 'us-east-1'],
-    ['AWS_ACCESS_KEY_ID', 'local'],
-    ['AWS_LAMBDA_FUNCTION_NAME', 'stock'],
-    ['AWS_LAMBDA_FUNCTION_MEMORY_SIZE', '256'],
-    ['_HANDLER', 'index.handler'],
-  ])('have what Lambda sets: %s is %s', async (name, value) => {
-    const lambda = deploy(variable, { functionName: 'stock', memoryMegabytes: 256, logGroupName: 'stock-logs' });
+  test('takes one event at a time in an environment; more events at once get up to three environments', async () => {
+    const lambda = deploy(`
+      let underWay = 0;
+      exports.handler = async () => {
+        const alone = ++underWay === 1;
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        underWay -= 1;
+        return { alone, environment: require('node:worker_threads').threadId };
+      };`);
+    const busyResult = v.object({ alone: v.literal(true), environment: v.number() });
+    const results = await Promise.all(Array.from({ length: 4 }, async () => v.parse(busyResult, await invoke(lambda))));
 
-    expect(await invoke(lambda, { name })).toBe(value);
-  });
-});
-
-describe('an execution environment', () => {
-  test('takes event after event, and keeps what its module has', async () => {
-    const lambda = deploy(counting);
-    const { id } = v.parse(v.object({ id: v.number() }), await invoke(lambda));
-
-    expect(await invoke(lambda)).toEqual({ id, calls: 2 });
-    expect(await invoke(lambda)).toEqual({ id, calls: 3 });
-  });
-
-  test('takes one event at a time; more events at once get more environments', async () => {
-    const lambda = deploy(busy);
-    const results = await Promise.all(Array.from({ length: 4 }, () => invokeBusy(lambda, 300)));
-
-    expect(new Set(results.map(({ most }) => most))).toEqual(new Set([1]));
     expect(new Set(results.map(({ environment }) => environment)).size).toBe(3);
   });
 
-  test('is used again before another is started', async () => {
-    const lambda = deploy(busy);
-    const used = new Set();
-    for (let event = 0; event < 5; event++) used.add((await invokeBusy(lambda, 1)).environment);
-
-    expect(used.size).toBe(1);
-  });
-});
-
-describe('what a function writes', () => {
-  test('goes to its log, whatever it writes with', async () => {
-    let log = '';
-    const source = `console.log('loaded');
-      exports.handler = async () => { console.error('failed'); process.stdout.write('written'); };`;
-    const lambda = deploy(source, { log: (text) => (log += text) });
-    await lambda.invoke('{}');
+  test('breaks off what is under way when it is closed', async () => {
+    const lambda = deploy('exports.handler = () => new Promise((resolve) => setTimeout(resolve, 60_000));');
+    const underWay = lambda.invoke('{}').catch((error: unknown) => error);
+    await sleep(300);
     await lambda.close();
 
-    expect(log).toMatch(/loaded\n/);
-    expect(log).toMatch(/failed\n/);
-    expect(log).toMatch(/written/);
+    expect(await underWay).toEqual(failure('Runtime.ExitError', expect.any(String)));
   });
 });
 
-describe('an event or a result', () => {
-  test('is refused where it is longer: the event', async () => {
+describe('an event or a result that is too long', () => {
+  test('is refused: the event', async () => {
     const tooLong = JSON.stringify('x'.repeat(MAX_PAYLOAD_BYTES - 1));
 
     await expect(deploy(echoing).invoke(tooLong)).rejects.toMatchObject({ name: 'EventTooLargeError' });
   });
 
-  test('is refused where it is longer: the result; the next event finds the environment as it was', async () => {
-    const source =
-      'let calls = 0; exports.handler = async ({ length }) => { calls += 1; return calls + "x".repeat(length); };';
-    const lambda = deploy(source);
+  test('is refused: the result', async () => {
+    const lambda = deploy(`exports.handler = async () => 'x'.repeat(${MAX_PAYLOAD_BYTES});`);
 
-    await expect(invoke(lambda, { length: MAX_PAYLOAD_BYTES })).rejects.toMatchObject({
-      failure: {
-        errorType: 'Function.ResponseSizeTooLarge',
-        errorMessage: 'Response payload size exceeded maximum allowed payload size (6291556 bytes).',
-      },
-    });
-    expect(await invoke(lambda, { length: 0 })).toBe('2');
+    await expect(invoke(lambda)).rejects.toEqual(
+      failure(
+        'Function.ResponseSizeTooLarge',
+        'Response payload size exceeded maximum allowed payload size (6291556 bytes).',
+      ),
+    );
+  });
+});
+
+describe('a function that fails', () => {
+  test.each([
+    ['throws', `exports.handler = async () => { throw new RangeError('too far'); };`, 'RangeError', 'too far'],
+    ['throws text', `exports.handler = async () => { throw 'Unauthorized'; };`, 'string', 'Unauthorized'],
+    ['throws as it is loaded', `throw new Error('no configuration')`, 'Error', 'no configuration'],
+    ['exports no handler', `exports.other = () => 1;`, 'TypeError', 'index.handler is undefined or not exported'],
+    ['exits as it is loaded', `process.exit(3)`, 'Runtime.ExitError', expect.stringContaining('exit status 3')],
+  ])('%s: its log says why', async (_, source, errorType, errorMessage) => {
+    const { lambda, log } = deployLogging(deploy, source);
+
+    await expect(lambda.invoke('{}')).rejects.toEqual(failure(errorType, errorMessage));
+    const reports = log()
+      .split('\n')
+      .flatMap((line) => parseReportLine(line) ?? []);
+    expect(reports).toMatchObject([{ memoryMegabytes: 128, errorType }]);
+  });
+
+  test('to load is loaded anew for the next event', async () => {
+    const lambda = deploy(`
+      const { existsSync, writeFileSync } = require('node:fs');
+      const marker = __dirname + '/loaded-before';
+      if (!existsSync(marker)) { writeFileSync(marker, ''); throw new Error('first'); }
+      exports.handler = async () => 'loaded';`);
+
+    await expect(lambda.invoke('{}')).rejects.toEqual(failure('Error', 'first'));
+    expect(await invoke(lambda)).toBe('loaded');
+  });
+});
+
+/** Does what the event says; a fresh environment has seen one event. */
+const breaking = `
+  let calls = 0;
+  exports.handler = async ({ what }) => {
+    calls += 1;
+    if (what === 'exits') process.exit(0);
+    if (what === 'throws in a timer') await new Promise(() => setTimeout(() => { throw new Error('late'); }));
+    if (what === 'fills the memory') for (const all = []; ; ) all.push(new Array(1e5).fill(calls));
+    if (what === 'never answers') await new Promise(() => {});
+    if (what === 'loops') for (;;);
+    return calls;
+  };`;
+
+test.each([
+  ['exits', 'Runtime.ExitError', 'exit status 0'],
+  ['throws in a timer', 'Runtime.ExitError', 'late'],
+  ['fills the memory', 'Runtime.ExitError', 'memory'],
+  ['never answers', 'Sandbox.Timedout', 'Task timed out'],
+  ['loops', 'Sandbox.Timedout', 'Task timed out'],
+])('An execution environment that %s is replaced for the next event', async (what, errorType, reason) => {
+  const timeoutSeconds = errorType === 'Sandbox.Timedout' ? 0.3 : 20;
+  const lambda = deploy(breaking, { memoryMegabytes: 32, timeoutSeconds });
+  await invoke(lambda);
+
+  await expect(invoke(lambda, { what })).rejects.toEqual(failure(errorType, expect.stringContaining(reason)));
+  expect(await invoke(lambda)).toBe(1);
+});
+
+describe('the log of a function', () => {
+  test('has what it writes, and the time that it took to load at its first invocation', async () => {
+    const { lambda, log } = deployLogging(
+      deploy,
+      `console.log('loaded'); exports.handler = async () => { console.error('failed'); };`,
+    );
+    for (let count = 0; count < 2; count++) await lambda.invoke('{}');
+    await lambda.close();
+
+    expect(log()).toMatch(/loaded\n[^]*failed\n/);
+    expect(log().match(/REPORT .*/g)).toEqual([
+      expect.stringContaining('\tInit Duration: '),
+      expect.not.stringContaining('\tInit Duration: '),
+    ]);
+  });
+
+  test('has a line that reads as that of Lambda', () => {
+    const report = {
+      requestId: '9268b414-8984-4f0b-9f04-13dadc62b51d',
+      endedAt: Date.parse('2026-11-21T12:00:00.250Z'),
+      durationMs: 12.345,
+      initMs: undefined,
+      memoryMegabytes: 1_024,
+      usedMegabytes: 37,
+      errorType: 'Sandbox.Timedout',
+    };
+
+    expect(reportLine(report)).toBe(
+      '2026-11-21T12:00:00.250Z\tREPORT RequestId: 9268b414-8984-4f0b-9f04-13dadc62b51d\tDuration: 12.35 ms\t' +
+        'Billed Duration: 13 ms\tMemory Size: 1024 MB\tMax Memory Used: 37 MB\tStatus: timeout\n',
+    );
   });
 });

@@ -1,0 +1,158 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
+import { issueDemoKeys } from '../../../infra/local/issue-demo-keys.ts';
+import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
+import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
+import { applyTemplate } from '../../../infra/local/gateway-records/template-records.ts';
+import { HostError } from '../../../infra/local/host-error.ts';
+import { loadSampleData } from '../../../infra/local/prepare-data.ts';
+import { sampleOrders } from '../../../infra/local/sample-data/orders.ts';
+import { samplePets, sampleStock } from '../../../infra/local/sample-data/shelves.ts';
+import { LocalStack } from '../../../infra/local/template/stack.ts';
+import { hashApiKey } from '../../../shared/keys/api-key.ts';
+import { unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
+import { orderList } from '../../../shared/stores/order-list.ts';
+import { PetStore } from '../../../shared/stores/pet-store.ts';
+import { STORE_ID } from '../../../shared/stores/sorted-table.ts';
+import { stockList } from '../../../shared/stores/stock-list.ts';
+import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { anApiKey, apiStage } from '../../support/gateway-records.ts';
+import { aKey } from '../../support/key-records.ts';
+import { KeysTable } from '../../support/keys-table.ts';
+import { createOrdersTable, createPetsTable, createStockTable } from '../../support/tables.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 9, 30);
+
+const database = new EmbeddedDatabase();
+
+test.each<[PlanId, string]>([
+  ['free', 'psk_Demofree550dd29c39b61a2319c34f83b5952e932aOLAJ'],
+  ['pro', 'psk_Demopro729f6c50f3716ec24913a3a062e94fef64KoOY4'],
+  ['business', 'psk_Demobusiness37b092f7467178486060a62c004f3bVAE1'],
+  ['enterprise', 'psk_Demoenterprise3a77cc677ba979b95e12b702c42d7JB0'],
+])('The demo key of the plan %s is the same on every machine: %s', (plan, key) => {
+  expect(demoKey(plan)).toBe(key);
+});
+
+/** The records of a template with the usage plans of these plans, whose names say nothing. */
+function recordsWith(ids: readonly PlanId[]): GatewayRecords {
+  const resources = ids.map((Value, index) => [
+    `Plan${index}`,
+    {
+      Type: 'AWS::ApiGateway::UsagePlan',
+      Properties: {
+        UsagePlanName: `plan ${index}`,
+        ApiStages: [{ ApiId: apiStage.apiId, Stage: apiStage.stage }],
+        Tags: [{ Key: 'plan', Value }],
+      },
+    },
+  ]);
+  const empty = GatewayRecords.inMemory();
+  applyTemplate(empty, new LocalStack('test', { Resources: Object.fromEntries(resources) }));
+  return empty;
+}
+
+describe('issuing the demo keys', () => {
+  let table: KeysTable;
+  let records: GatewayRecords;
+
+  beforeEach(async () => {
+    table = await KeysTable.create(database.client);
+    records = recordsWith(planIds);
+  });
+
+  const issue = () => issueDemoKeys(database.client, table.name, records);
+  const read = (plan: PlanId) => table.read(aKey({ keyHash: hashApiKey(demoKey(plan)) }));
+
+  test('puts the key of each plan into the table and on the usage plan with its tag', async () => {
+    await issue();
+
+    for (const plan of planIds) {
+      const keyHash = hashApiKey(demoKey(plan));
+      expect(await read(plan)).toEqual({
+        keyHash,
+        keyId: `demo-${plan}`,
+        lineage: `demo-${plan}`,
+        name: `Demo ${plans[plan].title}`,
+        plan,
+        ...limitsOfDemoKey(plan),
+        enabled: true,
+        createdAt: expect.any(Number),
+        usageIdentifier: 'hash',
+        interimUntil: 0,
+        revision: 1,
+        revoked: false,
+        ...unusedCounters,
+      });
+      expect(new UsageMeter(records, apiStage).meter(keyHash, NOW)).toBe(`demo-${plan}`);
+      expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ tags: { plan } }]);
+    }
+  });
+
+  test('again leaves what an admin changed or deleted', async () => {
+    await issue();
+    records.putApiKey({ ...anApiKey({ id: 'demo-pro' }), enabled: false });
+    records.removeFromPlan('Plan1', 'demo-pro');
+    records.deleteApiKey('demo-free');
+    await issue();
+
+    expect(records.apiKey('demo-pro')).toMatchObject({ enabled: false });
+    expect(records.plansOfKey('demo-pro')).toEqual([]);
+    expect(records.apiKey('demo-free')).toBeUndefined();
+  });
+
+  test('fills a table that has lost all keys with those that the gateway still has', async () => {
+    await issue();
+    records.deleteApiKey('demo-pro');
+    records.putApiKey({ ...anApiKey({ id: 'demo-business' }), enabled: false });
+    table = await KeysTable.create(database.client);
+    await issue();
+
+    expect(await read('free')).toMatchObject({ enabled: true });
+    expect(await read('business')).toMatchObject({ enabled: false });
+    await expect(read('pro')).rejects.toThrow('Invalid type');
+  });
+
+  test('needs a usage plan for each plan of the catalogue', async () => {
+    records = recordsWith(['free', 'pro', 'enterprise']);
+
+    await expect(issue()).rejects.toThrow(new HostError('The template has no usage plan Business'));
+  });
+});
+
+test('The sample data fill the tables that are empty, and leave a table alone that has any entry', async () => {
+  const { client } = database;
+  const [stock, pets, orders] = await Promise.all([
+    createStockTable(client),
+    createPetsTable(client),
+    createOrdersTable(client),
+  ]);
+  const Item = { storeId: STORE_ID, petId: -1, quantity: 5, status: 'sold' };
+  await client.send(new PutCommand({ TableName: stock, Item }));
+  await loadSampleData(client, { stock, pets, orders });
+  const store = new PetStore(client, pets);
+
+  expect(await Array.fromAsync(stockList(client, stock).all())).toEqual([
+    [{ petId: '-1', quantity: 5, status: 'sold' }],
+  ]);
+  expect((await Array.fromAsync(orderList(client, orders).all())).flat()).toEqual(sampleOrders);
+  expect(await Promise.all(samplePets.map(({ id }) => store.find(id)))).toEqual(samplePets);
+});
+
+test('The sample stock begins with the pet of the examples in the docs', () => {
+  expect(sampleStock[0]).toEqual({ petId: '101', quantity: 4, status: 'available' });
+  expect(samplePets[0]).toMatchObject({ id: '101', category: { name: 'dogs' }, name: 'Labrador Retriever' });
+});
+
+const ordersOf = (petId: string) => sampleOrders.filter((order) => order.petId === petId);
+const petsThatAre = (status: string) => sampleStock.filter((entry) => entry.status === status);
+const openFor = (petId: string) =>
+  ordersOf(petId).reduce((sum, order) => (order.complete ? sum : sum + order.quantity), 0);
+
+test('The sample orders are open for every pet that is pending, delivered for every one that is sold, and no more', () => {
+  expect(petsThatAre('pending').filter(({ petId }) => openFor(petId) === 0)).toEqual([]);
+  expect(petsThatAre('sold').filter(({ petId }) => !ordersOf(petId).some(({ complete }) => complete))).toEqual([]);
+  expect(sampleStock.filter(({ petId, quantity }) => openFor(petId) > quantity)).toEqual([]);
+});

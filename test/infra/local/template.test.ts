@@ -1,0 +1,155 @@
+import { describe, expect, test } from '@jest/globals';
+import { HostError } from '../../../infra/local/host-error.ts';
+import { resolveIntrinsics } from '../../../infra/local/template/intrinsics.ts';
+import { LocalStack } from '../../../infra/local/template/stack.ts';
+import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
+
+const service = new ServiceTemplate();
+
+const load = (template: unknown) => new LocalStack('staging-Inventory', template);
+
+describe('the template of the service', () => {
+  const stack = load(service.unchanged);
+  const update = stack.resources('AWS::Lambda::Function').find(({ ref }) => ref.includes('UpdateInventory'));
+
+  test('has its functions with everything resolved', () => {
+    const stock = stack.resources('AWS::DynamoDB::Table').find(({ ref }) => ref.includes('Stock'));
+
+    expect(stock?.ref).toMatch(/^staging-Inventory-TablesStock/);
+    expect(update?.properties).toMatchObject({
+      Code: { S3Bucket: 'cdk-hnb659fds-assets-000000000000-us-east-1', S3Key: expect.stringMatching(/\.zip$/) },
+      Handler: 'index.handler',
+      MemorySize: 1024,
+      Timeout: 15,
+      LoggingConfig: { LogGroup: expect.stringMatching(/^staging-Inventory-FunctionsUpdateInventoryLogs/) },
+      Environment: { Variables: { STOCK_TABLE: stock?.ref, PAGE_ORIGIN: 'https://reference.invalid' } },
+    });
+  });
+
+  test('names a function by its ARN, where a method calls it too', () => {
+    const arn = stack.attribute(update?.logicalId ?? '', 'Arn');
+    const patch = stack
+      .resources('AWS::ApiGateway::Method')
+      .find(({ properties }) => properties.HttpMethod === 'PATCH');
+
+    expect(arn).toBe(`arn:aws:lambda:us-east-1:000000000000:function:${update?.ref}`);
+    expect(patch?.properties.Integration).toMatchObject({
+      Uri: `arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/${arn}:live/invocations`,
+    });
+  });
+
+  test('has its outputs', () => {
+    expect(stack.outputs).toMatchObject({
+      BaseUrl: expect.stringMatching(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\.amazonaws\.com\/v1$/),
+      StockTableName: expect.stringMatching(/^staging-Inventory-TablesStock/),
+    });
+  });
+});
+
+describe('a property or a value that the local host does not know stops it', () => {
+  test.each<[what: string, type: string, property: string, value: unknown]>([
+    ['a cache', 'ApiGateway::Stage', 'CacheClusterEnabled', true],
+    ['a cached authorizer', 'ApiGateway::Authorizer', 'AuthorizerResultTtlInSeconds', 300],
+    ['an authorizer that is cached by default', 'ApiGateway::Authorizer', 'AuthorizerResultTtlInSeconds', undefined],
+    ['keys from the header', 'ApiGateway::RestApi', 'ApiKeySourceType', 'HEADER'],
+    ['a method for users of AWS', 'ApiGateway::Method', 'AuthorizationType', 'AWS_IAM'],
+    ['an integration of another kind', 'ApiGateway::Method', 'Integration', { Type: 'HTTP' }],
+    ['a yearly quota', 'ApiGateway::UsagePlan', 'Quota', { Limit: 1, Period: 'YEAR' }],
+    ['reserved concurrency', 'Lambda::Function', 'ReservedConcurrentExecutions', 5],
+  ])('%s', (_, type, property, value) => {
+    const template = service.with((editable) => {
+      const { Properties } = resourceOf(editable, `AWS::${type}`)[1];
+      if (value === undefined) delete Properties[property];
+      else Properties[property] = value;
+    });
+    const [id] = resourceOf(template, `AWS::${type}`);
+
+    expect(() => load(template)).toThrow(HostError);
+    expect(() => load(template)).toThrow(`Resource ${id} (AWS::${type}): the local host does not`);
+    expect(() => load(template)).toThrow(new RegExp(`property ${property}\\b`));
+  });
+});
+
+describe('anything else that the local host does not know', () => {
+  test.each<[string, (template: EditableTemplate) => unknown, RegExp]>([
+    [
+      'a resource type of a service that it serves',
+      ({ Resources }) => (Resources.Layer = { Type: 'AWS::Lambda::LayerVersion', Properties: {} }),
+      /^Resource Layer: .* type AWS::Lambda::LayerVersion$/,
+    ],
+    [
+      'a condition on a resource',
+      (template) => (resourceOf(template, 'AWS::DynamoDB::Table')[1].Condition = 'C'),
+      /^Resource TablesStock\w+ \(AWS::DynamoDB::Table\): .* property Condition$/,
+    ],
+    [
+      'a transform',
+      (template) => (template.Transform = 'AWS::Serverless-2016-10-31'),
+      /^The template: .* property Transform$/,
+    ],
+    [
+      'a resource that is referred to',
+      (template) => (resourceOf(template, 'AWS::ApiGateway::Method')[1].Properties.AuthorizerId = { Ref: 'None' }),
+      /^Resource \w+ \(AWS::ApiGateway::Method\): .* Ref "None"$/,
+    ],
+    [
+      'what an output refers to',
+      (template) => (template.Outputs = { Url: { Value: { Ref: 'None' } } }),
+      /^Output Url: .* Ref "None"$/,
+    ],
+  ])('stops it: %s', (_, change, message) => {
+    const template = service.with(change);
+
+    expect(() => load(template)).toThrow(HostError);
+    expect(() => load(template)).toThrow(message);
+  });
+
+  test('is none of its business in what it does not serve', () => {
+    const template = service.with((editable) => {
+      const Properties = { Tags: { 'Fn::If': ['A', 'b', 'c'] } };
+      Object.assign(resourceOf(editable, 'AWS::CloudWatch::Alarm')[1], { Condition: 'C', Properties });
+      editable.Conditions = { C: {} };
+      editable.Resources.Thing = { Type: 'AWS::IoT::Thing', Properties: {} };
+    });
+
+    expect(() => load(template)).not.toThrow();
+  });
+
+  test.each([[null], [{}]])('stops it: %j instead of a template', (template) => {
+    expect(() => load(template)).toThrow(HostError);
+  });
+});
+
+describe('an intrinsic function', () => {
+  const refs: Readonly<Record<string, string>> = { Table: 'stock-table', 'AWS::Region': 'us-east-1' };
+  const names = {
+    ref: (name: string) => refs[name],
+    attribute: (resource: string, attribute: string) =>
+      `${resource}.${attribute}` === 'Table.Arn' ? 'arn:aws:dynamodb:us-east-1:0:table/stock-table' : undefined,
+    imported: (name: string) => (name === 'staging-Origin' ? 'https://example.com' : undefined),
+  };
+  const resolve = (value: unknown) => resolveIntrinsics(value, names, 'Resource Table');
+
+  test.each([
+    [{ Ref: 'Table' }, 'stock-table'],
+    [{ 'Fn::ImportValue': 'staging-Origin' }, 'https://example.com'],
+    [{ 'Fn::Join': ['', ['a', 'b', { Ref: 'Table' }]] }, 'abstock-table'],
+    [{ 'Fn::Select': [3, { 'Fn::Split': [':', { 'Fn::GetAtt': ['Table', 'Arn'] }] }] }, 'us-east-1'],
+    [{ 'Fn::Sub': 'cdk-${AWS::Region}-${Table}' }, 'cdk-us-east-1-stock-table'],
+  ])('%j is %j', (value, resolved) => {
+    expect(resolve(value)).toEqual(resolved);
+  });
+
+  test.each([
+    [{ Ref: 'Other' }],
+    [{ 'Fn::GetAtt': ['Table', 'StreamArn'] }],
+    [{ 'Fn::If': ['IsProduction', 'a', 'b'] }],
+    [{ 'Fn::Select': [2, ['a', 'b']] }],
+    [{ 'Fn::Sub': '${Other}' }],
+  ])('that is not known stops the host, with the place named, deep inside too: %j', (value) => {
+    const [name, argument] = Object.entries(value)[0] ?? [];
+    const message = `Resource Table: the local host does not know ${name} ${JSON.stringify(argument)}`;
+
+    expect(() => resolve({ deep: [{ 'Fn::Join': ['', ['a', value]] }] })).toThrow(new HostError(message));
+  });
+});
