@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
-import { LogScan } from './log-scan.ts';
-import { secretsIn, secretsInLog } from './secrets.ts';
+import { LogScan, secretsIn, secretsInLog } from './secrets.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const key = generateApiKey();

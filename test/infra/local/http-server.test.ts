@@ -2,10 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiServer } from '../../support/api-server.ts';
-import { admitting } from '../../support/authorizer-answers.ts';
-import { withTimeout } from '../../support/integration-timeout.ts';
-import { LocalApis } from '../../support/local-api.ts';
+import { admitting, ApiServer, LocalApis, withTimeout } from '../../support/local-api.ts';
 import { exchange, parseAnswer } from '../../support/raw-http.ts';
 import { streaming } from '../../support/test-functions.ts';
 

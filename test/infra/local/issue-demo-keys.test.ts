@@ -9,10 +9,9 @@ import { LocalStack } from '../../../infra/local/template/stack.ts';
 import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import { unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
-import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, apiStage } from '../../support/gateway-records.ts';
-import { aKey } from '../../support/key-records.ts';
-import { KeysTable } from '../../support/keys-table.ts';
+import { aKey, KeysTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 

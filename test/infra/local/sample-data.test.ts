@@ -8,7 +8,7 @@ import { PetStore } from '../../../shared/stores/pet-store.ts';
 import { STORE_ID } from '../../../shared/stores/sorted-table.ts';
 import { stockList } from '../../../shared/stores/stock-list.ts';
 import { StockStore } from '../../../shared/stores/stock-store.ts';
-import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
 import { createOrdersTable, createPetsTable, createStockTable } from '../../support/tables.ts';
 
 const database = new EmbeddedDatabase();

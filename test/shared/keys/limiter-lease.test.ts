@@ -4,11 +4,9 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import type { Verdict } from '../../../shared/keys/verdict.ts';
-import { countWrites, type WriteCount } from '../../support/counted-writes.ts';
-import { describeOnEachEngine } from '../../support/engines.ts';
-import { aKey } from '../../support/key-records.ts';
-import { KeysTable } from '../../support/keys-table.ts';
-import { patientClient } from '../../support/patient-client.ts';
+import { countWrites, type WriteCount } from '../../support/recorded-calls.ts';
+import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
+import { aKey, KeysTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);

@@ -6,12 +6,10 @@ import { documentClient, isUnavailable } from '../../../shared/dynamodb.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import type { Verdict } from '../../../shared/keys/verdict.ts';
-import { describeOnEachEngine, localEndpoint, pointSdkAt } from '../../support/engines.ts';
+import { describeOnEachEngine, localEndpoint, patientClient, pointSdkAt } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
-import { aKey } from '../../support/key-records.ts';
-import { KeysTable } from '../../support/keys-table.ts';
+import { aKey, KeysTable } from '../../support/tables.ts';
 import { freePort } from '../../support/listening.ts';
-import { patientClient } from '../../support/patient-client.ts';
 
 acceptForeignErrors();
 

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { describeOnEachEngine } from '../../support/engines.ts';
-import { KeysTable } from '../../support/keys-table.ts';
-import { patientClient } from '../../support/patient-client.ts';
+import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
+import { KeysTable } from '../../support/tables.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 
 const MINUTE_MS = 60_000;

@@ -4,9 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import { Level } from 'level';
 import { startEmbeddedEngine } from '../../../../infra/local/dynamodb/engine.ts';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
-import { tableResource } from '../../../support/table-resource.ts';
+import { tableResource } from '../../../support/tables.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { withEngine } from '../../../support/with-engine.ts';
+import { withEngine } from '../../../support/engines.ts';
 
 const root = temporaryFolder();
 

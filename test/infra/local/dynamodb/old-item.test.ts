@@ -9,7 +9,7 @@ import {
 import { beforeAll, expect, test } from '@jest/globals';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
 import { describeOnEachEngine } from '../../../support/engines.ts';
-import { tableResource } from '../../../support/table-resource.ts';
+import { tableResource } from '../../../support/tables.ts';
 
 const TableName = `stock-${randomUUID()}`;
 const known = { petId: { N: '1' }, quantity: { N: '5' } };

@@ -1,8 +1,7 @@
 import { type TransactWriteItem, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestTokens } from '../../../../infra/local/dynamodb/request-tokens.ts';
-import { EmbeddedDatabase } from '../../../support/embedded-database.ts';
-import { describeOnEachEngine } from '../../../support/engines.ts';
+import { describeOnEachEngine, EmbeddedDatabase } from '../../../support/engines.ts';
 import { StockTransactions } from '../../../support/stock-transactions.ts';
 
 const failed = { Code: 'ConditionalCheckFailed', Message: 'The conditional request failed' };

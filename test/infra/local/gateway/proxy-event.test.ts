@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { eventBody, requestEvent, type RoutedTo } from '../../../../infra/local/gateway/proxy-event.ts';
 import type { HeaderFields } from '../../../../infra/local/gateway/messages.ts';
-import { aGatewayRequest } from '../../../support/gateway-request.ts';
+import { aGatewayRequest } from '../../../support/local-api.ts';
 
 const to: RoutedTo = {
   apiId: 'api1',

@@ -1,15 +1,17 @@
-import { type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
-import { admitting, limitsOfCustomer } from '../../../support/authorizer-answers.ts';
-import { aGatewayRequest } from '../../../support/gateway-request.ts';
-import { withTimeout } from '../../../support/integration-timeout.ts';
-import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
-import { deployLogging } from '../../../support/logging-function.ts';
-import { outcomeOf } from '../../../support/stream-outcome.ts';
-import { answering, streaming, testFunctions } from '../../../support/test-functions.ts';
+import {
+  admitting,
+  aGatewayRequest,
+  limitsOfCustomer,
+  type LocalApi,
+  LocalApis,
+  withTimeout,
+} from '../../../support/local-api.ts';
+import { answering, deployLogging, outcomeOf, streaming, testFunctions } from '../../../support/test-functions.ts';
 
 const apis = new LocalApis();
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { FunctionError } from '../../../../infra/local/lambda/invocation.ts';
 import { type InvocationReport, reportLine } from '../../../../infra/local/lambda/report-line.ts';
-import { deployLogging } from '../../../support/logging-function.ts';
+import { answering, deployLogging, testFunctions } from '../../../support/test-functions.ts';
 import { parseReportLine } from '../../../support/parsed-report-line.ts';
-import { answering, testFunctions } from '../../../support/test-functions.ts';
 
 const report: InvocationReport = {
   requestId: '9268b414-8984-4f0b-9f04-13dadc62b51d',
