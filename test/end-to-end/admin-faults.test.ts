@@ -3,7 +3,7 @@ import { account } from '../../infra/local-endpoint.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { AdminCommand, admin as run, type CreatedKey, failureLine } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { awsFault, FaultyLink, type LinkCall, type LinkFault } from '../support/faulty-link.ts';
+import { awsFault, FaultyLink, type Call, type Fault } from '../support/faulty-engine.ts';
 import { freePort } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 
@@ -41,10 +41,10 @@ const newName = (): string => `customer-${(names += 1)}`;
 const create = (name: string): string[] => ['keys', 'create', '--name', name, '--plan', 'free'];
 const keysNamed = (name: string) => host.host.records.apiKeys.filter((key) => key.name === name);
 const isComplete = ({ tags }: { readonly tags: object }): boolean => !(gatewayTags.unfinished in tags);
-const isControlPlane = ({ action, path }: LinkCall): boolean => action === '' && path !== '/outputs.json';
+const isControlPlane = ({ action, path }: Call): boolean => action === '' && path !== '/outputs.json';
 const onCalls =
-  (action: string, fault: LinkFault) =>
-  (call: LinkCall): LinkFault | undefined =>
+  (action: string, fault: Fault) =>
+  (call: Call): Fault | undefined =>
     call.action === action ? fault : undefined;
 
 const noHost = (origin: string): string =>
@@ -58,8 +58,8 @@ const awsUser = () => ({
   AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
   AWS_SECRET_ACCESS_KEY: 'secret',
 });
-const isCloudFormation = ({ body }: LinkCall): boolean => body.includes('Action=DescribeStacks');
-const xml = (status: number, body: string): LinkFault => ({
+const isCloudFormation = ({ body }: Call): boolean => body.includes('Action=DescribeStacks');
+const xml = (status: number, body: string): Fault => ({
   kind: 'answer',
   status,
   headers: { 'Content-Type': 'text/xml' },

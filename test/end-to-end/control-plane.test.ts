@@ -1,7 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { devNull } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import {
   type APIGatewayClient,
   CreateApiKeyCommand,
@@ -27,10 +24,6 @@ jest.setTimeout(60_000);
 
 /** How long a change in the console may take to hold. */
 const SOON_MS = 5_000;
-
-const withId = v.looseObject({ id: v.string() });
-const hasAwsCli = spawnSync('aws', ['--version']).status === 0;
-if (!hasAwsCli) process.stderr.write('Skipped: keys made with the AWS CLI: there is no aws on the PATH\n');
 
 let host: LocalHost;
 let gateway: APIGatewayClient;
@@ -110,21 +103,6 @@ async function apiStage(): Promise<[apiId: string, stage: string]> {
   return [ApiId, ApiStage];
 }
 
-/** Runs `aws apigateway …`. @returns what it prints, parsed; undefined where it prints nothing */
-async function aws(...args: readonly string[]): Promise<unknown> {
-  const command = ['apigateway', ...args, '--endpoint-url', host.origin, '--region', 'us-east-1', '--output', 'json'];
-  const env = {
-    ...process.env,
-    AWS_ACCESS_KEY_ID: 'any',
-    AWS_SECRET_ACCESS_KEY: 'any',
-    AWS_CONFIG_FILE: devNull,
-    AWS_SHARED_CREDENTIALS_FILE: devNull,
-    AWS_PAGER: '',
-  };
-  const { stdout } = await promisify(execFile)('aws', command, { env });
-  return stdout.trim() === '' ? undefined : JSON.parse(stdout);
-}
-
 describe('A key that an admin changes in API Gateway', () => {
   test('is accepted within five seconds after it was made, whatever its value', async () => {
     const ours = generateApiKey();
@@ -171,27 +149,5 @@ describe('A key that an admin changes in API Gateway', () => {
     await gateway.send(new TagResourceCommand({ resourceArn, tags: { 'per-minute': '234' } }));
 
     expect(await Promise.all([soonLimit(moved.key, 1_000), soonLimit(ofCustomer.key, 234)])).toEqual([1_000, 234]);
-  });
-
-  (hasAwsCli ? describe : describe.skip)('with the stock AWS CLI', () => {
-    test('is made, used, tagged, read and deleted', async () => {
-      const key = 'made-with-the-aws-cli-0123456789';
-      host.issuedKeys.add(key);
-      const { id } = v.parse(withId, await aws('create-api-key', '--name', 'acme', '--enabled', '--value', key));
-      await aws('create-usage-plan-key', '--usage-plan-id', plan('Pro'), '--key-id', id, '--key-type', 'API_KEY');
-      expect(await soonLimit(key, 300)).toBe(300);
-      const date = new Date().toISOString().slice(0, 10);
-      const dates = ['--start-date', date, '--end-date', date];
-      const arn = `arn:aws:apigateway:us-east-1::/apikeys/${id}`;
-      await aws('tag-resource', '--resource-arn', arn, '--tags', 'note=for tests');
-
-      expect(await aws('get-api-key', '--api-key', id)).toMatchObject({ id, tags: { note: 'for tests' } });
-      expect(await aws('get-usage', '--usage-plan-id', plan('Pro'), '--key-id', id, ...dates)).toHaveProperty('items');
-      await aws('delete-api-key', '--api-key', id);
-      expect(await soonStatus(key, 401)).toBe(401);
-      await expect(aws('get-api-key', '--api-key', id)).rejects.toThrow(
-        /An error occurred \(NotFoundException\) when calling the GetApiKey operation: Invalid API Key identifier/,
-      );
-    });
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AdminCommand, failureLine, interruptedAdmin } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { awsFault, FaultyLink } from '../support/faulty-link.ts';
+import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

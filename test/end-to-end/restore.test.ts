@@ -23,6 +23,10 @@ const SPOILT = 970_001n;
 const LOST = 970_002n;
 const PER_DAY = 12;
 
+// They go after the host has ended.
+const assembly = temporaryFolder();
+const dataFolder = temporaryFolder();
+
 const restoredTables = {
   stock: 'staging-stock-restored',
   keys: 'staging-keys-restored',
@@ -43,8 +47,6 @@ const onlyOnce = { 'Idempotency-Key': '"before the accident"' };
  * plans) is in the data folder, and outlives the hosts as it outlives a deploy.
  */
 describe('Tables that were restored', () => {
-  const assembly = temporaryFolder();
-  const dataFolder = temporaryFolder();
   let engine: Engine;
   let clock: HostClock;
   let host: LocalHost;

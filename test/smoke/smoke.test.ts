@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { type Outcome, run } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { FaultyLink } from '../support/faulty-link.ts';
+import { FaultyLink } from '../support/faulty-engine.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { freePort } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';

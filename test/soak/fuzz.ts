@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
@@ -155,7 +155,7 @@ export interface WireRequest {
 /** A client that sends what it is told to, odd as it may be, over a few connections that stay open. */
 export class WireClient {
   readonly #origin: URL;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 12 });
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 12 });
 
   constructor(origin: string) {
     this.#origin = new URL(origin);
@@ -165,7 +165,7 @@ export class WireClient {
     const { hostname, port } = this.#origin;
     // By itself Node.js would send the body of a GET without saying how long it is.
     const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const call = request({ agent: this.#agent, hostname, port, method, path, headers: { ...headers, ...length } });
+    const call = http.request({ agent: this.#agent, hostname, port, method, path, headers: { ...headers, ...length } });
     call.end(body);
     const [message]: IncomingMessage[] = await once(call, 'response');
     if (!message) throw new Error('There is no answer');

@@ -142,6 +142,11 @@ export function failureLine({ exitCode, stdout, stderr }: Outcome): string {
   return lines[0] ?? '';
 }
 
+function outputOf({ exitCode, stdout, stderr }: Outcome): string {
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return stdout;
+}
+
 /** The admin command as one admin uses it on one host. It remembers what it said, for a look through it at the end. */
 export class AdminCommand {
   readonly #origin: string;
@@ -165,9 +170,7 @@ export class AdminCommand {
 
   /** The standard output of a command that must succeed, with nothing on standard error. */
   async output(...words: string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await this.run(...words);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    return stdout;
+    return outputOf(await this.run(...words));
   }
 
   /** The one JSON value that a command must print. */
@@ -234,13 +237,13 @@ export class Terminal {
       stdio: ['pipe', 'pipe', 'inherit'],
       timeout: LONGEST_MS,
     });
-    this.#process.stdout.setEncoding('utf8').on('data', (text: string) => (this.#screen += text));
+    this.#process.stdout.setEncoding('utf8').on('data', (shown: string) => (this.#screen += shown));
     this.#closed = once(this.#process, 'close');
   }
 
-  /** Types something once the text is on the screen. */
-  async typeAt(text: string, keys: string): Promise<void> {
-    while (!this.#screen.includes(text)) {
+  /** Types something once the prompt is on the screen. */
+  async typeAt(prompt: string, keys: string): Promise<void> {
+    while (!this.#screen.includes(prompt)) {
       if (this.#process.exitCode !== null || this.#process.signalCode !== null)
         throw new Error(`The command has ended: ${this.#screen}`);
       await Promise.race([once(this.#process.stdout, 'data'), this.#closed]);

@@ -119,8 +119,8 @@ export class ControlPlaneServer {
     this.#controlPlane = controlPlane;
   }
 
-  static async start(records: GatewayRecords, apiStage: ApiStage): Promise<ControlPlaneServer> {
-    const server = new ControlPlaneServer(new ControlPlane({ records, apiStage }, () => undefined));
+  static async start(records: GatewayRecords, ofApi: ApiStage): Promise<ControlPlaneServer> {
+    const server = new ControlPlaneServer(new ControlPlane({ records, apiStage: ofApi }, () => undefined));
     server.#port = await listen(server.#server);
     return server;
   }
