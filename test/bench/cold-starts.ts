@@ -12,10 +12,15 @@ import { petItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { int64 } from '../support/int64.ts';
-import { KeysTable } from '../support/keys-table.ts';
+import {
+  anEntry,
+  createOrdersTable,
+  createPetsTable,
+  createRequestsTable,
+  KeysTable,
+  StockTable,
+} from '../support/tables.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
-import { anEntry, StockTable } from '../support/stock-table.ts';
-import { createOrdersTable, createPetsTable, createRequestsTable } from '../support/tables.ts';
 import { environment, plainOptions } from './bundles.ts';
 import { engineClient, withTls } from './engine-client.ts';
 import { type Figure, ratioAtMost } from './figure.ts';

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { type Caller, newCaller, VirtualDynamoDB } from '../model/virtual-dynamodb.ts';
 import { VirtualTime } from '../model/virtual-time.ts';
 import { CALM } from '../model/weather.ts';
-import { aKey } from '../support/key-records.ts';
+import { aKey } from '../support/tables.ts';
 import { Random } from '../support/random.ts';
 import { atLeast, atMost, exactly, type Figure, report } from './figure.ts';
 

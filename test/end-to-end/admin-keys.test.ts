@@ -50,22 +50,12 @@ describe('keys create', () => {
   });
 
   test('puts a key on a plan, with its limits', async () => {
-    const [plan, perMinute, perDay] = ['business', 1_000, 100_000];
-    const created = await admin.newKey('create', '--name', `on ${plan}`, '--plan', plan);
-    const { id, key } = created;
+    const { id, key, ...created } = await admin.newKey('create', '--name', 'shop', '--plan', 'business');
+    const limits = { perMinute: 1_000, perDay: 100_000 };
 
-    expect(created).toEqual({
-      id,
-      key,
-      name: `on ${plan}`,
-      plan,
-      perMinute,
-      perDay,
-      expires: null,
-      baseUrl: host.baseUrl,
-    });
-    expect(await list(key)).toMatchObject({ status: 200, rateLimit: { limit: perMinute } });
-    expect(host.host.records.plansOfKey(id)).toMatchObject([{ tags: { plan } }]);
+    expect(created).toEqual({ name: 'shop', plan: 'business', ...limits, expires: null, baseUrl: host.baseUrl });
+    expect(await list(key)).toMatchObject({ status: 200, rateLimit: { limit: 1_000 } });
+    expect(host.host.records.plansOfKey(id)).toMatchObject([{ tags: { plan: 'business' } }]);
   });
 
   test('puts an Enterprise key on a usage plan of its own, with the limits that were agreed', async () => {
@@ -100,17 +90,9 @@ describe('keys create', () => {
 
 describe('What cannot be done is refused in one line, and nothing is made', () => {
   test.each([
-    [
-      'Enterprise without limits',
-      create('--plan', 'enterprise'),
-      'needs its agreed limits: --per-minute N --per-day N',
-    ],
     ['limits on another plan', create('--plan', 'pro', '--per-minute', '5', '--per-day', '5'), 'has fixed limits'],
     ['a plan that is not there', create('--plan', 'gold'), 'Allowed choices are free, pro, business, enterprise'],
-    ['no plan', create(), "required option '--plan <plan>' not specified"],
-    ['a date in the past', create('--plan', 'free', '--expires', '2020-01-01'), 'must lie in the future'],
     ['an unknown command', ['keys', 'craete'], "unknown command 'craete'"],
-    ['an unknown option', create('--plan', 'free', '--limit', '5'), "unknown option '--limit'"],
   ])('%s', async (_, words, message) => {
     const { apiKeys, usagePlans } = host.host.records;
     const before = { keys: apiKeys.length, plans: usagePlans.length };
@@ -120,16 +102,8 @@ describe('What cannot be done is refused in one line, and nothing is made', () =
   });
 
   test('an unknown id, whatever the command', async () => {
-    const commands = [
-      ['keys', 'show'],
-      ['keys', 'move', '--plan', 'pro'],
-      ['keys', 'rotate'],
-      ['keys', 'suspend'],
-      ['keys', 'resume'],
-      ['keys', 'revoke', '--yes'],
-      ['usage'],
-    ];
-    const lines = await Promise.all(commands.map((words) => admin.failure(...words, 'nobody')));
+    const commands = ['keys show', 'keys move --plan pro', 'keys rotate', 'keys suspend', 'keys revoke --yes', 'usage'];
+    const lines = await Promise.all(commands.map((words) => admin.failure(...words.split(' '), 'nobody')));
 
     const line = 'There is no key nobody. List the ids with: npm run admin -- keys list';
     expect(lines).toEqual(commands.map(() => line));
@@ -141,16 +115,7 @@ describe('keys list, keys show', () => {
     const { id, key } = await admin.newKey('create', '--name', 'seen', '--plan', 'pro');
     const [head = '', ...rows] = (await admin.output('keys', 'list')).trimEnd().split('\n');
     const mine = rows.map((row) => row.split('\t')).find(([first]) => first === id);
-    expect(head.split('\t')).toEqual([
-      'id',
-      'name',
-      'plan',
-      'state',
-      'created',
-      'last used (UTC)',
-      'this minute',
-      'today',
-    ]);
+    expect(head).toBe('id\tname\tplan\tstate\tcreated\tlast used (UTC)\tthis minute\ttoday');
     expect(mine).toEqual([id, 'seen', 'pro', 'active', expect.stringMatching(TODAY), 'never', '0 / 300', '0 / 10,000']);
     expect(new Set(rows.map((row) => row.split('\t')[0]))).toEqual(new Set(customerKeys()));
 
@@ -182,10 +147,6 @@ describe('keys list, keys show', () => {
     expect(text).toMatch(/^Today +2 of 10,000 requests$/m);
     expect(ofPro).toEqual(expect.arrayContaining([view]));
     expect(new Set(JSON.stringify(ofPro).match(/"plan":"\w+"/g))).toEqual(new Set(['"plan":"pro"']));
-  });
-
-  test('take up a key that was made in the console', async () => {
-    expect(await admin.json('keys', 'show', 'demo-free')).toMatchObject({ name: 'Demo Free', plan: 'free' });
   });
 
   test('end quietly where the reader has read enough', async () => {

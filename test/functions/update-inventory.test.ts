@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { operationHandler } from '../../shared/http/operation-handler.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { EmbeddedDatabase } from '../support/embedded-database.ts';
+import { EmbeddedDatabase } from '../support/engines.ts';
 import { admittedContext, admittedHeaders, aProxyEvent, lambdaContext } from '../support/proxy-event.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
-import { anEntry, StockTable } from '../support/stock-table.ts';
-import { createRequestsTable } from '../support/tables.ts';
+import { anEntry, createRequestsTable, StockTable } from '../support/tables.ts';
 
 acceptForeignErrors();
 const database = new EmbeddedDatabase();

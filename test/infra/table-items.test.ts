@@ -8,7 +8,7 @@ import { petRecordSchema } from '../../shared/contract/pets.ts';
 import { orderList } from '../../shared/stores/order-list.ts';
 import { PetStore } from '../../shared/stores/pet-store.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
-import { EmbeddedDatabase } from '../support/embedded-database.ts';
+import { EmbeddedDatabase } from '../support/engines.ts';
 import { createOrdersTable, createPetsTable, createStockTable } from '../support/tables.ts';
 
 const LARGEST = '9223372036854775807';

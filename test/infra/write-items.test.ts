@@ -6,8 +6,7 @@ import { writeItems } from '../../infra/write-items.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import { stockList } from '../../shared/stores/stock-list.ts';
-import { EmbeddedDatabase } from '../support/embedded-database.ts';
-import { patientClient } from '../support/patient-client.ts';
+import { EmbeddedDatabase, patientClient } from '../support/engines.ts';
 import { createStockTable } from '../support/tables.ts';
 
 const database = new EmbeddedDatabase();

@@ -1,7 +1,7 @@
 import { type KeyRecord, unusedCounters } from '../../shared/keys/key-record.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import type { Verdict } from '../../shared/keys/verdict.ts';
-import { aKey } from '../support/key-records.ts';
+import { aKey } from '../support/tables.ts';
 import { Random } from '../support/random.ts';
 import { Environments, type Invocation } from './environments.ts';
 import { KeyAdmin } from './key-admin.ts';

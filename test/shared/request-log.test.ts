@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logError } from '../../shared/log.ts';
 import { type AnsweredRequest, requestLine, requestLog } from '../../shared/request-log.ts';
-import { metricsIn } from '../support/embedded-metric-format.ts';
+import { metricsIn } from '../support/request-lines.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
 const NOW = RECEIVED + 37;

@@ -1,3 +1,4 @@
+import { ConnectionError } from '../../shared/client/pet-store-inventory-client.ts';
 import type { Service } from './service.ts';
 
 /** One thing that a service must do. */
@@ -10,4 +11,48 @@ export interface Check {
    * @throws Mismatch where it is otherwise; NotApplicable where the service gives no occasion for it
    */
   run(service: Service): Promise<string>;
+}
+
+/** What a service does is not what it promises. The message says what was expected and what was seen. */
+export class Mismatch extends Error {
+  override readonly name = 'Mismatch';
+}
+
+/** @throws Mismatch where the two differ */
+export function expectSame(what: string, seen: unknown, expected: unknown): void {
+  if (seen !== expected) throw new Mismatch(`${what} is ${shown(seen)}, not ${shown(expected)}`);
+}
+
+/** @throws Mismatch where the condition does not hold */
+export function expectThat(condition: boolean, fault: string): asserts condition {
+  if (!condition) throw new Mismatch(fault);
+}
+
+const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 120) ?? 'missing';
+
+/** A check that cannot be made here, such as an update in a store without pets. */
+export class NotApplicable extends Error {
+  override readonly name = 'NotApplicable';
+}
+
+/** How a check came out. */
+export interface Result {
+  readonly name: string;
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+  /** What was seen, or why the check could not be made. */
+  readonly seen: string;
+}
+
+/** Makes the checks one after the other. Where nothing answers at all, it leaves it at that. */
+export async function* runChecks(service: Service, checks: readonly Check[]): AsyncGenerator<Result> {
+  for (const check of checks) {
+    const { name } = check;
+    try {
+      yield { name, outcome: 'passed', seen: await check.run(service) };
+    } catch (error) {
+      const seen = error instanceof Error ? error.message : String(error);
+      yield { name, outcome: error instanceof NotApplicable ? 'skipped' : 'failed', seen };
+      if (error instanceof ConnectionError && error.reason === 'network') return;
+    }
+  }
 }

@@ -1,11 +1,21 @@
-import { parseSmokeOptions, type SmokeOptions } from './options.ts';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readingChecks } from './reading-checks.ts';
 import { refusalChecks, updateRefusalChecks } from './refusal-checks.ts';
-import { type Result, runChecks } from './run-checks.ts';
+import { type Result, runChecks } from './check.ts';
 import { Service } from './service.ts';
 import { updatingChecks } from './updating-checks.ts';
 
 /** `npm run smoke`: looks at a deployed service from outside, as its users do. */
+
+interface SmokeOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly readOnly: boolean;
+  readonly json: boolean;
+}
+
+/** Where the key may stand besides the command line, which other users of a machine can see. */
+const KEY_VARIABLE = 'PET_STORE_API_KEY';
 
 const marks = { passed: '✓', failed: '✗', skipped: '–' };
 
@@ -37,4 +47,46 @@ async function smoke({ url, key, readOnly, json }: SmokeOptions): Promise<boolea
   if (json) print(JSON.stringify({ url, passed, failed, skipped, checks: results }));
   else print(`\n${url}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
   return failed === 0;
+}
+
+/**
+ * Reads the command line of `npm run smoke`.
+ *
+ * @returns undefined where only help was asked for
+ * @throws Error with one line on a bad option, without the key
+ */
+function parseSmokeOptions(args: readonly string[], env: NodeJS.ProcessEnv): SmokeOptions | undefined {
+  const command = new Command('npm run smoke --')
+    .description('Checks a deployed service from outside, with at most 30 requests. Its stock is as before afterwards.')
+    .requiredOption('--url <url>', 'base address of the service, which ends in /v1', parseUrl)
+    .option('--key <key>', `an API key; better in the environment variable ${KEY_VARIABLE}`)
+    .option('--read-only', 'send no updates', false)
+    .option('--json', 'print one JSON value, for scripts', false)
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+  try {
+    const options = command.parse(args, { from: 'user' }).opts<Omit<SmokeOptions, 'key'> & { key?: string }>();
+    return { ...options, key: checkKey(options.key ?? env[KEY_VARIABLE]) };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    // Without the value of an option that is not known: it may be a mistyped --key.
+    const message = error.message.replace(/^error: /, '').replace(/=[^']*'/, "'");
+    throw new Error(`${message} (see npm run smoke -- --help)`, { cause: error });
+  }
+}
+
+function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url && isHttp && url.href === url.origin + url.pathname) return url.href.replace(/\/+$/, '');
+  throw new InvalidArgumentError('It must be an address such as https://api.example.com/v1.');
+}
+
+function checkKey(key: string | undefined): string {
+  if (key === undefined || key === '') throw new Error(`An API key is missing: set ${KEY_VARIABLE}, or give --key.`);
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new Error('The API key has a character that no key has, such as a space.');
 }

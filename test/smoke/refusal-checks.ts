@@ -1,5 +1,4 @@
-import type { Check } from './check.ts';
-import { expectSame, expectThat } from './mismatch.ts';
+import { type Check, expectSame, expectThat } from './check.ts';
 import type { Service, ServiceAnswer } from './service.ts';
 
 /** A petId that no store gives to a pet. */

@@ -19,18 +19,11 @@ const service = async (...steps: readonly Step[]): Promise<Service> =>
   new Service((await ScriptedServer.start(...steps)).baseUrl, 'psk_secretA');
 
 describe('an answer of a service that is checked', () => {
-  test('keeps what every answer promises', async () => {
-    const { status, limits } = await (await service(answer(200, '[]', promised))).send('GET', '/inventory');
-    expect({ status, remaining: limits.remaining }).toEqual({ status: 200, remaining: 59 });
-  });
-
   test.each([
     ['x-amzn-RequestId', '', 'the header x-amzn-RequestId is missing'],
     ['X-RateLimit-Reset', 'soon', 'the headers X-RateLimit-* are missing or no numbers'],
     ['X-RateLimit-Limit', '1000', 'X-RateLimit-Limit is 1000, not 60'],
-    ['X-RateLimit-Remaining', '58', 'X-RateLimit-Remaining is 58, not 59'],
     ['X-RateLimit-Reset', String(RESET + 60), 'X-RateLimit-Reset and RateLimit are 60 seconds apart'],
-    ['RateLimit', '"minute";r=59;t=30', 'RateLimit or RateLimit-Policy does not name both windows'],
     ['RateLimit-Policy', '', 'RateLimit or RateLimit-Policy does not name both windows'],
   ])('is wrong with the %s %j', async (header, value, fault) => {
     const { [header]: _, ...others } = promised;
@@ -55,14 +48,9 @@ describe('an answer of a service that is checked', () => {
     [answer(200, '[]', promised), 'the status is 200, not 404'],
     [failure(404, 'PET_NOT_FOUND', promised), 'the code is "PET_NOT_FOUND", not "ROUTE_NOT_FOUND"'],
     [answer(404, '<html>', promised), 'the body is no JSON: "<html>"'],
-    [answer(404, { code: 'ROUTE_NOT_FOUND', message: '', status: 404 }, promised), 'the message is empty'],
     [answer(404, { code: 'ROUTE_NOT_FOUND', status: 403 }, promised), 'the status in the body is 403, not 404'],
   ])('is no refusal as it should be: %#', async (step, fault) => {
     const refusal = (await service(step)).expectRefusal(404, 'ROUTE_NOT_FOUND', 'GET', '/nothing');
     await expect(refusal).rejects.toThrow(fault);
-  });
-
-  test('is not got with a mistyped key', async () => {
-    expect((await service(answer(200, '[]'))).mistypedKey).toBe('psk_secretB');
   });
 });

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Limits, readLimits } from '../../shared/client/limits.ts';
 import { InventoryClient, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
-import { NotApplicable } from './not-applicable.ts';
-import { expectSame, expectThat, Mismatch } from './mismatch.ts';
+import { expectSame, expectThat, Mismatch, NotApplicable } from './check.ts';
 
 const TIMEOUT_MS = 30_000;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { type Outcome, run } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { FaultyLink } from '../support/faulty-link.ts';
+import { FaultyLink } from '../support/faulty-engine.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { freePort } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -76,12 +76,10 @@ describe('npm run smoke', () => {
     }
   });
 
-  test.each([
-    ['an answer without our Error body', '/v1/smoke-check', 403, '{"message":"Missing Authentication Token"}'],
-    ['an answer of something on the way', '/v1/store/orders', 200, '<html>'],
-  ])('finds %s', async (_, path, status, body) => {
+  test('finds an answer of something on the way', async () => {
     const link = await FaultyLink.to(host.origin);
-    link.faults = (call) => (call.path === path ? { kind: 'answer', status, body } : undefined);
+    link.faults = ({ path }) =>
+      path === '/v1/store/orders' ? { kind: 'answer', status: 200, body: '<html>' } : undefined;
     try {
       const { passed, failed, checks } = await resultOf(`${link.origin}/v1`, '--read-only');
       expect({ passed, failed }).toEqual({ passed: 15, failed: 1 });
@@ -115,13 +113,7 @@ describe('npm run smoke', () => {
       /^option '--url <url>' .* It must be an address such as https:.*\/v1\. \(see .*\)$/,
     ],
     [['--url', 'http://localhost/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)$/],
-    [[], /^required option '--url <url>' not specified \(see npm run smoke -- --help\)$/],
-    [['--url', 'http://localhost/v1', '--fast'], /^unknown option '--fast' \(see npm run smoke -- --help\)$/],
     [['--url', 'http://localhost/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.$/],
-    [
-      ['--url', 'http://localhost/v1', '--key', 'a b'],
-      /^The API key has a character that no key has, such as a space\.$/,
-    ],
   ])('refuses %j in one line', async (words, message) => {
     const outcome = await run(process.execPath, ['test/smoke/main.ts', ...words], { PET_STORE_API_KEY: '' });
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });

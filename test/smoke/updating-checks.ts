@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, ApiError, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
-import type { Check } from './check.ts';
-import { expectSame, expectThat, Mismatch } from './mismatch.ts';
-import { NotApplicable } from './not-applicable.ts';
+import { type Check, expectSame, expectThat, Mismatch, NotApplicable } from './check.ts';
 import type { Service } from './service.ts';
 
 /** An entry, and the ETag that it had when it was read. */

@@ -1,16 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../support/api-client.ts';
-import { FaultyEngine } from '../support/faulty-engine.ts';
-import { assemblyForFaults, hurryCalls, plantFaultsAfterwards } from '../support/function-faults.ts';
+import { dynamoDBError, type Fault, FaultyEngine } from '../support/faulty-engine.ts';
+import { assemblyForFaults, hurryCalls, plantCrashAfterwards } from '../support/function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { Random } from '../support/random.ts';
 import type { Outcome } from './models.ts';
-import { RequestStorm, type StormKey } from './request-storm.ts';
-import { StockHistory } from './stock-history.ts';
-import { changeWeather } from './weather.ts';
+import { RequestStorm, StockHistory, type StormKey } from './request-storm.ts';
 
 const CLIENTS = 12;
 /** It goes on until so many updates were acknowledged, and so many not. */
@@ -34,7 +33,7 @@ interface Key {
 export async function faultRound(seed: number): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'pet-store-soak-'));
   const assembly = assemblyForFaults(folder);
-  plantFaultsAfterwards(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
+  plantCrashAfterwards(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
   hurryCalls(assembly);
   const engine = await FaultyEngine.start();
   const host = await LocalHost.start({ assembly, dynamodb: engine.endpoint });
@@ -120,4 +119,51 @@ async function aftermathFaults(host: LocalHost, token: string): Promise<string[]
     await api.send('GET', '/store/orders'),
   ];
   return answers.filter(({ status }) => status !== 200).map(({ status }) => `${status} after the storm`);
+}
+
+const THROTTLED = dynamoDBError(400, 'ThrottlingException');
+const OVERLOADED = dynamoDBError(400, 'ProvisionedThroughputExceededException');
+const FAILED = dynamoDBError(500, 'InternalServerError');
+
+/** So many that most kinds of weather come. */
+const MIN_CHANGES = 12;
+
+/** What goes wrong with calls for a while, and how often. */
+interface Weather {
+  readonly probability: number;
+  readonly faults: readonly Fault[];
+}
+
+const cuts: readonly Fault[] = [
+  { kind: 'hangUp' },
+  { kind: 'lostAnswer' },
+  { kind: 'halfAnswer' },
+  { kind: 'late', milliseconds: 20 },
+  { kind: 'late', milliseconds: 300 },
+];
+
+const weathers: readonly Weather[] = [
+  { probability: 0, faults: cuts },
+  { probability: 0, faults: cuts },
+  { probability: 0.2, faults: [THROTTLED, OVERLOADED] },
+  { probability: 0.9, faults: [THROTTLED] },
+  { probability: 0.3, faults: [FAILED, { kind: 'falseFailure' }] },
+  { probability: 0.3, faults: cuts },
+  { probability: 0.05, faults: [{ kind: 'silence' }] },
+  { probability: 0.2, faults: [THROTTLED, FAILED, { kind: 'falseFailure' }, ...cuts, { kind: 'silence' }] },
+];
+
+/** Lets many things go wrong in the engine, each for a while, until it is enough; in the end nothing does. */
+export async function changeWeather(engine: FaultyEngine, random: Random, isEnough: () => boolean): Promise<void> {
+  for (let changes = 0; changes < MIN_CHANGES || !isEnough(); changes++) {
+    const { probability, faults } = random.pick(weathers);
+    engine.faults = () => (random.isLikely(probability) ? random.pick(faults) : undefined);
+    await sleep(50 + random.below(300));
+    if (!random.isLikely(0.2)) continue;
+    await engine.disconnect();
+    await sleep(random.below(200));
+    await engine.reconnect();
+  }
+  engine.faults = () => undefined;
+  await engine.settled();
 }

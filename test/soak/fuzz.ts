@@ -1,7 +1,10 @@
+import http, { type IncomingMessage } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
-import { DocumentedApi } from '../support/documented-api.ts';
-import { errorBodySchema, type RawAnswer } from '../support/every-answer.ts';
+import { DocumentedApi, errorBodySchema, type RawAnswer } from '../support/documented-api.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { allowedRequest, anyRequest, oddRequest } from './fuzzed-requests.ts';
@@ -13,7 +16,6 @@ import {
   type RequestContract,
   requestContracts,
 } from './request-contract.ts';
-import { WireClient, type WireRequest } from './wire-client.ts';
 
 /** Requests that are under way together. */
 const AT_ONCE = 40;
@@ -140,4 +142,47 @@ function wireRequest(contract: RequestContract, { petId, query, headers, body }:
   const parameters = query.map((pair) => pair.map(encodeURIComponent).join('='));
   const search = parameters.length > 0 ? `?${parameters.join('&')}` : '';
   return { method: contract.method, path: `/v1${path}${search}`, headers, body };
+}
+
+export interface WireRequest {
+  readonly method: string;
+  /** Whole path with query, as it goes over the wire. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body?: string | undefined;
+}
+
+/** A client that sends what it is told to, odd as it may be, over a few connections that stay open. */
+export class WireClient {
+  readonly #origin: URL;
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 12 });
+
+  constructor(origin: string) {
+    this.#origin = new URL(origin);
+  }
+
+  async send({ method, path, headers, body }: WireRequest): Promise<RawAnswer> {
+    const { hostname, port } = this.#origin;
+    // By itself Node.js would send the body of a GET without saying how long it is.
+    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+    const call = http.request({ agent: this.#agent, hostname, port, method, path, headers: { ...headers, ...length } });
+    call.end(body);
+    const [message]: IncomingMessage[] = await once(call, 'response');
+    if (!message) throw new Error('There is no answer');
+    const bytes = await buffer(message);
+    const isCompressed = message.headers['content-encoding'] === 'gzip';
+    return {
+      status: message.statusCode ?? 0,
+      headers: new Headers(pairs(message.rawHeaders)),
+      text: (isCompressed ? gunzipSync(bytes) : bytes).toString('utf8'),
+    };
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function pairs(raw: readonly string[]): [string, string][] {
+  return raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : []));
 }

@@ -22,7 +22,6 @@ interface Admitted {
 export class WriteLedger {
   acknowledgements = 0;
   readonly #accounts = new Map<string, Account>();
-  readonly #imported = new Set<string>();
   readonly #keyIds = new Set<string>();
   readonly #admitted = new Map<string, Admitted>();
   readonly #perWindow = new Map<string, number>();
@@ -39,10 +38,6 @@ export class WriteLedger {
 
   refuse(petId: string): void {
     this.#account(petId).pending = undefined;
-  }
-
-  imported(petIds: Iterable<string>): void {
-    for (const petId of petIds) this.#imported.add(petId);
   }
 
   keyCreated(keyId: string): void {
@@ -71,9 +66,7 @@ export class WriteLedger {
 
   /** What of the acknowledged writes is not there. Of those whose answer never came, each is taken for what it is. */
   missingFrom(stored: ReadonlyMap<string, Version>): string[] {
-    const accounts = [...this.#accounts].flatMap(([petId, account]) => this.#check(petId, account, stored.get(petId)));
-    const imports = [...this.#imported].filter((petId) => !stored.has(petId)).map((petId) => `import of ${petId}`);
-    return [...accounts, ...imports];
+    return [...this.#accounts].flatMap(([petId, account]) => this.#check(petId, account, stored.get(petId)));
   }
 
   keysMissingFrom(keyIds: ReadonlySet<string>): string[] {

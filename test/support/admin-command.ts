@@ -1,13 +1,15 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, jest } from '@jest/globals';
 import * as v from 'valibot';
+import { findTarget, type Target } from '../../infra/admin/target.ts';
 import { acceptForeignErrors } from './foreign-errors.ts';
+import type { LocalHost } from './local-host.ts';
 
 /** A command that hangs is ended, so that its test fails and leaves nothing behind. */
 const LONGEST_MS = 25_000;
@@ -140,8 +142,9 @@ export function failureLine({ exitCode, stdout, stderr }: Outcome): string {
   return lines[0] ?? '';
 }
 
-function expectSuccess(outcome: Omit<Outcome, 'stdout'>): void {
-  expect(outcome).toEqual({ exitCode: 0, stderr: '' });
+function outputOf({ exitCode, stdout, stderr }: Outcome): string {
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return stdout;
 }
 
 /** The admin command as one admin uses it on one host. It remembers what it said, for a look through it at the end. */
@@ -167,9 +170,7 @@ export class AdminCommand {
 
   /** The standard output of a command that must succeed, with nothing on standard error. */
   async output(...words: string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await this.run(...words);
-    expectSuccess({ exitCode, stderr });
-    return stdout;
+    return outputOf(await this.run(...words));
   }
 
   /** The one JSON value that a command must print. */
@@ -185,5 +186,74 @@ export class AdminCommand {
   /** The one line that a command must fail with. */
   async failure(...words: string[]): Promise<string> {
     return failureLine(await this.run(...words));
+  }
+}
+
+/** A local host as the admin command finds it, without what AWS needs and a laptop does not: the pace, and the pause. */
+export function adminTarget(host: LocalHost): Promise<Target> {
+  return unpacedTarget({ url: host.origin });
+}
+
+async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {
+  const target = await findTarget(...options);
+  target.gateway.middlewareStack.remove('paced');
+  return { ...target, pause: (milliseconds) => Promise.resolve(pause(milliseconds)) };
+}
+
+let pause: (milliseconds: number) => void = () => undefined;
+
+/** Says what happens while a command that runs in this process waits; nothing does otherwise, and it goes on at once. */
+export function whilePausing(act: typeof pause): void {
+  pause = act;
+}
+
+jest.unstable_mockModule('../../infra/admin/target.ts', () => ({ findTarget: unpacedTarget }));
+
+export function closeTarget({ gateway, documents }: Target): void {
+  gateway.destroy();
+  documents.destroy();
+}
+
+/** Why no {@link Terminal} can be opened here; undefined where one can. */
+export function terminalObstacle(): string | undefined {
+  const { stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  return stdout?.includes('util-linux') ? undefined : 'there is no util-linux script(1) on the PATH to open one with';
+}
+
+/** A terminal with a shell command in it, and somebody at its keyboard. */
+export class Terminal {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #closed: Promise<unknown>;
+  #screen = '';
+
+  /** @param line runs in a shell; `admin` stands for the admin command */
+  constructor(line: string) {
+    const { PATH, HOME } = process.env;
+    const command = `stty cols 200; ${line.replace(/^admin /, `"${process.execPath}" infra/admin/main.ts `)}`;
+    this.#process = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      cwd: root,
+      // A person's terminal has colours, which `CI` and others would have Node.js deny.
+      env: { PATH, HOME, TERM: 'xterm-256color' },
+      stdio: ['pipe', 'pipe', 'inherit'],
+      timeout: LONGEST_MS,
+    });
+    this.#process.stdout.setEncoding('utf8').on('data', (shown: string) => (this.#screen += shown));
+    this.#closed = once(this.#process, 'close');
+  }
+
+  /** Types something once the prompt is on the screen. */
+  async typeAt(prompt: string, keys: string): Promise<void> {
+    while (!this.#screen.includes(prompt)) {
+      if (this.#process.exitCode !== null || this.#process.signalCode !== null)
+        throw new Error(`The command has ended: ${this.#screen}`);
+      await Promise.race([once(this.#process.stdout, 'data'), this.#closed]);
+    }
+    this.#process.stdin.write(keys);
+  }
+
+  /** What was written to the screen, control sequences included, and how the command ended. */
+  async ended(): Promise<{ readonly exitCode: number | null; readonly screen: string }> {
+    await this.#closed;
+    return { exitCode: this.#process.exitCode, screen: this.#screen.replaceAll('\r\n', '\n') };
   }
 }

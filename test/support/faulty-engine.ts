@@ -12,13 +12,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createEngineServer } from '../../infra/local/dynamodb/engine-server.ts';
 import { close, listen } from './listening.ts';
 
+/** Something answers in place of the server, and the call is not carried out. */
 interface FalseAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
-/** What goes wrong with a call of the DynamoDB API. */
+/** What goes wrong with a call. */
 export type Fault =
   | FalseAnswer
   /** The connection breaks off, and the call is not carried out. */
@@ -28,63 +30,65 @@ export type Fault =
   /** The connection breaks off, and the call is carried out after so many milliseconds. */
   | { readonly kind: 'late'; readonly milliseconds: number }
   /** No answer comes. */
-  | { readonly kind: 'silence' };
+  | { readonly kind: 'silence' }
+  /** From this call on nobody is there. */
+  | { readonly kind: 'gone' };
 
-/** An error of the DynamoDB API. */
-export const dynamoDBError = (status: number, type: string): FalseAnswer => ({
+const falseAnswer = (status: number, type: string, body: object): FalseAnswer => ({
   kind: 'answer',
   status,
-  body: { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault' },
+  headers: { 'Content-Type': 'application/json', 'x-amzn-ErrorType': type },
+  body: JSON.stringify(body),
 });
 
+/** An error of the DynamoDB API. */
+export const dynamoDBError = (status: number, type: string): FalseAnswer =>
+  falseAnswer(status, type, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault' });
+
+/** The answer of another AWS API to a call that it does not carry out. */
+export const awsFault = (status: number, type: string, message: string): FalseAnswer =>
+  falseAnswer(status, type, { message });
+
 export interface Call {
-  /** Such as `Query`. */
+  readonly method: string;
+  /** Such as `/apikeys`, without the query. */
+  readonly path: string;
+  /** Of a DynamoDB call, such as `Query`; empty for any other. */
   readonly action: string;
-  /** JSON text. */
   readonly body: string;
 }
 
-/** What the engine itself answered to a call that was carried out, whatever became of the answer. */
+/** What a server answered to a call that was carried out, whatever became of the answer. */
 export interface CarriedOut extends Call {
   readonly status: number;
-  /** JSON text. */
-  readonly answer: string;
 }
 
-interface EngineAnswer {
+interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Decides what goes wrong with a call. Undefined: nothing. */
-export type Faults = (call: Call) => Fault | undefined;
-
-/** A DynamoDB engine in which things can go wrong: dynalite behind a proxy. */
-export class FaultyEngine {
+/** The way to a server, on which things can go wrong: an HTTP proxy. */
+abstract class FaultyProxy {
   /** What goes wrong from now on. */
-  faults: Faults = () => undefined;
-  /** The actions that were called, in their order. */
-  readonly calls: string[] = [];
+  faults: (call: Call) => Fault | undefined = () => undefined;
   /** Called for every call before it is carried out. */
   beforeCall: (call: Call) => Promise<void> = () => Promise.resolve();
   /** Called for every call that was carried out. */
   onCarriedOut: (call: CarriedOut) => void = () => undefined;
-  readonly #engine: Server = createEngineServer();
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
   readonly #onTheirWay = new Set<Promise<void>>();
-  #enginePort = 0;
+  #serverPort = 0;
   #port = 0;
 
-  static async start(): Promise<FaultyEngine> {
-    const engine = new FaultyEngine();
-    engine.#enginePort = await listen(engine.#engine);
-    engine.#port = await listen(engine.#proxy);
-    return engine;
+  get origin(): string {
+    return `http://127.0.0.1:${this.#port}`;
   }
 
-  get endpoint(): URL {
-    return new URL(`http://127.0.0.1:${this.#port}`);
+  async listenBefore(serverPort: number): Promise<void> {
+    this.#serverPort = serverPort;
+    this.#port = await listen(this.#proxy);
   }
 
   /** Closes the connections that clients keep, as DynamoDB does with idle ones. */
@@ -92,7 +96,7 @@ export class FaultyEngine {
     this.#proxy.closeAllConnections();
   }
 
-  /** Takes the engine off the network; its data stays. */
+  /** Takes the server off the network; its data stays. */
   async disconnect(): Promise<void> {
     this.closeConnections();
     await close(this.#proxy);
@@ -111,34 +115,33 @@ export class FaultyEngine {
     while (this.#onTheirWay.size > 0) await Promise.all(this.#onTheirWay);
   }
 
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     await this.settled();
     if (this.#proxy.listening) await this.disconnect();
-    this.#engine.closeAllConnections();
-    await close(this.#engine);
   }
+
+  protected abstract note(call: Call): void;
 
   async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    const action = String(message.headers['x-amz-target']).split('.').at(-1) ?? '';
-    this.calls.push(action);
-    const call = { action, body: body.toString() };
+    const body = await buffer(message);
+    const { method = '', url = '', headers } = message;
+    const [path = ''] = url.split('?', 1);
+    const [, action = ''] = String(headers['x-amz-target'] ?? '').split('.');
+    const call = { method, path, action, body: body.toString() };
+    this.note(call);
     await this.beforeCall(call);
     const fault = this.faults(call);
-    if (!fault || fault.kind === 'lostAnswer' || fault.kind === 'halfAnswer' || fault.kind === 'falseFailure') {
-      this.#forward(message, body, call).then(
-        (answer) => this.#answer(response, fault, answer),
+    const carryOut = (): Promise<Answer> => this.#carryOut(message, body, call);
+    if (fault?.kind === 'answer') answerWith(response, fault);
+    else if (fault?.kind === 'gone') await this.disconnect();
+    else if (fault?.kind === 'hangUp' || fault?.kind === 'late') response.destroy();
+    else if (fault?.kind !== 'silence') {
+      await carryOut().then(
+        (answer) => send(response, fault, answer),
         () => response.destroy(),
       );
-    } else this.#fail(fault, response, () => this.#forward(message, body, call));
-  }
-
-  #fail(fault: Fault, response: ServerResponse, carryOut: () => Promise<unknown>): void {
-    if (fault.kind === 'hangUp' || fault.kind === 'late') response.destroy();
-    if (fault.kind === 'late') this.#late(carryOut, fault.milliseconds);
-    if (fault.kind === 'answer') answerWith(response, fault);
+    }
+    if (fault?.kind === 'late') this.#late(carryOut, fault.milliseconds);
   }
 
   #late(carryOut: () => Promise<unknown>, milliseconds: number): void {
@@ -150,31 +153,74 @@ export class FaultyEngine {
     this.#onTheirWay.add(carriedOut);
   }
 
-  #answer(response: ServerResponse, fault: Fault | undefined, { status, headers, body }: EngineAnswer): void {
-    if (fault?.kind === 'lostAnswer') {
-      response.destroy();
-      return;
-    }
-    if (fault?.kind === 'falseFailure') {
-      answerWith(response, dynamoDBError(500, 'InternalServerError'));
-      return;
-    }
-    response.writeHead(status, headers);
-    if (!fault) response.end(body);
-    else response.write(body.subarray(0, body.length / 2), () => response.destroy());
-  }
-
-  async #forward({ headers, method }: IncomingMessage, body: Buffer, call: Call): Promise<EngineAnswer> {
-    const message = request({ port: this.#enginePort, host: '127.0.0.1', method, headers }).end(body);
+  async #carryOut({ headers, method, url }: IncomingMessage, body: Buffer, call: Call): Promise<Answer> {
+    const port = this.#serverPort;
+    // A host answers to its own name only.
+    const own = { ...headers, host: `127.0.0.1:${port}` };
+    const message = request({ port, host: '127.0.0.1', method, path: url, headers: own }).end(body);
     const [answer]: IncomingMessage[] = await once(message, 'response');
-    if (!answer) throw new Error('The engine gave no answer');
-    const answerBody = await buffer(answer);
+    if (!answer) throw new Error('The server gave no answer');
     const status = answer.statusCode ?? 502;
-    this.onCarriedOut({ ...call, status, answer: answerBody.toString() });
+    const answerBody = await buffer(answer);
+    this.onCarriedOut({ ...call, status });
     return { status, headers: answer.headers, body: answerBody };
   }
 }
 
-function answerWith(response: ServerResponse, { status, body }: FalseAnswer): void {
-  response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
+function answerWith(response: ServerResponse, { status, headers, body }: FalseAnswer): void {
+  response.writeHead(status, headers).end(body);
+}
+
+function send(response: ServerResponse, fault: Fault | undefined, { status, headers, body }: Answer): void {
+  if (fault?.kind === 'lostAnswer') response.destroy();
+  else if (fault?.kind === 'falseFailure') answerWith(response, dynamoDBError(500, 'InternalServerError'));
+  else {
+    response.writeHead(status, headers);
+    if (fault) response.write(body.subarray(0, body.length / 2), () => response.destroy());
+    else response.end(body);
+  }
+}
+
+/** A DynamoDB engine in which things can go wrong. */
+export class FaultyEngine extends FaultyProxy {
+  /** The actions that were called, in their order. */
+  readonly calls: string[] = [];
+  readonly #engine: Server = createEngineServer();
+
+  static async start(): Promise<FaultyEngine> {
+    const engine = new FaultyEngine();
+    await engine.listenBefore(await listen(engine.#engine));
+    return engine;
+  }
+
+  get endpoint(): URL {
+    return new URL(this.origin);
+  }
+
+  async stop(): Promise<void> {
+    await this.close();
+    this.#engine.closeAllConnections();
+    await close(this.#engine);
+  }
+
+  protected note({ action }: Call): void {
+    this.calls.push(action);
+  }
+}
+
+/** The way from an admin to a host, on which things can go wrong. */
+export class FaultyLink extends FaultyProxy {
+  /** Calls so far. */
+  readonly calls: Call[] = [];
+
+  /** @param origin address of the host, without a stage */
+  static async to(origin: string): Promise<FaultyLink> {
+    const link = new FaultyLink();
+    await link.listenBefore(Number(new URL(origin).port));
+    return link;
+  }
+
+  protected note(call: Call): void {
+    this.calls.push(call);
+  }
 }

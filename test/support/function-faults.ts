@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readAssembly } from '../../infra/local/assembly.ts';
 import { LocalStack } from '../../infra/local/template/stack.ts';
@@ -8,52 +8,21 @@ import { synthesizedOnce } from './synthesize-once.ts';
 const faults = {
   crashes: 'process.exit(1)',
   throws: 'throw new TypeError("the secret of the function")',
-  hangs: 'return new Promise(() => {})',
-  // 8 MB at a time, of the memory that V8 counts.
-  'runs out of memory': 'for (const all = []; ; ) all.push(new Array(1_000_000).fill(0))',
-  'answers with another shape': 'return { answer: 42 }',
 } as const;
 
-/** What goes wrong in a function once it has done its work, and before it answers. */
-const faultsAfterwards = {
-  'crashes afterwards': 'process.exit(1)',
-  'hangs afterwards': faults.hangs,
-} as const;
-
-/** What goes wrong in a function that streams, before it has sent anything: JavaScript of its handler. */
-const earlyFaults = {
-  crashes: faults.crashes,
-  throws: faults.throws,
-  hangs: faults.hangs,
-  'sends no metadata': 'stream.end("[]")',
-} as const;
-
-/** What goes wrong in it once it has sent its metadata and a part. `done` is the callback of the next write. */
+/** What goes wrong in a function that streams, once it has sent its metadata and a part. `done` is the callback of the next write. */
 const lateFaults = {
   'crashes in the middle': 'process.exit(1)',
   'throws in the middle': 'done(new TypeError("the secret of the function"))',
-  'hangs in the middle': '',
 } as const;
 
 export type FunctionFault = keyof typeof faults;
-export type FaultAfterwards = keyof typeof faultsAfterwards;
-export type EarlyFault = keyof typeof earlyFaults;
 export type LateFault = keyof typeof lateFaults;
 
 /** Copies the service's cloud assembly to a folder, for faults to be planted in. */
 export function assemblyForFaults(folder: string): string {
   cpSync(synthesizedOnce(), folder, { recursive: true });
-  shrinkMemory(folder);
   return folder;
-}
-
-/** Gives the functions so little memory that running out of it takes no seconds. */
-function shrinkMemory(assembly: string): void {
-  const files = readdirSync(assembly, { recursive: true, encoding: 'utf8' });
-  for (const file of files.filter((name) => name.endsWith('.template.json'))) {
-    const template = readFileSync(path.join(assembly, file), 'utf8');
-    writeFileSync(path.join(assembly, file), template.replaceAll(/"MemorySize": ?\d+/g, '"MemorySize": 128'));
-  }
 }
 
 /**
@@ -71,15 +40,14 @@ export function plantFaults(assembly: string, logicalId: string, header: string)
   );
 }
 
-/** Lets a function fail once it has done its work. */
-export function plantFaultsAfterwards(assembly: string, logicalId: string, header: string): void {
+/** Lets a function crash once it has done its work, where the header is sent. */
+export function plantCrashAfterwards(assembly: string, logicalId: string, header: string): void {
   plant(
     assembly,
     logicalId,
-    `const faults = ${handlersOf(faultsAfterwards, 'async ()')};
-     exports.handler = async (event, context) => {
+    `exports.handler = async (event, context) => {
        const answer = await handler(event, context);
-       return faults[faultOf(event, '${header}')]?.() ?? answer;
+       return faultOf(event, '${header}') ? process.exit(1) : answer;
      };`,
   );
 }
@@ -103,11 +71,11 @@ export function plantStreamFaults(assembly: string, logicalId: string, header: s
   plant(
     assembly,
     logicalId,
-    `const earlyFaults = ${handlersOf(earlyFaults, 'async (event, stream)')};
+    `const faults = ${handlersOf(faults, 'async ()')};
      const lateFaults = ${handlersOf(lateFaults, '(done)')};
      exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
        const name = faultOf(event, '${header}');
-       if (earlyFaults[name]) return earlyFaults[name](event, stream);
+       if (faults[name]) return faults[name]();
        const write = stream._write;
        let writes = 0;
        if (lateFaults[name]) stream._write = (chunk, encoding, done) =>

@@ -1,5 +1,6 @@
-import type { ApiKey } from '../../infra/local/gateway-records/records.ts';
-import type { UsagePlan } from '../../infra/local/gateway-records/records.ts';
+import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import type { ApiKey, UsagePlan } from '../../infra/local/gateway-records/records.ts';
+import { account, localCredentials } from '../../infra/local-endpoint.ts';
 
 /** The stage that the plans of {@link aUsagePlan} are for. */
 export const apiStage = { apiId: 'api', stage: 'v1' };
@@ -22,4 +23,9 @@ export function anApiKey(differences: Partial<ApiKey> = {}): ApiKey {
 /** A usage plan of the one stage without any limit, except for what the test says. */
 export function aUsagePlan(differences: Partial<UsagePlan> = {}): UsagePlan {
   return { id: 'plan', name: 'staging Free', apiStages: [apiStage], tags: {}, ...differences };
+}
+
+/** A client of API Gateway's API at an address. */
+export function gatewayAt(endpoint: string): APIGatewayClient {
+  return new APIGatewayClient({ endpoint, region: account.region, credentials: localCredentials, maxAttempts: 1 });
 }

@@ -4,7 +4,7 @@ import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { anApiKey } from './gateway-records.ts';
-import { aKey } from './key-records.ts';
+import { aKey } from './tables.ts';
 import type { LocalHost } from './local-host.ts';
 
 /** A key of a local host, with its record in the keys table. */

@@ -25,7 +25,7 @@ import { type SyncOptions, syncKeys } from '../../shared/key-registry/sync-keys.
 import type { SyncReport } from '../../shared/key-registry/sync-report.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
-import { ControlPlaneServer } from './control-plane-server.ts';
+import { ControlPlaneServer } from './control-plane-calls.ts';
 import { LocalHost } from './local-host.ts';
 
 /** The pace that {@link gatewayClient} keeps, which AWS needs and a laptop does not. */

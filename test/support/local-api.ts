@@ -1,20 +1,23 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import type { Server } from 'node:http';
 import { afterAll } from '@jest/globals';
+import * as v from 'valibot';
 import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
-import { loadRestApi, type LoadedRestApi } from '../../infra/local/gateway/load-rest-api.ts';
+import { type LoadedRestApi, loadRestApi } from '../../infra/local/gateway/load-rest-api.ts';
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import { applyTemplate } from '../../infra/local/gateway-records/template-records.ts';
 import { LogGroups, type LogSink } from '../../infra/local/log-sink.ts';
 import { LocalStack } from '../../infra/local/template/stack.ts';
-import { CUSTOMER } from './authorizer-answers.ts';
+import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
+import { createHttpServer } from '../../infra/local/http-server.ts';
 import { anApiKey } from './gateway-records.ts';
-import { aGatewayRequest } from './gateway-request.ts';
 import { type EditableTemplate, ServiceTemplate } from './service-template.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { answering, type Deploy, streaming, testFunctions } from './test-functions.ts';
+import { close, listen } from './listening.ts';
 
 /** Id of the key whose value is {@link CUSTOMER}. */
 export const CUSTOMER_ID = 'id-of-customer';
@@ -123,4 +126,130 @@ function sourceOf(logicalId: string, sources: FunctionSources): string {
   if (logicalId.startsWith('FunctionsUpdateInventory')) return sources.updateInventory ?? named('update');
   if (logicalId.startsWith('FunctionsGetPet')) return sources.getPet ?? named('pet');
   return sources.fallback ?? named('fallback');
+}
+
+/** The usage identifier of {@link admission}. */
+export const CUSTOMER = 'a-customer';
+
+const policyDocument = (Effect: 'Allow' | 'Deny') => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: '*' }],
+});
+
+/** What an authorizer answers to let a request through. */
+export const admission = {
+  principalId: 'k1',
+  policyDocument: policyDocument('Allow'),
+  usageIdentifierKey: CUSTOMER,
+  context: {
+    outcome: 'ADMITTED',
+    limit: '60',
+    remaining: '59',
+    reset: '1795253460',
+    rateLimitPolicy: '"minute";q=60;w=60, "day";q=1000;w=86400',
+    rateLimit: '"minute";r=59;t=30, "day";r=999;t=52200',
+    retryAfter: '7',
+  },
+};
+
+/** What an authorizer answers to refuse a request. */
+export const denial = {
+  principalId: 'anonymous',
+  policyDocument: policyDocument('Deny'),
+  context: {
+    code: 'API_KEY_MISSING',
+    message: 'Send your key.',
+    limit: '0',
+    remaining: '0',
+    reset: '9',
+    rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
+    rateLimit: '"minute";r=0;t=9, "day";r=0;t=99',
+    retryAfter: '1',
+  },
+};
+
+/** Source of an authorizer that lets every request through. */
+export const admitting = answering(admission);
+
+/** The limit headers of the gateway's own answers to requests that {@link admission} lets through. */
+export const limitsOfCustomer = {
+  'X-RateLimit-Limit': '60',
+  'X-RateLimit-Remaining': '59',
+  'X-RateLimit-Reset': '1795253460',
+  'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+  RateLimit: '"minute";r=59;t=30, "day";r=999;t=52200',
+};
+
+/** The limit headers of the gateway's own answers where nobody has looked at the key. */
+export const limitsOfNobody = {
+  'X-RateLimit-Limit': '0',
+  'X-RateLimit-Remaining': '0',
+  'X-RateLimit-Reset': '0',
+  'RateLimit-Policy': '"minute";q=0;w=60, "day";q=0;w=86400',
+  RateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
+};
+
+/** A request as the local gateway takes it from the network, except for what the test says. */
+export function aGatewayRequest(differences: Partial<GatewayRequest> = {}): GatewayRequest {
+  return {
+    id: '7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d',
+    receivedAt: Date.UTC(2026, 10, 21, 9, 30, 0, 250),
+    method: 'GET',
+    path: '/inventory',
+    query: '',
+    headers: [
+      ['Host', 'localhost:3000'],
+      ['User-Agent', 'curl/8.5.0'],
+      ['Authorization', 'Bearer psk_x'],
+    ],
+    body: Buffer.alloc(0),
+    bodyTooLarge: false,
+    sourceIp: '203.0.113.7',
+    protocol: 'HTTP/1.1',
+    ...differences,
+  };
+}
+
+/** The API of a test at the address of a host. There is no DynamoDB engine behind it. */
+export class ApiServer {
+  /** Ends in the stage. */
+  readonly baseUrl: string;
+  readonly #server: Server;
+
+  private constructor(server: Server, baseUrl: string) {
+    this.#server = server;
+    this.baseUrl = baseUrl;
+  }
+
+  static async start({ restApi, records, apiStage, stack }: LocalApi): Promise<ApiServer> {
+    const service = {
+      restApi,
+      controlPlane: new ControlPlane({ records, apiStage }, () => undefined),
+      engineEndpoint: new URL('http://127.0.0.1:1'),
+      outputs: stack.outputs,
+    };
+    const server = createHttpServer(Promise.resolve(service), { host: '127.0.0.1', isOpen: false });
+    const port = await listen(server);
+    return new ApiServer(server, `http://127.0.0.1:${port}/${restApi.stage}`);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await close(this.#server);
+  }
+}
+
+const integrationSchema = v.looseObject({ Type: v.string() });
+
+/** Changes a template: every function has so many milliseconds to answer the gateway. */
+export function withTimeout(milliseconds: number): (template: EditableTemplate) => void {
+  return ({ Resources }) => {
+    for (const { Type, Properties } of Object.values(Resources)) {
+      if (Type !== 'AWS::ApiGateway::Method') continue;
+      const integration = v.parse(integrationSchema, Properties.Integration);
+      if (integration.Type === 'AWS_PROXY') {
+        Properties.Integration = { ...integration, TimeoutInMillis: milliseconds };
+      }
+    }
+  };
 }

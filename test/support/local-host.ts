@@ -8,7 +8,7 @@ import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import * as v from 'valibot';
 import { exactNumbers, safeNumberSchema } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
-import { LogScan } from './log-scan.ts';
+import { LogScan } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 /** A stock item as it lies in the table; `petId` may be beyond what a JavaScript number holds. */

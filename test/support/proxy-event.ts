@@ -1,4 +1,12 @@
+import { constants, gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import {
+  awslambda,
+  DELIMITER,
+  isStreaming,
+  ResponseStream,
+  type StreamingHandler,
+} from '../../infra/local/lambda/response-stream.ts';
 
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {
@@ -135,3 +143,61 @@ export const lambdaContext: Context = {
   fail: () => undefined,
   succeed: () => undefined,
 };
+
+// Lambda has it there before it loads a function.
+Object.assign(globalThis, { awslambda });
+
+/** What a function has streamed. */
+export class StreamedAnswer {
+  statusCode = 0;
+  headers: Readonly<Record<string, string>> = {};
+  /** The parts of the body, as they came. */
+  readonly chunks: Buffer[] = [];
+  /** Why the function failed; undefined where it did not. */
+  failure: unknown;
+
+  /** The body, or what has come of it. */
+  get text(): string {
+    return Buffer.concat(this.chunks).toString();
+  }
+
+  /** The compressed body as it was, or what can be told of it so far. */
+  get unzipped(): string {
+    return gunzipSync(Buffer.concat(this.chunks), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+  }
+
+  add(bytes: Buffer): void {
+    const end = this.statusCode === 0 ? bytes.indexOf(DELIMITER) : 0;
+    if (this.statusCode === 0) {
+      Object.assign(this, JSON.parse(bytes.toString('utf8', 0, end)));
+      bytes = bytes.subarray(end + DELIMITER.length);
+    }
+    if (bytes.length > 0) this.chunks.push(bytes);
+  }
+}
+
+/** Somebody who takes what a function streams, and takes the next only then. */
+export type Reader = (answer: StreamedAnswer, stream: ResponseStream) => Promise<void> | void;
+
+/** Invokes a function that streams. A failure of it is part of the answer: by then it may have begun. */
+export async function streamedAnswer(
+  handler: object,
+  event: APIGatewayProxyEvent,
+  reader: Reader = () => undefined,
+): Promise<StreamedAnswer> {
+  if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
+  const answer = new StreamedAnswer();
+  const stream: ResponseStream = new ResponseStream(async (chunk) => {
+    answer.add(Buffer.from(chunk));
+    await reader(answer, stream);
+  });
+  try {
+    await handler(event, stream, lambdaContext);
+  } catch (error) {
+    answer.failure = error;
+  }
+  return answer;
+}
+
+const isStreamingHandler = (handler: object): handler is StreamingHandler =>
+  typeof handler === 'function' && isStreaming(handler);

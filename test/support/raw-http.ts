@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { RawAnswer } from './every-answer.ts';
+import type { RawAnswer } from './documented-api.ts';
 
 /** Sends bytes to a server and returns what it sends back until it closes the connection. */
 export async function exchange(origin: string, bytes: string | Uint8Array): Promise<string> {

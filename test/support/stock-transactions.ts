@@ -12,7 +12,7 @@ import {
   type TransactWriteItemsCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import { createTables } from '../../infra/local/dynamodb/tables.ts';
-import { tableResource } from './table-resource.ts';
+import { tableResource } from './tables.ts';
 
 type Attributes = Record<string, AttributeValue>;
 type Options = Partial<TransactWriteItemsCommandInput>;

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
 import type { StageSettings } from '../../infra/stages.ts';
-import { runModule } from './module-process.ts';
 
 const FOLDER_VARIABLE = 'SYNTHESIZED_SERVICE';
 
@@ -46,4 +46,19 @@ const oneStage = `
  */
 export function synthesizeStage(folder: string, settings: StageSettings, { referencePage = false } = {}): void {
   runModule(oneStage, folder, JSON.stringify(settings), String(referencePage));
+}
+
+const root = join(import.meta.dirname, '../..');
+
+/**
+ * Runs the text of an ES module in a process of its own: what loads the CDK is soon done there, and leaves nothing in
+ * the memory of the tests.
+ *
+ * @param args are `process.argv` from its second entry on, after the folder of the project
+ */
+export function runModule(text: string, ...args: readonly string[]): void {
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', text, root, ...args], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The module has failed: ${stderr}`);
 }

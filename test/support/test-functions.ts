@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { afterAll } from '@jest/globals';
 import { LambdaFunction, type LambdaFunctionSettings } from '../../infra/local/lambda/lambda-function.ts';
 import type { LogSink } from '../../infra/local/log-sink.ts';
@@ -64,4 +66,46 @@ export function streaming(steps: string, metadata?: unknown): string {
       ${from}
       ${steps}
     });`;
+}
+
+/** A function with what it has written to its log. */
+export interface LoggingFunction {
+  readonly lambda: LambdaFunction;
+  readonly log: () => string;
+  /** Waits until the log has the text. */
+  readonly logs: (text: string) => Promise<void>;
+}
+
+export function deployLogging(deploy: Deploy, source: string, settings: TestFunctionSettings = {}): LoggingFunction {
+  let log = '';
+  const lambda = deploy(source, { ...settings, log: (text) => (log += text) });
+  return {
+    lambda,
+    log: () => log,
+    logs: async (text) => {
+      while (!log.includes(text)) await sleep(5);
+    },
+  };
+}
+
+export interface StreamOutcome {
+  /** What it gave until it ended or failed. */
+  readonly given: string;
+  /** How it failed; undefined where it ended well. */
+  readonly error: unknown;
+}
+
+/**
+ * Reads a stream to its end, good or bad.
+ *
+ * @param start when to begin to read
+ */
+export async function outcomeOf(stream: Readable, start: Promise<unknown> = Promise.resolve()): Promise<StreamOutcome> {
+  const chunks: Buffer[] = [];
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  stream.once('error', resolve).once('end', () => resolve(undefined));
+  await Promise.race([start, promise]);
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const error = await promise;
+  return { given: Buffer.concat(chunks).toString(), error };
 }

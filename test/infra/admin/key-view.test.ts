@@ -3,7 +3,7 @@ import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
-import { aKey } from '../../support/key-records.ts';
+import { aKey } from '../../support/tables.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);

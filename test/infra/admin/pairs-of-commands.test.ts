@@ -8,8 +8,14 @@ import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
-import { type CommandName, commands, issueSubject, NAME, type Start } from '../../support/admin-commands.ts';
-import { InProcessTarget } from '../../support/in-process-target.ts';
+import {
+  type CommandName,
+  commands,
+  InProcessTarget,
+  issueSubject,
+  NAME,
+  type Start,
+} from '../../support/in-process-target.ts';
 
 /** Calls of `keys resume` until it has read the key that it goes by. */
 const READ_BY_RESUME = 2;

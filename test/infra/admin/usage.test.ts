@@ -9,10 +9,10 @@ import type { Target } from '../../../infra/admin/target.ts';
 import { dailyUsage, topUsage } from '../../../infra/admin/usage.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
-import { adminTarget, closeTarget } from '../../support/admin-target.ts';
+import { adminTarget, closeTarget } from '../../support/admin-command.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { HostClock } from '../../support/host-clock.ts';
-import { aKey } from '../../support/key-records.ts';
+import { aKey } from '../../support/tables.ts';
 import { LocalHost } from '../../support/local-host.ts';
 
 const DAY_MS = 86_400_000;

@@ -7,9 +7,9 @@ import { openDataFolder } from '../../../infra/local/data-folder.ts';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { LogGroups } from '../../../infra/local/log-sink.ts';
-import { tableResource } from '../../support/table-resource.ts';
+import { tableResource } from '../../support/tables.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { withEngine } from '../../support/with-engine.ts';
+import { withEngine } from '../../support/engines.ts';
 
 const root = temporaryFolder();
 

@@ -17,10 +17,10 @@ import { orderList } from '../../../shared/stores/order-list.ts';
 import { PetStore } from '../../../shared/stores/pet-store.ts';
 import { STORE_ID } from '../../../shared/stores/sorted-table.ts';
 import { stockList } from '../../../shared/stores/stock-list.ts';
-import { EmbeddedDatabase } from '../../support/embedded-database.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, apiStage } from '../../support/gateway-records.ts';
-import { aKey } from '../../support/key-records.ts';
-import { KeysTable } from '../../support/keys-table.ts';
+import { aKey } from '../../support/tables.ts';
+import { KeysTable } from '../../support/tables.ts';
 import { createOrdersTable, createPetsTable, createStockTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Outcome, run } from '../../support/admin-command.ts';
-import { inventoryTemplate, tableId, writeAssembly } from '../../support/changed-assembly.ts';
+import { inventoryTemplate, tableId, writeAssembly } from '../../support/service-template.ts';
 import { ScriptedServer, type Step } from '../../support/scripted-server.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { lostTables, type Template, templateSchema } from '../../../infra/release/lost-tables.ts';
 import type { StageName } from '../../../infra/stages.ts';
-import { inventoryTemplate, tableId } from '../../support/changed-assembly.ts';
+import { inventoryTemplate, tableId } from '../../support/service-template.ts';
 
 type Table = Template['Resources'][string];
 type Change = (table: Table, template: Template, id: string) => void;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { stageNames } from '../../../infra/stages.ts';
-import { inventoryTemplate, tableId } from '../../support/changed-assembly.ts';
-import { runModule } from '../../support/module-process.ts';
+import { inventoryTemplate, tableId } from '../../support/service-template.ts';
+import { runModule } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const synthesize = `

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { deny } from '../../../shared/http/authorizer-answer.ts';
 import { contextOf, unavailableContext } from '../../../shared/http/authorizer-context.ts';
-import { aKey } from '../../support/key-records.ts';
+import { aKey } from '../../support/tables.ts';
 import { resourcesOf, synthesizedStages, text } from '../../support/synthesized.ts';
 
 const { staging } = synthesizedStages();

@@ -2,13 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import * as v from 'valibot';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
 import { generateApiKey } from '../../../shared/keys/api-key.ts';
-import { pointSdkAt } from '../../support/engines.ts';
+import { patientClient, pointSdkAt } from '../../support/engines.ts';
 import { FaultyEngine } from '../../support/faulty-engine.ts';
-import { patientClient } from '../../support/patient-client.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
-import { anEntry, StockTable } from '../../support/stock-table.ts';
+import { anEntry, createKeysTable, createOrdersTable, createPetsTable, StockTable } from '../../support/tables.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
-import { createKeysTable, createOrdersTable, createPetsTable } from '../../support/tables.ts';
 
 const { staging } = synthesizedStages();
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { operations } from '../../../shared/contract/operations.ts';
-import { apiMethods } from '../../support/api-methods.ts';
-import { ref, resourcesOf, synthesizedStages, text, withoutHash } from '../../support/synthesized.ts';
+import { apiMethods, ref, resourcesOf, synthesizedStages, text, withoutHash } from '../../support/synthesized.ts';
 
 const { staging } = synthesizedStages();
 

@@ -124,7 +124,7 @@ if (browserObstacle !== undefined) {
     const entryPoint = path.join(root, 'shared/client/pet-store-inventory-client.ts');
     const [bundle] = buildSync({ entryPoints: [entryPoint], ...options }).outputFiles;
     await host.putStock({ petId: 9223372036854775807n, quantity: 1, status: 'sold' });
-    const page = await browser.newPage({ width: 800, height: 600 });
+    const page = await browser.newPage({ viewport: { width: 800, height: 600 } });
     await page.goto(`${host.origin}/outputs.json`);
     const seen: unknown = await page.evaluate(`(async () => {
       ${bundle?.text ?? ''}

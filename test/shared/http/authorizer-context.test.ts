@@ -11,7 +11,7 @@ import {
 } from '../../../shared/http/authorizer-context.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { rateLimitOf, type RefusalReason, type Verdict } from '../../../shared/keys/verdict.ts';
-import { aKey } from '../../support/key-records.ts';
+import { aKey } from '../../support/tables.ts';
 import { admittedContext } from '../../support/proxy-event.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);

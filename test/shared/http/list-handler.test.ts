@@ -6,9 +6,8 @@ import type { OperationId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
-import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { admittedHeaders, aProxyEvent, type Reader, streamedAnswer } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
-import { type Reader, streamedAnswer } from '../../support/streamed-answer.ts';
 
 acceptForeignErrors();
 const lines = recordRequestLines();

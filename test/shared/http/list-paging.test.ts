@@ -3,9 +3,8 @@ import { petStatusSchema } from '../../../shared/contract/inventory.ts';
 import type { OperationId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
-import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { admittedHeaders, aProxyEvent, streamedAnswer, type StreamedAnswer } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
-import { streamedAnswer, type StreamedAnswer } from '../../support/streamed-answer.ts';
 
 recordRequestLines();
 

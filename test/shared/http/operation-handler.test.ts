@@ -9,9 +9,9 @@ import {
   admittedHeaders as limitHeaders,
   aProxyEvent,
   lambdaContext,
+  streamedAnswer,
 } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
-import { streamedAnswer } from '../../support/streamed-answer.ts';
 
 recordRequestLines();
 

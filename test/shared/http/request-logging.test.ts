@@ -3,10 +3,8 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
 import { takeColdStarts } from '../../../shared/request-log.ts';
-import { metricsIn } from '../../support/embedded-metric-format.ts';
-import { admittedContext, aProxyEvent, lambdaContext } from '../../support/proxy-event.ts';
-import { recordRequestLines } from '../../support/request-lines.ts';
-import { type Reader, streamedAnswer } from '../../support/streamed-answer.ts';
+import { metricsIn, recordRequestLines } from '../../support/request-lines.ts';
+import { admittedContext, aProxyEvent, lambdaContext, type Reader, streamedAnswer } from '../../support/proxy-event.ts';
 
 const lines = recordRequestLines();
 

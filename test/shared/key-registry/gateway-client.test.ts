@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { gatewayClient } from '../../../shared/key-registry/gateway-client.ts';
-import { ControlPlaneServer } from '../../support/control-plane-server.ts';
+import { ControlPlaneServer } from '../../support/control-plane-calls.ts';
 import { apiStage } from '../../support/gateway-records.ts';
 
 /** Timers and clocks of a machine differ by so much. */

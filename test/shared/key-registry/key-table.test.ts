@@ -5,8 +5,7 @@ import { identityNames, KeyTable } from '../../../shared/key-registry/key-table.
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
-import { aKey } from '../../support/key-records.ts';
-import { createKeysTable } from '../../support/tables.ts';
+import { aKey, createKeysTable } from '../../support/tables.ts';
 
 const CALL_MS = 20_000;
 

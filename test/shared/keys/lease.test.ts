@@ -2,10 +2,10 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { countWrites, type WriteCount } from '../../support/counted-writes.ts';
-import { EmbeddedDatabase } from '../../support/embedded-database.ts';
-import { aKey } from '../../support/key-records.ts';
-import { KeysTable } from '../../support/keys-table.ts';
+import { countWrites, type WriteCount } from '../../support/recorded-calls.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
+import { aKey } from '../../support/tables.ts';
+import { KeysTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);

@@ -7,9 +7,9 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
-import { aKey } from '../../support/key-records.ts';
-import { KeysTable } from '../../support/keys-table.ts';
-import { patientClient } from '../../support/patient-client.ts';
+import { aKey } from '../../support/tables.ts';
+import { KeysTable } from '../../support/tables.ts';
+import { patientClient } from '../../support/engines.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 
 acceptForeignErrors();

@@ -11,7 +11,7 @@ import {
   windowsOf,
 } from '../../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../../shared/keys/window.ts';
-import { aKey } from '../../support/key-records.ts';
+import { aKey } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = NOW / 60_000 - 0.5;

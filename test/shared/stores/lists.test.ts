@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { orderItem, petItem } from '../../../infra/table-items.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
-import { type Order } from '../../../shared/contract/orders.ts';
+import type { Order } from '../../../shared/contract/orders.ts';
 import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
 import { PetStore } from '../../../shared/stores/pet-store.ts';
@@ -11,8 +11,8 @@ import type { SortedTable } from '../../../shared/stores/sorted-table.ts';
 import { stockList } from '../../../shared/stores/stock-list.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
-import { patientClient } from '../../support/patient-client.ts';
-import { anEntry, StockTable } from '../../support/stock-table.ts';
+import { patientClient } from '../../support/engines.ts';
+import { anEntry, StockTable } from '../../support/tables.ts';
 import { createOrdersTable, createPetsTable } from '../../support/tables.ts';
 
 describeOnEachEngine('The list of the stock', () => {

@@ -4,11 +4,10 @@ import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
 import { MOST_READ_FOR_PAGE, type Selection, type SortedTable } from '../../../shared/stores/sorted-table.ts';
 import { stockList } from '../../../shared/stores/stock-list.ts';
-import { describeOnEachEngine } from '../../support/engines.ts';
+import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
-import { patientClient } from '../../support/patient-client.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
-import { anEntry, StockTable } from '../../support/stock-table.ts';
+import { anEntry, StockTable } from '../../support/tables.ts';
 
 describeOnEachEngine('A page of a sorted table', () => {
   let client: DynamoDBDocumentClient;

@@ -8,8 +8,7 @@ import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
 import { dynamoDBError, type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
-import { anEntry, StockTable } from '../../support/stock-table.ts';
-import { createRequestsTable } from '../../support/tables.ts';
+import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 

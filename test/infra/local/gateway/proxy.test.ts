@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { eventBody, requestEvent, type RoutedTo } from '../../../../infra/local/gateway/proxy-event.ts';
 import { answerOf, streamedAnswerOf } from '../../../../infra/local/gateway/proxy-result.ts';
-import { aGatewayRequest } from '../../../support/gateway-request.ts';
+import { aGatewayRequest } from '../../../support/local-api.ts';
 
 const to: RoutedTo = {
   apiId: 'api1',

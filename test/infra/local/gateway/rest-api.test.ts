@@ -4,14 +4,15 @@ import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts
 import {
   admission,
   admitting,
+  aGatewayRequest,
   CUSTOMER,
   denial,
   limitsOfCustomer,
   limitsOfNobody,
-} from '../../../support/authorizer-answers.ts';
-import { aGatewayRequest } from '../../../support/gateway-request.ts';
-import { withTimeout } from '../../../support/integration-timeout.ts';
-import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
+  type LocalApi,
+  LocalApis,
+  withTimeout,
+} from '../../../support/local-api.ts';
 import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
 import { answering } from '../../../support/test-functions.ts';
 

@@ -2,12 +2,12 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
-import { admitting, limitsOfCustomer } from '../../../support/authorizer-answers.ts';
-import { aGatewayRequest } from '../../../support/gateway-request.ts';
-import { withTimeout } from '../../../support/integration-timeout.ts';
+import { admitting, limitsOfCustomer } from '../../../support/local-api.ts';
+import { aGatewayRequest } from '../../../support/local-api.ts';
+import { withTimeout } from '../../../support/local-api.ts';
 import { LocalApis } from '../../../support/local-api.ts';
-import { deployLogging } from '../../../support/logging-function.ts';
-import { outcomeOf } from '../../../support/stream-outcome.ts';
+import { deployLogging } from '../../../support/test-functions.ts';
+import { outcomeOf } from '../../../support/test-functions.ts';
 import { answering, streaming, testFunctions } from '../../../support/test-functions.ts';
 
 const apis = new LocalApis();

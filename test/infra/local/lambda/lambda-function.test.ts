@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { reportLine } from '../../../../infra/local/lambda/report-line.ts';
-import { deployLogging } from '../../../support/logging-function.ts';
+import { deployLogging } from '../../../support/test-functions.ts';
 import { parseReportLine } from '../../../support/parsed-report-line.ts';
 import { echoing, testFunctions } from '../../../support/test-functions.ts';
 

@@ -2,10 +2,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { MAX_STREAMED_BYTES } from '../../../../infra/local/lambda/invocation.ts';
-import { type LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
-import { deployLogging } from '../../../support/logging-function.ts';
-import { outcomeOf } from '../../../support/stream-outcome.ts';
-import { answering, streaming, testFunctions } from '../../../support/test-functions.ts';
+import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
+import { answering, deployLogging, outcomeOf, streaming, testFunctions } from '../../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
