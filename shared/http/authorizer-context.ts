@@ -11,7 +11,8 @@ import {
   windowsOf,
 } from '../keys/verdict.ts';
 
-const ADMITTED = 'ADMITTED';
+/** The outcome of a request that goes on to its function. */
+export const ADMITTED = 'ADMITTED';
 
 const UNKNOWN_POLICY = '"minute";q=0;w=60, "day";q=0;w=86400';
 const UNKNOWN_STANDING = '"minute";r=0;t=0, "day";r=0;t=0';

@@ -74,7 +74,7 @@ export async function readGatewayState(client: APIGatewayClient, stage: ApiStage
     keysInAccount: apiKeys.size,
     predecessors,
     hasAllPlans: missing.length === 0,
-    problems: [...problems, ...missingPlans, ...leftUnfinished(underWay)],
+    problems: [...problems, ...missingPlans, ...leftUnfinished(underWay), ...shortOfKeys(apiKeys.size)],
   };
 }
 
@@ -134,6 +134,15 @@ function leftUnfinished(underWay: ReadonlyMap<string, string>): string[] {
   return [...underWay]
     .filter(([, since]) => isStale(since, Date.now()))
     .map(([id, since]) => `The key ${id} was left unfinished at ${since}: run the command again that was cut off.`);
+}
+
+/** API keys that an account may have in a region: fixed by AWS. */
+export const MAX_API_KEYS = 10_000;
+
+/** Said early: to make room, customers have to go elsewhere. */
+export function shortOfKeys(count: number): string[] {
+  if (count < 0.9 * MAX_API_KEYS) return [];
+  return [`The account has ${count} of the ${MAX_API_KEYS} API keys that it may have in the region.`];
 }
 
 function append<Key, Item>(map: Map<Key, Item[]>, key: Key, item: Item): void {
