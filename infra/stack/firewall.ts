@@ -85,7 +85,7 @@ export class Firewall extends Construct {
           },
         ],
       },
-    }).node.addDependency(logs);
+    });
   }
 }
 

@@ -44,7 +44,10 @@ const DRAWN: readonly OperationId[] = ['getPet'];
 /** How long a browser may remember what a preflight said: an hour. */
 const PREFLIGHT_SECONDS = 3_600;
 
-type ApiSettings = Pick<StageSettings, 'logRetentionDays' | 'throttle' | 'mostForEnterprise' | 'lists' | 'alarms' | 'dashboard'>;
+type ApiSettings = Pick<
+  StageSettings,
+  'logRetentionDays' | 'throttle' | 'mostForEnterprise' | 'lists' | 'alarms' | 'dashboard'
+>;
 
 export interface InventoryApiProps extends ApiSettings {
   readonly name: string;
@@ -140,11 +143,7 @@ export class InventoryApi extends Construct {
     for (const id of operationIds()) {
       const { method, path } = operations[id];
       const target = operationFunctions[id];
-      this.#addMethod(
-        path,
-        method,
-        STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target),
-      );
+      this.#addMethod(path, method, STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target));
       paths.add(path);
     }
     for (const path of ['/', ...paths, `/${ANY_PATH}`]) {

@@ -53,7 +53,8 @@ function keyOf(scope: Construct, id: string): Key {
 }
 
 function acknowledgeNoKey(topic: Topic): void {
-  const reason = 'Alarms hold nothing secret and go out as plain e-mail: a key of our own would cost more than it protects.';
+  const reason =
+    'Alarms hold nothing secret and go out as plain e-mail: a key of our own would cost more than it protects.';
   acknowledge(topic, 'SNS2', reason);
   acknowledgeNist(topic, 'SNSEncryptedKMS', reason);
 }

@@ -61,7 +61,8 @@ describe('the page of the costs', () => {
       'AWS::Lambda::Function',
       v.looseObject({ MemorySize: v.number() }),
     );
-    expect(new Set(functions.map(({ properties }) => properties.MemorySize))).toEqual(
+    const ofRequests = functions.filter(({ id }) => id.startsWith('Functions'));
+    expect(new Set(ofRequests.map(({ properties }) => properties.MemorySize))).toEqual(
       new Set([costSettings.memoryMegabytes]),
     );
   });
@@ -116,7 +117,11 @@ const template = {
     dashboard: { Type: 'AWS::CloudWatch::Dashboard', Properties: {} },
     acl: { Type: 'AWS::WAFv2::WebACL', Properties: { Rules: [{}, {}, {}] } },
     key: { Type: 'AWS::KMS::Key', Properties: {} },
-    method: { Type: 'AWS::ApiGateway::Method', Properties: {} },
+    filter: { Type: 'AWS::Logs::MetricFilter', Properties: {} },
+    stage: {
+      Type: 'AWS::ApiGateway::Stage',
+      Properties: { MethodSettings: [{ MetricsEnabled: false }, { MetricsEnabled: true }] },
+    },
     other: { Type: 'AWS::SQS::Queue' },
   },
 };
@@ -132,14 +137,13 @@ describe('what a template has that is paid by the month', () => {
     });
   });
 
-  test('has five metrics of each method, beside those of the requests', () => {
-    const { method: _, ...others } = template.Resources;
-    expect(fixedPartsOf(template).metrics - fixedPartsOf({ Resources: others }).metrics).toBe(5);
+  test('has five metrics of each method that has any, and one of each filter, beside those of the requests', () => {
+    expect(fixedPartsOf(template).metrics - fixedPartsOf({ Resources: {} }).metrics).toBe(6);
   });
 
-  test('has a metric for all requests, each operation, plan, status and reason, one more, and eight of the sync', () => {
+  test('has a metric for all requests, each operation, plan, status and reason, two more, and six of the sync', () => {
     const statuses = new Set([200, ...Object.values(errorCatalogue).map(({ status }) => status)]).size;
-    // 4 operations and none; 4 plans and none; 6 reasons; cold starts.
-    expect(fixedPartsOf({ Resources: {} }).metrics).toBe(1 + 5 + 5 + statuses + 6 + 1 + 8);
+    // 4 operations and none; 4 plans and none; 6 reasons; all refusals, cold starts.
+    expect(fixedPartsOf({ Resources: {} }).metrics).toBe(1 + 5 + 5 + statuses + 6 + 2 + 6);
   });
 });

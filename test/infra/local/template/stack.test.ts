@@ -135,7 +135,6 @@ describe('a property that the local host does not know', () => {
     ['AWS::DynamoDB::Table', 'LocalSecondaryIndexes'],
     ['AWS::DynamoDB::Table', 'ImportSourceSpecification'],
     ['AWS::Lambda::Function', 'Layers'],
-    ['AWS::Lambda::Function', 'ReservedConcurrentExecutions'],
     ['AWS::Lambda::Function', 'VpcConfig'],
   ])('stops it: %s %s', (type, property) => {
     const template = service.with((editable) => {
@@ -270,7 +269,7 @@ describe('anything else that the local host does not know', () => {
 
   test.each([
     ['AWS::IAM::Role', { Policies: [] }],
-    ['AWS::CloudWatch::Alarm', { Tags: { 'Fn::If': ['A', 'b', 'c'] } }],
+    ['AWS::Logs::QueryDefinition', { Tags: { 'Fn::If': ['A', 'b', 'c'] } }],
   ])('is none of its business in what it does not serve: %s', (type, properties) => {
     const template = service.with((editable) => {
       Object.assign(resourceOf(editable, type)[1], { Condition: 'C', Properties: properties });
