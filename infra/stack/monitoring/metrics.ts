@@ -111,7 +111,7 @@ export class MonitoringMetrics {
   }
 
   /** Of the firewall; undefined where there is none. */
-  firewall(metricName: 'AllowedRequests' | 'BlockedRequests'): Metric | undefined {
+  firewall(metricName: 'BlockedRequests'): Metric | undefined {
     const { firewall } = this.monitored;
     if (!firewall) return undefined;
     const dimensions = { WebACL: firewall.metricName, Rule: 'ALL', Region: Aws.REGION };

@@ -137,7 +137,7 @@ describe('the dashboard', () => {
     const named = [...text.matchAll(/dashboard, \*\*([^*]+)\*\*/g)].map(([, title]) => title);
     const titles = widgets.map(({ properties: { title = '' } }) => title);
 
-    expect(named.length).toBeGreaterThanOrEqual(5);
+    expect(named.length).toBeGreaterThanOrEqual(4);
     for (const title of named) expect(titles).toContainEqual(expect.stringMatching(`^${title}`));
     expect(widgets.find(({ type }) => type === 'alarm')?.properties.alarms).toHaveLength(alarmDefinitions.length);
   });
