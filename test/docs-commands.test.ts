@@ -71,30 +71,28 @@ describe('the AWS commands of the pages that read', () => {
     expect(commands.length).toBeGreaterThan(20);
   });
 
-  (hasParser ? test : test.skip)(
-    'are what the stock AWS CLI takes: all it misses is AWS',
-    () => {
-      const wrong = 'aws sts get-caller-identity --no-such-option';
-      const input = JSON.stringify([...commands.map(filledIn), wrong]);
-      const { stdout } = spawnSync('python3', ['-c', parser], { input, env, encoding: 'utf8' });
-      const said = v.parse(v.array(v.string()), JSON.parse(stdout)).map((text) => text.trim());
-      const faults = said.map((text, index) => `${commands[index]}\n${text}`);
-
-      expect(said.pop()).toMatch('Unknown options: --no-such-option');
-      expect(faults.slice(0, -1).filter((fault) => !fault.includes('Could not connect to the endpoint URL'))).toEqual(
-        [],
-      );
-    },
-    60_000,
-  );
-
   test.each(commands)('take all pages, each as it comes: %s', (command) => {
-    // It ends at 100 resources, and pages no further.
-    expect(command).not.toContain('describe-stack-resources');
     const [, query = ''] = /--query ("[^"]*"|'[^']*'|\S+)/.exec(command) ?? [];
     // As text, a query is asked of each page for itself: a count or a slice would be one of each page.
-    if (command.includes('--output text')) expect(query).not.toMatch(/length\(|max_by|min_by|sort|\[-?\d*:-?\d*\]/);
-    // A count has to be of everything.
-    if (query.includes('length(')) expect(command).toContain('--output json');
+    const ofAll = /length\(|max_by|min_by|sort|\[-?\d*:-?\d*\]/.test(query);
+
+    // It ends at 100 resources, and pages no further.
+    expect(command).not.toContain('describe-stack-resources');
+    expect(ofAll && !command.includes('--output json')).toBe(false);
   });
+});
+
+(hasParser ? describe : describe.skip)('the stock AWS CLI', () => {
+  test('takes these commands: all it misses is AWS', () => {
+    const wrong = 'aws sts get-caller-identity --no-such-option';
+    const input = JSON.stringify([...commands.map(filledIn), wrong]);
+    const { stdout } = spawnSync('python3', ['-c', parser], { input, env, encoding: 'utf8' });
+    const said = v.parse(v.array(v.string()), JSON.parse(stdout)).map((text) => text.trim());
+    const faults = commands.flatMap((command, index) =>
+      said[index]?.includes('Could not connect to the endpoint URL') ? [] : `${command}\n${said[index]}`,
+    );
+
+    expect(said.at(-1)).toMatch('Unknown options: --no-such-option');
+    expect(faults).toEqual([]);
+  }, 60_000);
 });

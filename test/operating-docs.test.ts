@@ -68,9 +68,9 @@ test('The resources of both stages are counted on the page that shows them side 
     Object.values(template.Resources).map(({ Type }) => Type.split('::')[1] ?? ''),
   );
   const names = [...new Set(services.flat()), 'all'];
-  const count = (all: readonly string[], name: string) => all.filter((one) => name === 'all' || one === name).length;
-
   for (const name of names) {
-    expect(page('stages')).toContain(`| ${[name, ...services.map((all) => count(all, name))].join(' | ')} |`);
+    expect(page('stages')).toContain(
+      `| ${[name, ...services.map((all) => all.filter((one) => name === 'all' || one === name).length)].join(' | ')} |`,
+    );
   }
 });

@@ -20,7 +20,7 @@ const FALLBACK_TIMEOUT_MS = 5_000;
 const AUTHORIZER_TIMEOUT_MS = 10_000;
 const UPDATE_TIMEOUT_MS = 15_000;
 /** Of the function and of the gateway. */
-const STREAMING_TIMEOUT_MS = 300_000;
+const STREAMING_TIMEOUT_MS = 120_000;
 
 describe('When a function', () => {
   const assembly = assemblyForFaults();

@@ -2,6 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { AlarmTargets } from '../../stages.ts';
+import { acknowledgeNist } from '../acknowledge.ts';
 import { type AlarmDefinition, alarmDefinitions, type AlarmId } from './alarm-table.ts';
 import { AlarmTopic } from './alarm-topic.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
@@ -36,7 +37,10 @@ export class Alarms extends Construct {
 
   /** @throws Error where nobody is named, and that is not what the settings say */
   #targetArns(targets: AlarmsProps['targets'], alarmNamePrefix: string): string[] {
-    if (targets === 'nobody') return [];
+    if (targets === 'nobody') {
+      acknowledgeNist(this, 'CloudWatchAlarmAction', 'The settings of the stage say that nobody is to be told.');
+      return [];
+    }
     const { emails, topicArns, ownKey = false } = targets;
     if (emails.length + topicArns.length === 0) {
       throw new Error("alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'");
