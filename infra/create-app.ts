@@ -43,7 +43,7 @@ export function createApp(
       ...settings,
       pageOrigin: pageOriginOf(settings),
     });
-    if (referencePage) addReferencePage(stage, settings, inventory);
+    if (referencePage && settings.page) addReferencePage(stage, settings, inventory);
     for (const stack of stage.node.children) {
       if (Stack.isStack(stack)) acknowledgeNistRules(stack);
     }

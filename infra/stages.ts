@@ -16,15 +16,27 @@ export interface StageSettings {
   readonly restoredTables?: Partial<Record<TableName, string>>;
   /** Days that logs are kept: one of those that CloudWatch Logs takes, such as 30, 90 or 365. */
   readonly logRetentionDays: LogRetentionDays;
-  /** Who is told of an alarm, and when it is over. Without anybody, alarms are seen on the dashboard only. */
-  readonly alarmTargets: AlarmTargets;
+  /** Alarms: 0.10 USD a month for each metric that they look at, 1.70 together. A canary is taken back by them. */
+  readonly alarms: boolean;
+  /** Who is told of an alarm, and when it is over. That nobody is has to be said. */
+  readonly alarmTargets: AlarmTargets | 'nobody';
+  /** One page of graphs in CloudWatch: 3 USD a month. */
+  readonly dashboard: boolean;
+  /** The reference page, on CloudFront; nothing at rest. A fresh account may have to ask AWS for CloudFront first. */
+  readonly page: boolean;
+  /** E-mails about the costs of the whole account; AWS takes nothing for it. */
+  readonly budget?: { readonly usdAMonth: number; readonly email: string };
   /**
    * How functions are replaced. `canary`: a tenth of the requests goes to the new ones for ten minutes; an alarm in
    * that time rolls them back. `allAtOnce`: at once.
    */
   readonly release: 'canary' | 'allAtOnce';
-  /** The firewall in front of the API; without one, the limits of the keys alone protect it. */
+  /** The firewall in front of the API: 9 USD a month, and 0.60 for a million requests. Without one, the limits of the keys alone protect it. */
   readonly firewall?: FirewallSettings;
+  /** What each method of the API takes from all clients together. */
+  readonly throttle: ThrottleSettings;
+  /** Whole lists that may take long. */
+  readonly lists: ListSettings;
   /** A name of one's own for the API, whose base address is then `https://NAME/v1`; by default API Gateway's. */
   readonly apiDomain?: Domain;
   /** A name of one's own for the reference page, from which browsers may then call the API; by default CloudFront's. */
@@ -42,6 +54,32 @@ export interface AlarmTargets {
   readonly emails: readonly string[];
   /** ARNs of SNS topics that are there already, such as those of a pager. */
   readonly topicArns: readonly string[];
+  /** Encrypt what goes out by e-mail with a KMS key of the stack: 1 USD a month. By default, SNS encrypts its disks. */
+  readonly ownKey?: boolean;
+}
+
+/**
+ * Throttle of a method of the API (API Gateway developer guide, "Throttle requests to your REST APIs"). The account has
+ * 10,000 requests a second for all of its APIs: what is left of it is for the other methods and stages.
+ */
+export interface ThrottleSettings {
+  /** At least what the largest customer may send: the gateway must not refuse what the limits admit. */
+  readonly requestsPerSecond: number;
+  /** As many as the account takes at once. Less would refuse a customer's burst that the limits admit. */
+  readonly burst: number;
+}
+
+export interface ListSettings {
+  /**
+   * The most that a reader of a whole list may take. At 2 MB a second, as fast as Lambda streams, the longest list
+   * (200 MB) takes 100 seconds. API Gateway allows 900.
+   */
+  readonly seconds: number;
+  /**
+   * The most lists of one kind that run at once: slow readers then hold no more of the account's functions. It is taken
+   * from all other functions, of which 100 have to stay, so that a fresh account (10) refuses it.
+   */
+  readonly concurrency?: number;
 }
 
 export interface FirewallSettings {
@@ -50,6 +88,8 @@ export interface FirewallSettings {
    * send in the six clock minutes that five minutes touch: the firewall must not refuse what the limits admit.
    */
   readonly requestsPerAddress: number;
+  /** Those of them without a bearer key, preflights of browsers included. No limit of a key holds for these. */
+  readonly requestsWithoutKey: number;
 }
 
 export interface Domain {
@@ -69,8 +109,13 @@ const staging: StageSettings = {
   name: 'staging',
   retainData: false,
   logRetentionDays: 30,
-  alarmTargets: { emails: [], topicArns: [] },
+  alarms: false,
+  alarmTargets: 'nobody',
+  dashboard: false,
+  page: true,
   release: 'allAtOnce',
+  throttle: { requestsPerSecond: 1_000, burst: 5_000 },
+  lists: { seconds: 120 },
   mostForEnterprise,
   petDeprecation,
 };
@@ -78,10 +123,16 @@ const staging: StageSettings = {
 const production: StageSettings = {
   name: 'production',
   retainData: true,
-  logRetentionDays: 365,
-  alarmTargets: { emails: [], topicArns: [] },
+  // The access log has the addresses of clients.
+  logRetentionDays: 30,
+  alarms: true,
+  alarmTargets: 'nobody',
+  dashboard: true,
+  page: true,
   release: 'canary',
-  firewall: { requestsPerAddress: 360_000 },
+  firewall: { requestsPerAddress: 360_000, requestsWithoutKey: 2_000 },
+  throttle: { requestsPerSecond: 2_500, burst: 5_000 },
+  lists: { seconds: 120 },
   mostForEnterprise,
   petDeprecation,
 };

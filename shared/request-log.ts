@@ -9,7 +9,7 @@ import { requiredEnv } from './environment.ts';
 export const requestMetrics = {
   Requests: [['stack'], ['stack', 'operation'], ['stack', 'plan'], ['stack', 'status']],
   /** Those that the authorizer denied, refused or could not count; `reason` is the error code. */
-  Refusals: [['stack', 'reason']],
+  Refusals: [['stack'], ['stack', 'reason']],
   ColdStarts: [['stack']],
 } as const;
 

@@ -7,6 +7,7 @@ import { MAX_STREAMED_BYTES } from '../infra/local/lambda/invocation.ts';
 import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
+import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
 import { LEASE_MS } from '../shared/keys/lease.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from './support/synthesized.ts';
 
@@ -26,14 +27,13 @@ const refusedPerSecond = resourcesOf(
   'AWS::ApiGateway::UsagePlan',
   v.looseObject({ Throttle: v.optional(v.object({ BurstLimit: v.number(), RateLimit: v.number() })) }),
 ).find(({ id }) => withoutHash(id) === 'UsagePlansOverflow')?.properties.Throttle?.RateLimit;
-const keysInAccount = /of the (?<keys>[\d,]+) API keys/.exec(JSON.stringify(production.template))?.groups?.keys;
 
 const { requestsPerAddress = Number.NaN } = stages.production.firewall ?? {};
 const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 
 describe('a number on a page', () => {
   test.each([
-    ['limits', `${keysInAccount} API keys in an account and region`],
+    ['limits', `${number(MAX_API_KEYS)} API keys in an account and region`],
     ['limits', `up to ${LEASE_MS / 1_000} second ago`],
     ['limits', `${refusedPerSecond} refused requests a second`],
     ['limits', `${number(requestsPerAddress)} requests in five minutes from one address`],
@@ -42,10 +42,7 @@ describe('a number on a page', () => {
     ['limits', `\`?limit=${MAX_LIMIT}\``],
     ['security', `| body | ${body}`],
     ['security', `| ${number(requestsPerAddress)} in five minutes`],
-    [
-      'security',
-      `${stages.staging.logRetentionDays} days on staging, ${stages.production.logRetentionDays} on production`,
-    ],
+    ['security', `${stages.production.logRetentionDays} days on both stages`],
     [
       'backup-and-restore',
       tableNames
@@ -63,4 +60,17 @@ describe('a number on a page', () => {
       `${number(agreedLimits.perMinute)} a minute and ${number(agreedLimits.perDay)} a day`,
     );
   });
+});
+
+test('The resources of both stages are counted on the page that shows them side by side', () => {
+  const { staging } = synthesizedStages();
+  const services = [staging, production].map(({ template }) =>
+    Object.values(template.Resources).map(({ Type }) => Type.split('::')[1] ?? ''),
+  );
+  const names = [...new Set(services.flat()), 'all'];
+  for (const name of names) {
+    expect(page('stages')).toContain(
+      `| ${[name, ...services.map((all) => all.filter((one) => name === 'all' || one === name).length)].join(' | ')} |`,
+    );
+  }
 });

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { errorCatalogue } from '../../shared/contract/errors.ts';
 import { operations } from '../../shared/contract/operations.ts';
 import { type Limits, planIds } from '../../shared/keys/plans.ts';
-import { syncMetricNames } from '../../shared/key-registry/sync-report.ts';
+import { countedBySync } from '../../shared/key-registry/sync-report.ts';
 import { requestMetrics } from '../../shared/request-log.ts';
-import { prices } from './prices.ts';
+import { prices, TRACED_SHARE } from './prices.ts';
 
 /** What a request takes, the mean of many. Measured by `npm run bench -- costs`. */
 export interface RequestUsage {
@@ -29,8 +29,8 @@ export interface CostSettings {
   readonly firewall: boolean;
 }
 
-/** What the costs in docs/operating/costs.md are computed with. X-Ray's default is one request in twenty, and the first of each second. */
-export const costSettings: CostSettings = { memoryMegabytes: 1_024, tracedShare: 0.05, firewall: true };
+/** What the costs in docs/operating/costs.md are computed with. */
+export const costSettings: CostSettings = { memoryMegabytes: 1_024, tracedShare: TRACED_SHARE, firewall: true };
 
 /** The requests of a customer, by their shares. */
 export const requestMix = { update: 0.5, pet: 0.3, page: 0.2 } as const;
@@ -97,11 +97,22 @@ export interface FixedParts {
   /** Metrics that alarms look at; one with a formula looks at each of its metrics. */
   readonly alarmMetrics: number;
   readonly dashboards: number;
-  /** Metrics that are not AWS's own free ones, and those that API Gateway keeps of each method. */
+  /** Metrics that are not AWS's own free ones, and those that API Gateway keeps of some methods; none without requests. */
   readonly metrics: number;
   readonly webAcls: number;
   readonly webAclRules: number;
   readonly kmsKeys: number;
+}
+
+/** The sync of keys, day and night: milliseconds with a few keys at 4 calls a second, and bytes of log, START to REPORT. */
+const SYNC = { everyMinutes: 5, billedMs: 2_000, memoryMegabytes: 512, logBytes: 1_000 };
+
+/** USD a month of a stage that nobody calls, with a few keys. What SQS is asked for events is within its lasting free million. */
+export function atRestMonthly(parts: FixedParts): number {
+  const syncs = (DAYS_A_MONTH * 1_440) / SYNC.everyMinutes;
+  const usage = { writeUnits: 0, readUnits: 1, invocations: 1, answerBytes: 0, ...SYNC };
+  const { lambda, dynamodb, logs, tracing } = costPerMillion(usage, { ...SYNC, tracedShare: 1, firewall: false });
+  return fixedMonthly({ ...parts, metrics: 0 }) + ((lambda + dynamodb + logs + tracing) * syncs) / MILLION;
 }
 
 /** What they cost in a month, in USD. */
@@ -120,6 +131,7 @@ const templateSchema = v.object({
   Resources: v.record(v.string(), v.object({ Type: v.string(), Properties: v.optional(v.unknown()) })),
 });
 const alarmSchema = v.object({ Metrics: v.optional(v.array(v.looseObject({ MetricStat: v.optional(v.unknown()) }))) });
+const stageSchema = v.object({ MethodSettings: v.array(v.object({ MetricsEnabled: v.boolean() })) });
 const webAclSchema = v.object({ Rules: v.array(v.unknown()) });
 
 /** Count, Latency, IntegrationLatency, 4XXError and 5XXError. */
@@ -131,13 +143,20 @@ export function fixedPartsOf(template: unknown): FixedParts {
   const all = (type: string): unknown[] =>
     resources.filter(({ Type }) => Type === type).map(({ Properties }) => Properties);
   const alarms = all('AWS::CloudWatch::Alarm').map((alarm) => v.parse(alarmSchema, alarm));
+  const measuredMethods = all('AWS::ApiGateway::Stage').flatMap((stage) =>
+    v.parse(stageSchema, stage).MethodSettings.filter(({ MetricsEnabled }) => MetricsEnabled),
+  );
   const webAcls = all('AWS::WAFv2::WebACL').map((acl) => v.parse(webAclSchema, acl));
   return {
     alarmMetrics: sum(
       alarms.map(({ Metrics = [{ MetricStat: {} }] }) => Metrics.filter((one) => one.MetricStat).length),
     ),
     dashboards: all('AWS::CloudWatch::Dashboard').length,
-    metrics: requestMetricCount() + syncMetricNames.length + METRICS_PER_METHOD * all('AWS::ApiGateway::Method').length,
+    metrics:
+      requestMetricCount() +
+      Object.keys(countedBySync).length +
+      all('AWS::Logs::MetricFilter').length +
+      METRICS_PER_METHOD * measuredMethods.length,
     webAcls: webAcls.length,
     webAclRules: sum(webAcls.map(({ Rules }) => Rules.length)),
     kmsKeys: all('AWS::KMS::Key').length,

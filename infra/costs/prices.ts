@@ -56,6 +56,9 @@ export const prices = {
   },
 } as const;
 
+/** Share of the requests that X-Ray records (see inventory-api.ts). */
+export const TRACED_SHARE = 0.05;
+
 /** The page that each service's prices come from. */
 export const priceSources: Readonly<Record<keyof typeof prices, string>> = {
   apiGateway: 'https://aws.amazon.com/api-gateway/pricing/',

@@ -12,7 +12,11 @@ export function baseUrlOf({ name, apiDomain }: Pick<StageSettings, 'name' | 'api
   return apiDomain ? baseUrlAt(apiDomain) : Fn.importValue(exportNames.baseUrl(name));
 }
 
-/** Origin of the reference page, for the stacks beside its own. */
-export function pageOriginOf({ name, pageDomain }: Pick<StageSettings, 'name' | 'pageDomain'>): string {
-  return pageDomain ? `https://${pageDomain.name}` : Fn.importValue(exportNames.pageOrigin(name));
+/** An origin that no page can have (RFC 2606, section 2): without a page, no browser may call the API. */
+const NO_ORIGIN = 'https://no-page.invalid';
+
+/** Origin of the reference page, for the stacks beside its own; or of a page that is kept elsewhere. */
+export function pageOriginOf({ name, page, pageDomain }: Pick<StageSettings, 'name' | 'page' | 'pageDomain'>): string {
+  if (pageDomain) return `https://${pageDomain.name}`;
+  return page ? Fn.importValue(exportNames.pageOrigin(name)) : NO_ORIGIN;
 }

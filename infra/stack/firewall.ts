@@ -37,7 +37,7 @@ export class Firewall extends Construct {
   /** @throws Error where the limit of an address is below what one customer may send */
   constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
-    const { stage, logRetentionDays, mostForEnterprise, requestsPerAddress } = props;
+    const { stage, logRetentionDays, mostForEnterprise, requestsPerAddress, requestsWithoutKey } = props;
     const least = MINUTES_TOUCHED * mostForEnterprise.perMinute;
     if (requestsPerAddress < least) {
       throw new Error(`firewall.requestsPerAddress must be ${least} at least: an Enterprise customer may send as many`);
@@ -48,17 +48,10 @@ export class Firewall extends Construct {
       defaultAction: { allow: {} },
       visibilityConfig: visibility(this.metricName),
       rules: [
-        {
-          name: 'RequestsPerAddress',
-          priority: 0,
-          statement: {
-            rateBasedStatement: { aggregateKeyType: 'IP', limit: requestsPerAddress, evaluationWindowSec: 300 },
-          },
-          action: { block: {} },
-          visibilityConfig: visibility('RequestsPerAddress'),
-        },
+        rateRule(0, 'RequestsPerAddress', requestsPerAddress),
         managedRules(1, 'AWSManagedRulesCommonRuleSet', COUNTED_ONLY),
         managedRules(2, 'AWSManagedRulesKnownBadInputsRuleSet', []),
+        rateRule(3, 'RequestsWithoutKey', requestsWithoutKey, withoutBearer),
       ],
     });
     new CfnWebACLAssociation(this, 'Association', { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
@@ -92,9 +85,39 @@ export class Firewall extends Construct {
           },
         ],
       },
-    }).node.addDependency(logs);
+    });
   }
 }
+
+/** Requests of one address in five minutes: all, or those of a statement. */
+function rateRule(
+  priority: number,
+  name: string,
+  limit: number,
+  scopeDownStatement?: CfnWebACL.StatementProperty,
+): CfnWebACL.RuleProperty {
+  const rate = { aggregateKeyType: 'IP', limit, evaluationWindowSec: 300 };
+  return {
+    name,
+    priority,
+    statement: { rateBasedStatement: { ...rate, ...(scopeDownStatement && { scopeDownStatement }) } },
+    action: { block: {} },
+    visibilityConfig: visibility(name),
+  };
+}
+
+const withoutBearer: CfnWebACL.StatementProperty = {
+  notStatement: {
+    statement: {
+      byteMatchStatement: {
+        fieldToMatch: { singleHeader: { Name: 'authorization' } },
+        positionalConstraint: 'STARTS_WITH',
+        searchString: 'bearer ',
+        textTransformations: [{ priority: 0, type: 'LOWERCASE' }],
+      },
+    },
+  },
+};
 
 function managedRules(priority: number, name: string, counted: readonly string[]): CfnWebACL.RuleProperty {
   return {

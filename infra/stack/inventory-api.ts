@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -17,15 +17,17 @@ import {
   RestApi,
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
+import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
 import { methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { allowedRequestHeaders } from '../../shared/http/cors.ts';
-import type { LogRetentionDays } from '../stages.ts';
+import { TRACED_SHARE } from '../costs/prices.ts';
+import type { StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './exports.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
-import { type OperationFunctions, STREAMING_TIMEOUT } from './operation-functions.ts';
+import type { OperationFunctions } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -35,15 +37,23 @@ const ANY_PATH = '{path+}';
 /** Operations whose answer is streamed. */
 const STREAMED: ReadonlySet<OperationId> = new Set(['listInventory', 'listOrders']);
 
+/** Operations whose metrics the alarm slow-answers reads, and those that the dashboard draws beside. */
+const ALARMED: readonly OperationId[] = ['updateInventory'];
+const DRAWN: readonly OperationId[] = ['getPet'];
+
 /** How long a browser may remember what a preflight said: an hour. */
 const PREFLIGHT_SECONDS = 3_600;
 
-export interface InventoryApiProps {
+type ApiSettings = Pick<
+  StageSettings,
+  'logRetentionDays' | 'throttle' | 'mostForEnterprise' | 'lists' | 'alarms' | 'dashboard'
+>;
+
+export interface InventoryApiProps extends ApiSettings {
   readonly name: string;
   /** Origin of the reference page, whose try-it calls the API from a browser. */
   readonly pageOrigin: string;
   readonly functions: OperationFunctions;
-  readonly logRetentionDays: LogRetentionDays;
   /** Leave the API no address but its own name. */
   readonly hasOwnDomain: boolean;
 }
@@ -58,7 +68,7 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { name, functions, pageOrigin, logRetentionDays, hasOwnDomain } = props;
+    const { name, functions, pageOrigin, logRetentionDays, hasOwnDomain, lists } = props;
     this.name = name;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.authorizer.live,
@@ -77,26 +87,45 @@ export class InventoryApi extends Construct {
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
         stageName: VERSION_SEGMENT,
-        loggingLevel: MethodLoggingLevel.ERROR,
-        metricsEnabled: true,
+        ...methodSettings(props),
         tracingEnabled: true,
         accessLogDestination: new LogGroupLogDestination(this.accessLogs),
         accessLogFormat,
       },
     });
     allowNoOldTls(this.restApi);
+    this.#sampleTraces();
     this.#keepExecutionLogs(logRetentionDays);
-    this.#route(functions, pageOrigin);
+    this.#route(functions, pageOrigin, Duration.seconds(lists.seconds));
     addGatewayResponses(this.restApi, pageOrigin);
     this.#releaseAfter(functions.all);
     this.#acknowledgeFindings();
   }
 
   /** API Gateway would make this group itself, and keep it for ever. */
-  #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
+  #keepExecutionLogs(logRetentionDays: ApiSettings['logRetentionDays']): void {
     const { restApiId, deploymentStage } = this.restApi;
     const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${VERSION_SEGMENT}`;
     deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
+  }
+
+  /** X-Ray's own rule also records the first request of each second: with little traffic, that is most of them. */
+  #sampleTraces(): void {
+    new CfnSamplingRule(this, 'Sampling', {
+      samplingRule: {
+        ruleName: Stack.of(this).stackName,
+        priority: 1_000,
+        version: 1,
+        reservoirSize: 0,
+        fixedRate: TRACED_SHARE,
+        serviceType: 'AWS::ApiGateway::Stage',
+        serviceName: `${this.name}/${VERSION_SEGMENT}`,
+        resourceArn: '*',
+        host: '*',
+        httpMethod: '*',
+        urlPath: '*',
+      },
+    });
   }
 
   /**
@@ -107,13 +136,14 @@ export class InventoryApi extends Construct {
     this.restApi.latestDeployment?.node.addDependency(...functions.map(({ live }) => live));
   }
 
-  #route({ operations: operationFunctions, fallback }: OperationFunctions, pageOrigin: string): void {
+  #route(functions: OperationFunctions, pageOrigin: string, listTimeout: Duration): void {
+    const { operations: operationFunctions, fallback } = functions;
     const toFallback = integration(fallback);
     const paths = new Set<string>();
     for (const id of operationIds()) {
       const { method, path } = operations[id];
       const target = operationFunctions[id];
-      this.#addMethod(path, method, STREAMED.has(id) ? streamingIntegration(target) : integration(target));
+      this.#addMethod(path, method, STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target));
       paths.add(path);
     }
     for (const path of ['/', ...paths, `/${ANY_PATH}`]) {
@@ -175,6 +205,30 @@ export class InventoryApi extends Construct {
   }
 }
 
+/**
+ * What holds for every method. Those whose metrics are read have them (0.30 USD a month for each of five metrics while
+ * there are requests), and all else again: API Gateway would take its own defaults.
+ *
+ * @throws Error where the throttle is below what one customer may send
+ */
+function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: ApiSettings) {
+  const least = Math.ceil(mostForEnterprise.perMinute / 60);
+  if (throttle.requestsPerSecond < least) {
+    throw new Error(`throttle.requestsPerSecond must be ${least} at least: an Enterprise customer may send as many`);
+  }
+  const settings = {
+    loggingLevel: MethodLoggingLevel.ERROR,
+    throttlingRateLimit: throttle.requestsPerSecond,
+    throttlingBurstLimit: throttle.burst,
+  };
+  const read: OperationId[] = [...(alarms || dashboard ? ALARMED : []), ...(dashboard ? DRAWN : [])];
+  const methodOptions = read.map((id) => {
+    const { method, path } = operations[id];
+    return [`${path}/${method}`, { ...settings, metricsEnabled: true }];
+  });
+  return { ...settings, metricsEnabled: false, methodOptions: Object.fromEntries(methodOptions) };
+}
+
 /** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still takes TLS 1.0. */
 function allowNoOldTls(restApi: RestApi): void {
   const resource = restApi.node.findChild('Resource');
@@ -213,10 +267,10 @@ function integration({ live }: ServiceFunction): LambdaIntegration {
 }
 
 /** API Gateway passes the answer on as it comes, whatever its size. */
-function streamingIntegration({ live }: ServiceFunction): LambdaIntegration {
+function streamingIntegration({ live }: ServiceFunction, timeout: Duration): LambdaIntegration {
   return new LambdaIntegration(live, {
     allowTestInvoke: false,
-    timeout: STREAMING_TIMEOUT,
+    timeout,
     responseTransferMode: ResponseTransferMode.STREAM,
   });
 }

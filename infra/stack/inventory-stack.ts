@@ -2,6 +2,7 @@ import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings } from '../stages.ts';
+import { AccountBudget } from './account-budget.ts';
 import { ApiDomain } from './api-domain.ts';
 import { baseUrlAt } from './exports.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
@@ -46,6 +47,7 @@ export class InventoryStack extends Stack {
     const { rollback } = new Monitoring(this, 'Monitoring', { ...settings, api, functions, keySync, tables, firewall });
     if (settings.release === 'canary')
       new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback });
+    if (settings.budget) new AccountBudget(this, 'Budget', settings.budget);
 
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
     new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });

@@ -56,6 +56,8 @@ export class KeySync extends Construct {
       entry: 'sync-keys',
       description: "Mirrors API Gateway's keys and usage plans into the keys table",
       timeout: TIMEOUT,
+      // It waits for API Gateway, day and night.
+      memorySize: 512,
       logRetentionDays,
       environment: {
         KEYS_TABLE: keysTable.tableName,

@@ -13,21 +13,17 @@ interface FunctionDefinition {
   /** File in the folder `functions`, without its ending. */
   readonly entry: string;
   readonly description: string;
-  readonly timeoutSeconds: number;
+  /** Of a list that is streamed, by the settings of the stage. */
+  readonly timeoutSeconds?: number;
   /** The calls that it may make, and no other; a transaction needs the rights of the writes in it. */
   readonly calls: Readonly<Partial<Record<TableName, readonly DynamoDBCall[]>>>;
 }
-
-/** A list is streamed for as long as it takes; this is the most that a reader may take. */
-export const STREAMING_TIMEOUT = Duration.minutes(5);
-const STREAMING_SECONDS = STREAMING_TIMEOUT.toSeconds();
 
 /** The function of each operation. */
 const ofOperations = {
   listInventory: {
     entry: 'list-inventory',
     description: operations.listInventory.purpose,
-    timeoutSeconds: STREAMING_SECONDS,
     calls: { stock: ['Query'] },
   },
   updateInventory: {
@@ -45,7 +41,6 @@ const ofOperations = {
   listOrders: {
     entry: 'list-orders',
     description: operations.listOrders.purpose,
-    timeoutSeconds: STREAMING_SECONDS,
     calls: { orders: ['Query'] },
   },
 } as const satisfies Record<OperationId, FunctionDefinition>;
@@ -70,7 +65,7 @@ const fallback: FunctionDefinition = {
  */
 export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
 
-export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation' | 'logRetentionDays'> {
+export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation' | 'logRetentionDays' | 'lists'> {
   readonly tables: Tables;
   /** Usage identifier that refused requests are metered as. */
   readonly overflowIdentifier: string;
@@ -117,7 +112,7 @@ export class OperationFunctions extends Construct {
   #add(
     id: string,
     { entry, description, timeoutSeconds, calls }: FunctionDefinition,
-    { tables, logRetentionDays }: OperationFunctionsProps,
+    { tables, logRetentionDays, lists }: OperationFunctionsProps,
     environment: Readonly<Record<string, string>>,
   ): ServiceFunction {
     const used = tableNames.filter((name) => calls[name]);
@@ -125,7 +120,8 @@ export class OperationFunctions extends Construct {
     const grantee = new ServiceFunction(this, id, {
       entry,
       description,
-      timeout: Duration.seconds(timeoutSeconds),
+      timeout: Duration.seconds(timeoutSeconds ?? lists.seconds),
+      ...(timeoutSeconds === undefined && { reservedConcurrentExecutions: lists.concurrency }),
       logRetentionDays,
       environment: { ...Object.fromEntries(names), ...environment },
     });

@@ -19,8 +19,10 @@ export interface CanaryReleaseProps {
  * that the deploy has changed.
  */
 export class CanaryRelease extends Construct {
+  /** @throws Error without alarms: nothing would take a release back */
   constructor(scope: Construct, id: string, { functions, alarms }: CanaryReleaseProps) {
     super(scope, id);
+    if (alarms.length === 0) throw new Error("release: 'canary' needs alarms: true, or nothing takes a release back");
     const application = new LambdaApplication(this, 'Application');
     const role = this.#role(functions);
     for (const { node, alias } of functions) {
@@ -33,7 +35,7 @@ export class CanaryRelease extends Construct {
         // The managed policy, which it would add, is for every function of the account.
         role: role.withoutPolicyUpdates(),
       });
-      group.node.addDependency(role);
+      group.node.addDependency(role.node.findChild('DefaultPolicy'));
     }
   }
 

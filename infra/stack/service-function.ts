@@ -30,6 +30,10 @@ export interface ServiceFunctionProps {
   readonly timeout: Duration;
   readonly logRetentionDays: LogRetentionDays;
   readonly environment?: Record<string, string>;
+  /** The most that run at once; by default what the account has left. */
+  readonly reservedConcurrentExecutions?: number | undefined;
+  /** By default that of what requests run on. */
+  readonly memorySize?: number;
 }
 
 /**
@@ -43,20 +47,22 @@ export class ServiceFunction extends LambdaFunction {
   readonly alias: Alias;
   readonly logs: ServiceLogs;
 
-  constructor(scope: Construct, id: string, { entry, logRetentionDays, environment, ...props }: ServiceFunctionProps) {
+  constructor(scope: Construct, id: string, serviceProps: ServiceFunctionProps) {
+    const { entry, logRetentionDays, environment, reservedConcurrentExecutions, ...props } = serviceProps;
     const logs = new ServiceLogs(scope, `${id}Logs`, { logRetentionDays });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
 
     const bundle = bundleFunction(entry);
     super(scope, id, {
+      memorySize: FUNCTION_MEMORY_MEGABYTES,
       ...props,
+      ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       environment: { ...environment, METRICS_NAMESPACE, STACK_NAME: Stack.of(scope).stackName },
       code: Code.fromAsset(bundle),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: FUNCTION_MEMORY_MEGABYTES,
       logGroup: logs,
       role,
       tracing: Tracing.ACTIVE,

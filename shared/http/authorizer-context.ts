@@ -12,7 +12,8 @@ import {
   windowsOf,
 } from '../keys/verdict.ts';
 
-const ADMITTED = 'ADMITTED';
+/** The outcome of a request that goes on to its function. */
+export const ADMITTED = 'ADMITTED';
 
 const codeOfRefusal = {
   minute: 'RATE_LIMIT_EXCEEDED',

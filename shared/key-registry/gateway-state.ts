@@ -70,7 +70,7 @@ export async function readGatewayState(client: APIGatewayClient, stage: ApiStage
     keysInAccount: apiKeys.size,
     predecessors: Map.groupBy(keys, ({ apiKey }) => apiKey.tags?.[gatewayTags.replacedBy]),
     hasAllPlans: missing.length === 0,
-    problems: [...problems, ...missingPlans, ...leftUnfinished(underWay)],
+    problems: [...problems, ...missingPlans, ...leftUnfinished(underWay), ...shortOfKeys(apiKeys.size)],
   };
 }
 
@@ -124,4 +124,13 @@ function leftUnfinished(underWay: ReadonlyMap<string, string>): string[] {
   return [...underWay]
     .filter(([, since]) => isStale(since, Date.now()))
     .map(([id, since]) => `The key ${id} was left unfinished at ${since}: run the command again that was cut off.`);
+}
+
+/** API keys that an account may have in a region: fixed by AWS. */
+export const MAX_API_KEYS = 10_000;
+
+/** Said early: to make room, customers have to go elsewhere. */
+export function shortOfKeys(count: number): string[] {
+  if (count < 0.9 * MAX_API_KEYS) return [];
+  return [`The account has ${count} of the ${MAX_API_KEYS} API keys that it may have in the region.`];
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundleOptions } from '../../infra/stack/bundle.ts';
-import { atMost, type Figure, median, ratioAtMost, report } from './figure.ts';
+import { atMost, type Figure, ratioAtMost } from './figure.ts';
 
 const RUNS = 21;
 const MAX_BUNDLE_KILOBYTES = 250;
@@ -57,7 +57,7 @@ export function benchBundles(): Figure[] {
         importFigure(name, ours, plain),
       ];
     });
-    return [...ofFunctions, ...powertoolsFigures(folder)];
+    return ofFunctions;
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -77,28 +77,6 @@ export function plainOptions(name: string): BuildOptions {
 function importFigure(name: string, ours: string, plain: string): Figure {
   const pairs = Array.from({ length: RUNS }, () => [importTime(ours), importTime(plain)] as const);
   return ratioAtMost(`${name}: cold import ÷ plain cold import`, pairs, MAX_IMPORT_RATIO, ' ms');
-}
-
-/**
- * What Powertools would add to the functions that requests wait for, which log and count by themselves: beside an empty
- * bundle. `sync-keys`, which nobody waits for, has it.
- */
-function powertoolsFigures(folder: string): Figure[] {
-  const metrics = bundleText(folder, 'metrics', "new (require('@aws-lambda-powertools/metrics').Metrics)();");
-  const nothing = bundleText(folder, 'nothing', '');
-  const added = Array.from({ length: RUNS }, () => importTime(metrics) - importTime(nothing));
-  return [
-    report('Powertools Metrics alone: bundle', statSync(metrics).size / 1_000, ' kB'),
-    report('Powertools Metrics alone: cold import', median(added), ' ms'),
-  ];
-}
-
-/** @returns the file */
-function bundleText(folder: string, name: string, contents: string): string {
-  const { entryPoints: _, ...options } = bundleOptions(name);
-  const outfile = join(folder, `${name}.cjs`);
-  buildSync({ ...options, stdin: { contents, resolveDir: import.meta.dirname }, outfile });
-  return outfile;
 }
 
 function importTime(file: string): number {

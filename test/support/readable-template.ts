@@ -56,7 +56,7 @@ function textOf(name: string, argument: unknown): string | undefined {
 function readable(value: unknown, stage: StageName): unknown {
   if (Array.isArray(value)) return value.map((part) => readable(part, stage));
   if (typeof value === 'string') {
-    return /^\{["\s]/.test(value) ? readable(JSON.parse(value), stage) : nameOf(value, stage);
+    return /^\{\s*"/.test(value) ? readable(JSON.parse(value), stage) : nameOf(value, stage);
   }
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

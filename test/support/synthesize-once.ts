@@ -36,15 +36,19 @@ export function synthesizedOnce(): string {
 const oneStage = `
   const [, root, outdir, settings, referencePage] = process.argv;
   const { createApp } = await import(root + '/infra/create-app.ts');
-  createApp([JSON.parse(settings)], { outdir, referencePage: referencePage === 'true' }).synth();
+  createApp([JSON.parse(settings)].flat(), { outdir, referencePage: referencePage === 'true' }).synth();
 `;
 
 /**
- * Synthesises one stage with settings of its own.
+ * Synthesises one stage, or both, with settings of their own.
  *
  * @throws Error with what the CDK says where the settings cannot be
  */
-export function synthesizeStage(folder: string, settings: StageSettings, { referencePage = false } = {}): void {
+export function synthesizeStage(
+  folder: string,
+  settings: StageSettings | readonly StageSettings[],
+  { referencePage = false } = {},
+): void {
   runModule(oneStage, folder, JSON.stringify(settings), String(referencePage));
 }
 

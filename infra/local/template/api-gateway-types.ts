@@ -8,6 +8,7 @@ const stageProperties = v.strictObject({
   RestApiId: text,
   DeploymentId: noEffect,
   StageName: text,
+  // Metrics, and a throttle for all clients together: a laptop has neither so many, nor a bill.
   MethodSettings: noEffect,
   TracingEnabled: noEffect,
   AccessLogSetting: v.optional(v.strictObject({ DestinationArn: text, Format: text })),

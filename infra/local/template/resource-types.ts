@@ -70,6 +70,8 @@ const lambdaTypes = {
       Environment: v.optional(v.strictObject({ Variables: texts }), { Variables: {} }),
       LoggingConfig: v.strictObject({ LogGroup: text }),
       MemorySize: v.number(),
+      // It protects the other functions of an account, which a laptop does not have.
+      ReservedConcurrentExecutions: noEffect,
       Role: noEffect,
       Timeout: v.number(),
       TracingConfig: noEffect,

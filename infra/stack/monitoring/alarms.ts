@@ -1,14 +1,15 @@
 import { Duration } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { AlarmTargets } from '../../stages.ts';
+import { acknowledgeNist } from '../acknowledge.ts';
 import { type AlarmDefinition, alarmDefinitions, type AlarmId } from './alarm-table.ts';
 import { AlarmTopic } from './alarm-topic.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
 export interface AlarmsProps extends Monitored {
   /** Who is told when an alarm goes off, and when it is over. */
-  readonly targets: AlarmTargets;
+  readonly targets: AlarmTargets | 'nobody';
 }
 
 /** The alarms of one deployment, each with its runbook (see alarm-table.ts), and the topic that they go to. */
@@ -20,10 +21,7 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, { targets, ...monitored }: AlarmsProps) {
     super(scope, id);
     const prefix = `${monitored.stackName}-`;
-    const { topicArn } = new AlarmTopic(this, 'Topic', { alarmNamePrefix: prefix, emails: targets.emails });
-    const actions: IAlarmAction[] = [topicArn, ...targets.topicArns].map((arn) => ({
-      bind: () => ({ alarmActionArn: arn }),
-    }));
+    const actions = this.#targetArns(targets, prefix).map((arn) => ({ bind: () => ({ alarmActionArn: arn }) }));
 
     const made = alarmDefinitions.flatMap(([alarmId, definition]) => {
       const alarm = this.#alarm(`${prefix}${alarmId}`, monitored, alarmId, definition);
@@ -37,6 +35,20 @@ export class Alarms extends Construct {
     }
   }
 
+  /** @throws Error where nobody is named, and that is not what the settings say */
+  #targetArns(targets: AlarmsProps['targets'], alarmNamePrefix: string): string[] {
+    if (targets === 'nobody') {
+      acknowledgeNist(this, 'CloudWatchAlarmAction', 'The settings of the stage say that nobody is to be told.');
+      return [];
+    }
+    const { emails, topicArns, ownKey = false } = targets;
+    if (emails.length + topicArns.length === 0) {
+      throw new Error("alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'");
+    }
+    if (emails.length === 0) return [...topicArns];
+    return [new AlarmTopic(this, 'Topic', { alarmNamePrefix, emails, ownKey }).topicArn, ...topicArns];
+  }
+
   #alarm(alarmName: string, monitored: Monitored, alarmId: AlarmId, definition: AlarmDefinition): Alarm | undefined {
     const { title, severity, when, firstStep, periods = 1, breaches } = definition;
     const { periodMinutes = 5, missingData = TreatMissingData.NOT_BREACHING } = definition;
@@ -44,11 +56,11 @@ export class Alarms extends Construct {
     const found = definition.metric(metrics);
     if (!found) return undefined;
     // Where the window has no data, CloudWatch goes by older data, which may be of another hour.
-    const isNothingZero = missingData !== TreatMissingData.IGNORE;
+    const nothing = missingData === TreatMissingData.BREACHING ? 1 : 0;
     return new Alarm(this, pascalCase(alarmId), {
       alarmName,
       alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks.md#${alarmId}`,
-      metric: isNothingZero ? metrics.formula('FILL(found, 0)', { found }) : found,
+      metric: metrics.formula(`FILL(found, ${nothing})`, { found }),
       ...comparison(breaches),
       evaluationPeriods: periods,
       datapointsToAlarm: periods,
@@ -58,16 +70,9 @@ export class Alarms extends Construct {
 }
 
 function comparison(breaches: AlarmDefinition['breaches']) {
-  if ('above' in breaches) {
-    return { threshold: breaches.above, comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD };
-  }
-  if ('atLeast' in breaches) {
-    return {
-      threshold: breaches.atLeast,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    };
-  }
-  return { threshold: breaches.below, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD };
+  return 'above' in breaches
+    ? { threshold: breaches.above, comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD }
+    : { threshold: breaches.atLeast, comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD };
 }
 
 function pascalCase(id: string): string {

@@ -25,7 +25,9 @@ export function healthSection({ metrics, alarms }: HealthSectionProps): IWidget[
         'All alarms green and no 5xx: yes. The description of each alarm names its first step and its runbook.',
       ),
     ],
-    [new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: 4 })],
+    ...(alarms.length > 0
+      ? [[new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: 4 })]]
+      : []),
     [requests(metrics), latency(metrics), functionErrors(metrics)],
     [authorizer(metrics), database(metrics), sync(metrics)],
   ];
@@ -111,7 +113,7 @@ function sync(metrics: MonitoringMetrics): IWidget {
   return graph({
     title: 'Sync of keys',
     left: [
-      metrics.sync('SyncProblems', Stats.SAMPLE_COUNT).with({ label: 'Syncs' }),
+      metrics.function(metrics.monitored.sync, 'Invocations').with({ label: 'Syncs' }),
       metrics.sum('changes', changes, 'Keys changed'),
       metrics.sync('SyncProblems', Stats.MAXIMUM).with({ label: 'Problems' }),
       metrics.failedSyncs().with({ label: 'Failed syncs' }),

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../../shared/contract/errors.ts';
 import { type OperationId, operations } from '../../../shared/contract/operations.ts';
 import { METRICS_NAMESPACE } from '../../../shared/metrics-namespace.ts';
 import type { TableName } from '../../stages.ts';
+import { gatewayRefusals } from './gateway-refusals.ts';
 
 /** A function as it is called: by its alias, whose metrics are those of all versions behind it. */
 export type MonitoredFunction = Pick<IFunction, 'metric'>;
@@ -84,6 +85,16 @@ export class MonitoringMetrics {
     return this.#metric(METRICS_NAMESPACE, metricName, statistic, dimensions);
   }
 
+  /** Of all functions in the account. */
+  accountFunctions(metricName: string): Metric {
+    return this.#metric('AWS/Lambda', metricName, Stats.SUM, {});
+  }
+
+  /** Of the lines of the access log (see gateway-refusals.ts). */
+  gatewayRefusals(): Metric {
+    return this.#metric(METRICS_NAMESPACE, gatewayRefusals(this.monitored.stackName), Stats.SUM, {});
+  }
+
   /** Calls of the sync that wait for an admin. */
   failedSyncs(): Metric {
     const dimensions = { QueueName: this.monitored.failedSyncs.queueName };
@@ -100,7 +111,7 @@ export class MonitoringMetrics {
   }
 
   /** Of the firewall; undefined where there is none. */
-  firewall(metricName: 'AllowedRequests' | 'BlockedRequests'): Metric | undefined {
+  firewall(metricName: 'BlockedRequests'): Metric | undefined {
     const { firewall } = this.monitored;
     if (!firewall) return undefined;
     const dimensions = { WebACL: firewall.metricName, Rule: 'ALL', Region: Aws.REGION };

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { AlarmTargets } from '../../stages.ts';
+import type { StageSettings } from '../../stages.ts';
 import type { InventoryApi } from '../inventory-api.ts';
 import type { KeySync } from '../key-sync.ts';
 import type { OperationFunctions } from '../operation-functions.ts';
@@ -10,25 +10,25 @@ import type { Tables } from '../tables.ts';
 import { Alarms } from './alarms.ts';
 import { SavedQueries } from './queries.ts';
 import { ServiceDashboard } from './dashboard.ts';
+import { countGatewayRefusals } from './gateway-refusals.ts';
 import type { Monitored } from './metrics.ts';
 
-export interface MonitoringProps {
+export interface MonitoringProps extends Pick<StageSettings, 'alarms' | 'alarmTargets' | 'dashboard'> {
   readonly api: InventoryApi;
   readonly functions: OperationFunctions;
   readonly keySync: KeySync;
   readonly tables: Tables;
   readonly firewall: { readonly metricName: string } | undefined;
-  readonly alarmTargets: AlarmTargets;
 }
 
-/** All that tells how a deployment is: its alarms, its dashboard, and the questions to its logs. */
+/** All that tells how a deployment is: its alarms and its dashboard where it has them, and the questions to its logs. */
 export class Monitoring extends Construct {
   /** The alarms that take a release back. */
   readonly rollback: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { api, functions, keySync, tables, firewall, alarmTargets } = props;
+    const { api, functions, keySync, tables, firewall, alarmTargets, dashboard } = props;
     const { stackName } = Stack.of(this);
     const { getPet, listInventory, listOrders, updateInventory } = functions.operations;
     const monitored: Monitored = {
@@ -55,14 +55,13 @@ export class Monitoring extends Construct {
       sync: keySync.sync.logs,
       access: api.accessLogs,
     };
-    const alarms = new Alarms(this, 'Alarms', { ...monitored, targets: alarmTargets });
-    this.rollback = alarms.rollback;
-    new ServiceDashboard(this, 'Dashboard', {
-      ...monitored,
-      alarms: alarms.all,
-      logs,
-      memoryMegabytes: FUNCTION_MEMORY_MEGABYTES,
-    });
+    const alarms = props.alarms ? new Alarms(this, 'Alarms', { ...monitored, targets: alarmTargets }) : undefined;
+    this.rollback = alarms?.rollback ?? [];
+    if (alarms) countGatewayRefusals(this, api.accessLogs);
+    if (dashboard) {
+      const memoryMegabytes = FUNCTION_MEMORY_MEGABYTES;
+      new ServiceDashboard(this, 'Dashboard', { ...monitored, alarms: alarms?.all ?? [], logs, memoryMegabytes });
+    }
     new SavedQueries(this, 'Queries', { logs, stackName });
   }
 }

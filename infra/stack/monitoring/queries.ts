@@ -116,7 +116,7 @@ export const queries = {
     name: 'Errors of the gateway',
     logs: 'access',
     lines: [
-      'fields @timestamp, requestId, ip, method, resource, status, gatewayError, milliseconds, keyId',
+      'fields @timestamp, requestId, ip, method, resource, status, gatewayError, outcome, milliseconds, keyId',
       'filter ispresent(gatewayError) and gatewayError != "-"',
       'sort @timestamp desc',
       'limit 100',

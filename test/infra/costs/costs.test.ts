@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import {
   agreedLimits,
+  atRestMonthly,
   type Costs,
   costPerMillion,
   costSettings,
@@ -18,7 +19,11 @@ import {
 import { priceRegion, pricesTakenOn } from '../../../infra/costs/prices.ts';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
+import { readAssembly } from '../../../infra/local/assembly.ts';
+import { stages } from '../../../infra/stages.ts';
+import { synthesizeStage } from '../../support/synthesize-once.ts';
 import { resourcesOf, synthesizedStages } from '../../support/synthesized.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const page = readFileSync(path.join(import.meta.dirname, '../../../docs/operating/costs.md'), 'utf8');
 
@@ -61,7 +66,8 @@ describe('the page of the costs', () => {
       'AWS::Lambda::Function',
       v.looseObject({ MemorySize: v.number() }),
     );
-    expect(new Set(functions.map(({ properties }) => properties.MemorySize))).toEqual(
+    const ofRequests = functions.filter(({ id }) => id.startsWith('Functions'));
+    expect(new Set(ofRequests.map(({ properties }) => properties.MemorySize))).toEqual(
       new Set([costSettings.memoryMegabytes]),
     );
   });
@@ -91,11 +97,49 @@ describe('the page of the costs', () => {
     expect(requests).toBe(perDay * DAYS_A_MONTH);
     expect((totalOf(costs) * perDay * DAYS_A_MONTH) / 1_000_000 / month).toBeCloseTo(1, 1);
   });
+});
 
-  test.each([...tableOf('by the month')])('adds up what %s has by the month', (_, printed) => {
-    const [alarmMetrics = 0, dashboards = 0, metrics = 0, webAcls = 0, webAclRules = 0, kmsKeys = 0, sum = 0] = printed;
-    const parts = { alarmMetrics, dashboards, metrics, webAcls, webAclRules, kmsKeys };
-    expect(sum).toBeCloseTo(fixedMonthly(parts), 2);
+describe('by the month', () => {
+  const { staging, production } = synthesizedStages();
+  const folder = temporaryFolder();
+  const told = { emails: ['oncall@example.com'], topicArns: [] };
+  const { firewall: _, ...withoutFirewall } = stages.production;
+  // Under the name of staging, so that one synthesis makes both.
+  synthesizeStage(folder, [
+    { ...withoutFirewall, name: 'staging', dashboard: false, alarmTargets: told },
+    { ...stages.production, alarmTargets: { ...told, ownKey: true } },
+  ]);
+  const templates: [name: string, template: unknown, bound: number][] = [
+    ['staging', staging.template, 1],
+    ['production', production.template, 15],
+    ['production with every guard', readAssembly(folder, 'production').template, 15],
+    ["a hobby's production", readAssembly(folder, 'staging').template, 3],
+  ];
+
+  test.each(templates)(
+    '%s has and costs what the page says, and at rest less than its bound',
+    (name, template, bound) => {
+      const parts = fixedPartsOf(template);
+      const { alarmMetrics, dashboards, metrics, webAcls, webAclRules, kmsKeys } = parts;
+      const costs = [fixedMonthly(parts), atRestMonthly(parts)].map((usd) => Number(usd.toFixed(2)));
+
+      expect(tableOf('by the month').get(name)).toEqual(
+        [alarmMetrics, dashboards, metrics, webAcls, webAclRules, kmsKeys].concat(costs),
+      );
+      expect(atRestMonthly(parts)).toBeLessThan(bound);
+    },
+  );
+
+  test('beside each switch stands what it costs', () => {
+    const { alarmMetrics, dashboards, webAcls, webAclRules, kmsKeys } = fixedPartsOf(templates[2]?.[1]);
+    const nothing = { alarmMetrics: 0, dashboards: 0, metrics: 0, webAcls: 0, webAclRules: 0, kmsKeys: 0 };
+    const priceOf = (parts: Partial<typeof nothing>) => fixedMonthly({ ...nothing, ...parts }).toFixed(2);
+    const settings = readFileSync(path.join(import.meta.dirname, '../../../infra/stages.ts'), 'utf8');
+
+    expect(settings).toContain(`that they look at, ${priceOf({ alarmMetrics })} together`);
+    expect(settings).toContain(`page of graphs in CloudWatch: ${Number(priceOf({ dashboards }))} USD a month`);
+    expect(settings).toContain(`in front of the API: ${Number(priceOf({ webAcls, webAclRules }))} USD a month`);
+    expect(settings).toContain(`with a KMS key of the stack: ${Number(priceOf({ kmsKeys }))} USD a month`);
   });
 });
 
@@ -116,7 +160,11 @@ const template = {
     dashboard: { Type: 'AWS::CloudWatch::Dashboard', Properties: {} },
     acl: { Type: 'AWS::WAFv2::WebACL', Properties: { Rules: [{}, {}, {}] } },
     key: { Type: 'AWS::KMS::Key', Properties: {} },
-    method: { Type: 'AWS::ApiGateway::Method', Properties: {} },
+    filter: { Type: 'AWS::Logs::MetricFilter', Properties: {} },
+    stage: {
+      Type: 'AWS::ApiGateway::Stage',
+      Properties: { MethodSettings: [{ MetricsEnabled: false }, { MetricsEnabled: true }] },
+    },
     other: { Type: 'AWS::SQS::Queue' },
   },
 };
@@ -132,14 +180,13 @@ describe('what a template has that is paid by the month', () => {
     });
   });
 
-  test('has five metrics of each method, beside those of the requests', () => {
-    const { method: _, ...others } = template.Resources;
-    expect(fixedPartsOf(template).metrics - fixedPartsOf({ Resources: others }).metrics).toBe(5);
+  test('has five metrics of each method that has any, and one of each filter, beside those of the requests', () => {
+    expect(fixedPartsOf(template).metrics - fixedPartsOf({ Resources: {} }).metrics).toBe(6);
   });
 
-  test('has a metric for all requests, each operation, plan, status and reason, one more, and eight of the sync', () => {
+  test('has a metric for all requests, each operation, plan, status and reason, two more, and six of the sync', () => {
     const statuses = new Set([200, ...Object.values(errorCatalogue).map(({ status }) => status)]).size;
-    // 4 operations and none; 4 plans and none; 6 reasons; cold starts.
-    expect(fixedPartsOf({ Resources: {} }).metrics).toBe(1 + 5 + 5 + statuses + 6 + 1 + 8);
+    // 4 operations and none; 4 plans and none; 6 reasons; all refusals, cold starts.
+    expect(fixedPartsOf({ Resources: {} }).metrics).toBe(1 + 5 + 5 + statuses + 6 + 2 + 6);
   });
 });

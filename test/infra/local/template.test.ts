@@ -55,7 +55,6 @@ describe('a property or a value that the local host does not know stops it', () 
     ['a method for users of AWS', 'ApiGateway::Method', 'AuthorizationType', 'AWS_IAM'],
     ['an integration of another kind', 'ApiGateway::Method', 'Integration', { Type: 'HTTP' }],
     ['a yearly quota', 'ApiGateway::UsagePlan', 'Quota', { Limit: 1, Period: 'YEAR' }],
-    ['reserved concurrency', 'Lambda::Function', 'ReservedConcurrentExecutions', 5],
   ])('%s', (_, type, property, value) => {
     const template = service.with((editable) => {
       const { Properties } = resourceOf(editable, `AWS::${type}`)[1];

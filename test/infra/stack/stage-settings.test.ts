@@ -15,7 +15,11 @@ const everything: StageSettings = {
   ...stages.staging,
   restoredTables: { stock: 'stock-of-friday', requests: 'requests-of-friday' },
   logRetentionDays: 90,
-  alarmTargets: { emails: ['oncall@example.com'], topicArns: [pager] },
+  alarms: true,
+  alarmTargets: { emails: ['oncall@example.com'], topicArns: [pager], ownKey: true },
+  dashboard: true,
+  budget: { usdAMonth: 50, email: 'treasurer@example.com' },
+  lists: { seconds: 90, concurrency: 20 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
 };
@@ -128,6 +132,32 @@ describe('a stage with every setting', () => {
     for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
   });
 
+  test('encrypts what goes out by e-mail with a key of its own, and tells of the costs of the account', () => {
+    expect(propertiesOf(inventory, 'AWS::SNS::Topic')).toMatchObject([{ KmsMasterKeyId: expect.anything() }]);
+    expect(propertiesOf(inventory, 'AWS::KMS::Key')).toHaveLength(1);
+    expect(propertiesOf(inventory, 'AWS::Budgets::Budget')).toMatchObject([
+      {
+        Budget: { BudgetLimit: { Amount: 50, Unit: 'USD' }, TimeUnit: 'MONTHLY' },
+        NotificationsWithSubscribers: [80, 100].map((Threshold) => ({
+          Notification: { Threshold },
+          Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'treasurer@example.com' }],
+        })),
+      },
+    ]);
+  });
+
+  test('has lists that end, and hold so many functions at most', () => {
+    const lists = resourcesOf(inventory, 'AWS::Lambda::Function').filter(([id]) => id.startsWith('FunctionsList'));
+    const streamed = propertiesOf(inventory, 'AWS::ApiGateway::Method').filter(({ Integration }) =>
+      JSON.stringify(Integration).includes('response-streaming'),
+    );
+
+    expect(lists.map(([, { Properties }]) => Properties)).toMatchObject(
+      Array.from({ length: 2 }, () => ({ Timeout: 90, ReservedConcurrentExecutions: 20 })),
+    );
+    expect(streamed).toMatchObject(Array.from({ length: 2 }, () => ({ Integration: { TimeoutInMillis: 90_000 } })));
+  });
+
   test('keeps every log as long as it says', () => {
     const kept = [inventory, site, templateIn(folder, 'ReferenceContent')].flatMap((template) =>
       propertiesOf(template, 'AWS::Logs::LogGroup'),
@@ -172,15 +202,40 @@ describe('a stage with every setting', () => {
   });
 });
 
+describe('a stage without a page', () => {
+  const folder = temporaryFolder();
+
+  test('has no CloudFront, and no browser may call it', () => {
+    synthesizeStage(folder, { ...stages.staging, page: false }, { referencePage: true });
+    const files = readdirSync(path.join(folder, 'assembly-staging')).filter((file) => file.endsWith('.template.json'));
+
+    expect(files).toEqual([expect.stringMatching(/^stagingInventory/)]);
+    const text = readFileSync(path.join(folder, 'assembly-staging', files[0] ?? ''), 'utf8');
+    expect(text).toContain("'https://no-page.invalid'");
+    expect(text).not.toContain('Fn::ImportValue');
+  });
+});
+
 describe('a setting that cannot be is refused before anything is deployed', () => {
   const folder = temporaryFolder();
 
   test.each<[what: string, settings: Partial<StageSettings>, message: string]>([
     [
       'a firewall that refuses what a customer may send',
-      { firewall: { requestsPerAddress: 359_999 } },
+      { firewall: { requestsPerAddress: 359_999, requestsWithoutKey: 2_000 } },
       'firewall.requestsPerAddress must be 360000 at least',
     ],
+    [
+      'a throttle that refuses what a customer may send',
+      { throttle: { requestsPerSecond: 999, burst: 5_000 } },
+      'throttle.requestsPerSecond must be 1000 at least',
+    ],
+    [
+      'alarms that nobody is told of, and no word that this is meant',
+      { alarms: true, alarmTargets: { emails: [], topicArns: [] } },
+      "alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'",
+    ],
+    ['a canary without alarms', { release: 'canary' }, "release: 'canary' needs alarms: true"],
     [
       'the ARN of a restored table',
       { restoredTables: { keys: 'arn:aws:dynamodb:eu-central-1:1:table/t' } },

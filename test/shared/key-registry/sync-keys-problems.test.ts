@@ -1,6 +1,7 @@
 import { APIGatewayServiceException } from '@aws-sdk/client-api-gateway';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { shortOfKeys } from '../../../shared/key-registry/gateway-state.ts';
 import type { SyncReport } from '../../../shared/key-registry/sync-report.ts';
 import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
@@ -131,6 +132,11 @@ test('A key that is added has the lineage of those it replaces', async () => {
 
   expect(await registry.recordOf(second)).toMatchObject({ lineage: first.lineage });
   expect(await registry.recordOf(last)).toMatchObject({ lineage: first.lineage });
+});
+
+test('An account that has nine tenths of the API keys that it may have is a problem', () => {
+  expect(shortOfKeys(8_999)).toEqual([]);
+  expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys that it may have in the region.']);
 });
 
 describe('A sync that fails', () => {

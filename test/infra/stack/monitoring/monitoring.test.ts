@@ -28,11 +28,11 @@ const alarms = alarmsOf(production);
 const alarmNamed = (wanted: string) => alarms.find(({ id }) => id === wanted);
 
 describe('the alarms', () => {
-  test('are those of the table; that of the firewall is there only where there is one', () => {
+  test('are those of the table, on a stage that has alarms', () => {
     const ids = alarmDefinitions.map(([id]) => id);
 
     expect(alarms.map(({ id }) => id)).toEqual(ids);
-    expect(alarmsOf(staging).map(({ id }) => id)).toEqual(ids.filter((id) => id !== 'firewall-blocks'));
+    expect(alarmsOf(staging)).toEqual([]);
   });
 
   test('say what is wrong, when they go off and where to look first, and end in the path of their runbook', () => {
@@ -54,16 +54,16 @@ describe('the alarms', () => {
     const treated = Map.groupBy(alarms, (alarm) => alarm.TreatMissingData);
     const idsOf = (treatment: string) => treated.get(treatment)?.map(({ id }) => id);
 
-    expect([...treated.keys()].toSorted()).toEqual(['breaching', 'ignore', 'notBreaching']);
+    expect([...treated.keys()].toSorted()).toEqual(['breaching', 'notBreaching']);
     expect(idsOf('breaching')).toEqual(['sync-missing']);
-    expect(idsOf('ignore')).toEqual(['sync-problems', 'many-keys']);
   });
 
-  test.each(alarms)('$id takes nothing for zero, unless it keeps to what was last told', (alarm) => {
-    expect(alarm.Metrics[0]?.Expression === 'FILL(found, 0)').toBe(alarm.TreatMissingData !== 'ignore');
+  test.each(alarms)('$id takes nothing for good news, or for bad news where it misses something', (alarm) => {
+    const nothing = alarm.TreatMissingData === 'breaching' ? 1 : 0;
+    expect(alarm.Metrics[0]?.Expression).toBe(`FILL(found, ${nothing})`);
   });
 
-  test.each(['api-errors', 'many-refusals', 'firewall-blocks'])('%s wants some failures before it is a share', (id) => {
+  test.each(['api-errors', 'many-refusals'])('%s wants some failures before it is a share', (id) => {
     const formulas = (alarmNamed(id)?.Metrics ?? []).map(({ Expression }) => Expression);
 
     expect(formulas).toContainEqual(expect.stringMatching(/^IF\((\w+) >= \d{1,3}, 100 \* \1 \/ \w+, 0\)$/));
@@ -137,7 +137,7 @@ describe('the dashboard', () => {
     const named = [...text.matchAll(/dashboard, \*\*([^*]+)\*\*/g)].map(([, title]) => title);
     const titles = widgets.map(({ properties: { title = '' } }) => title);
 
-    expect(named.length).toBeGreaterThanOrEqual(5);
+    expect(named.length).toBeGreaterThanOrEqual(4);
     for (const title of named) expect(titles).toContainEqual(expect.stringMatching(`^${title}`));
     expect(widgets.find(({ type }) => type === 'alarm')?.properties.alarms).toHaveLength(alarmDefinitions.length);
   });
