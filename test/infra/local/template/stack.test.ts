@@ -33,7 +33,7 @@ describe('the template of the service', () => {
 
     expect(stock?.ref).toMatch(/^staging-Inventory-TablesStock/);
     expect(update?.properties).toMatchObject({
-      Code: { S3Bucket: 'cdk-hnb659fds-assets-000000000000-us-east-1', S3Key: expect.stringMatching(/\.zip$/) },
+      Code: { S3Bucket: 'cdk-petstaging-assets-000000000000-us-east-1', S3Key: expect.stringMatching(/\.zip$/) },
       Handler: 'index.handler',
       MemorySize: 1024,
       Timeout: 15,
