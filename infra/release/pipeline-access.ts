@@ -35,9 +35,12 @@ export class PipelineAccess extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
     const withoutBootstrap = new BootstraplessSynthesizer() as IStackSynthesizer;
-    const description = 'What the pipeline of the pet store inventory service may do';
     // With the admin's own rights: the bootstraps come after it.
-    super(scope, id, { description, synthesizer: withoutBootstrap, ...props });
+    super(scope, id, {
+      description: 'What the pipeline of the pet store inventory service may do',
+      synthesizer: withoutBootstrap,
+      ...props,
+    });
     this.#repository = new CfnParameter(this, 'Repository', {
       description: 'OWNER/NAME on GitHub; OWNER@ID/NAME@ID where the tokens of the repository say so',
       allowedPattern: REPOSITORY,
