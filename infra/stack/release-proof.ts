@@ -28,7 +28,7 @@ export class ReleaseProof extends Construct {
     if (invoker instanceof CfnResource) invoker.addPropertyOverride('LoggingConfig', { LogGroup: logs.logGroupName });
     acknowledgeFindings(provider, functions);
     // None gets a request before all are proven.
-    for (const { alias } of functions) alias.node.addDependency(this);
+    for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
   }
 }
 

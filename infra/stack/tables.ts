@@ -98,5 +98,5 @@ const keyed = (partitionKey: Attribute, sortKey?: Attribute): Schema =>
 /** An empty name, or an ARN, would be found out by a deploy only, when it has already begun. */
 function checkedName(table: TableName, restored: string): string {
   if (/^[\w.-]{3,255}$/.test(restored)) return restored;
-  throw new Error(`A restored table, ${table}, must be given by the name of its table in DynamoDB, not "${restored}"`);
+  throw new Error(`A restored table of ${table} must be the name of a DynamoDB table, not "${restored}"`);
 }

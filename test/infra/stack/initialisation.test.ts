@@ -8,7 +8,7 @@ import { patientClient } from '../../support/patient-client.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
 import { anEntry, StockTable } from '../../support/stock-table.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
-import { createKeysTable, createOrdersTable, createPetsTable } from '../../support/tables.ts';
+import { createKeysTable, createOrdersTable, createPetsTable, createRequestsTable } from '../../support/tables.ts';
 
 const { staging } = synthesizedStages();
 
@@ -67,7 +67,7 @@ beforeAll(async () => {
     KEYS_TABLE: await createKeysTable(client),
     PETS_TABLE: await createPetsTable(client),
     ORDERS_TABLE: await createOrdersTable(client),
-    REQUESTS_TABLE: 'requests',
+    REQUESTS_TABLE: await createRequestsTable(client),
     SECRETS_TABLE: 'secrets',
     OVERFLOW_USAGE_IDENTIFIER: 'overflow',
     INTERIM_USAGE_IDENTIFIER: 'interim',
@@ -117,6 +117,48 @@ describe.each(functions)('%s', (id, event, unreached, reached) => {
     // Once: the environment that could not reach it is the one that serves.
     expect(log.join('').match(/Init Duration/g)).toHaveLength(1);
   });
+});
+
+/** What a release asks of a new version: by the calls it may make, all of them and nothing that changes anything. */
+describe.each([
+  ['FunctionsAuthorizer', ['UpdateItem']],
+  ['FunctionsListInventory', ['Query']],
+  ['FunctionsUpdateInventory', ['GetItem', 'TransactWriteItems']],
+  ['FunctionsGetPet', ['GetItem', 'GetItem']],
+  ['FunctionsListOrders', ['Query']],
+  ['FunctionsFallback', []],
+])('%s, invoked with nothing', (id, calls) => {
+  test('proves by %j that it can serve, and changes nothing', async () => {
+    const lambda = deploy(id);
+    await lambda.invoke('{}');
+    const before = engine.calls.length;
+
+    await expect(lambda.invoke('{}')).resolves.toMatch(/^(?:null)?$/);
+    expect(engine.calls.slice(before)).toEqual(calls);
+    expect(log.join('')).not.toMatch(/statusCode|"status":/);
+  });
+
+  if (calls.length === 0) return;
+
+  test('fails where DynamoDB is out of reach', async () => {
+    const lambda = deploy(id);
+    await engine.disconnect();
+    try {
+      await expect(lambda.invoke('{}')).rejects.toThrow();
+    } finally {
+      await engine.reconnect();
+    }
+  });
+});
+
+test('The update proves that it can write to both of its tables, the requests too', async () => {
+  const { REQUESTS_TABLE, ...others } = variables;
+  variables = { ...others, REQUESTS_TABLE: 'no-such-table' };
+  try {
+    await expect(deploy('FunctionsUpdateInventory').invoke('{}')).rejects.toThrow('ResourceNotFoundException');
+  } finally {
+    variables = { ...others, REQUESTS_TABLE: String(REQUESTS_TABLE) };
+  }
 });
 
 test('What the first request finds set up was set up before it: the connection, by a call that changes nothing', async () => {
