@@ -120,14 +120,14 @@ describe('restoring every table of production, and the way back', () => {
   });
 });
 
-describe('a release that takes a grant away', () => {
-  /** The authorizer may only read keys; with a new version of it, or as it was. */
-  function withoutWrites(isChanged: boolean): Map<string, string> {
-    const text = JSON.stringify(templateOf('usual')).replaceAll('"dynamodb:UpdateItem"', '"dynamodb:GetItem"');
-    const changed = isChanged ? text.replaceAll(/(FunctionsAuthorizerCurrentVersion)\w+/g, '$1Other') : text;
-    return narrowedFunctions(templateOf('usual'), v.parse(templateSchema, JSON.parse(changed)));
-  }
+/** The authorizer may only read keys; with a new version of it, or as it was. */
+function withoutWrites(isChanged: boolean): Map<string, string> {
+  const text = JSON.stringify(templateOf('usual')).replaceAll('"dynamodb:UpdateItem"', '"dynamodb:GetItem"');
+  const changed = isChanged ? text.replaceAll(/(FunctionsAuthorizerCurrentVersion)\w+/g, '$1Other') : text;
+  return narrowedFunctions(templateOf('usual'), v.parse(templateSchema, JSON.parse(changed)));
+}
 
+describe('a release that takes a grant away', () => {
   test('is refused where it brings another version of the function, and told what that lacks', () => {
     expect([...withoutWrites(true)]).toEqual([
       [

@@ -194,7 +194,7 @@ describe('the access of the pipeline', () => {
 });
 
 describe.each(stageNames)('the bootstrap of %s', (stage) => {
-  const [other] = stageNames.filter((name) => name !== stage);
+  const other = stageNames.find((name) => name !== stage);
   const statementsOf = (name: string) =>
     resources('AWS::IAM::ManagedPolicy', policySchema)
       .filter(({ id }) => id.toLowerCase().startsWith(`${stage}${name}policy`))

@@ -178,12 +178,13 @@ describe('the key of the smoke test', () => {
   });
 });
 
+const stack = (release: string) =>
+  `echo '${JSON.stringify({ Stacks: [{ Outputs: [{ OutputKey: 'RunningRelease', OutputValue: release }] }] })}'`;
+const failing = (reason: string) => `echo '${reason}' >&2; exit 254`;
+
 describe('the release that runs', () => {
   const { run: script } = scriptStep('deploy-stage.yml', 'deploy', 'Look which release runs');
   const env = { STAGE: 'staging', RELEASE: '200' };
-  const stack = (release: string) =>
-    `echo '${JSON.stringify({ Stacks: [{ Outputs: [{ OutputKey: 'RunningRelease', OutputValue: release }] }] })}'`;
-  const failing = (reason: string) => `echo '${reason}' >&2; exit 254`;
 
   test.each([
     ['is what the stack says', stack('100'), '100'],

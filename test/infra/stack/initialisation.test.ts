@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
 import { generateApiKey } from '../../../shared/keys/api-key.ts';
 import { pointSdkAt } from '../../support/engines.ts';
@@ -144,7 +145,7 @@ describe.each([
     const lambda = deploy(id);
     await engine.disconnect();
     try {
-      await expect(lambda.invoke('{}')).rejects.toThrow();
+      await expect(lambda.invoke('{}')).rejects.toBeInstanceOf(FunctionError);
     } finally {
       await engine.reconnect();
     }
