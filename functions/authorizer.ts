@@ -3,6 +3,7 @@ import { errorCatalogue } from '../shared/contract/errors.ts';
 import { operationAt } from '../shared/contract/operations.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
+import { withHealthCheck } from '../shared/health-check.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
 import {
   authorizerMetrics,
@@ -25,14 +26,17 @@ const interimKey = requiredEnv('INTERIM_USAGE_IDENTIFIER');
 const logRequest = requestLog();
 
 /** A write whose condition is false: no key has this hash. */
-export const initialise = () => warmUp(() => limiter.admit('0'.repeat(64), Date.now()));
+const check = () => limiter.admit('0'.repeat(64), Date.now());
+export const initialise = () => warmUp(check);
 
 /**
  * Authenticates and counts a request (spec §5 and §8). A missing or bad key is denied, which the gateway answers with
  * 401. A request over a limit goes on to its function on the overflow usage plan, which is throttled; one that could not
  * be counted on the interim plan, which is not; with the error that the function answers it with, and logs.
  */
-export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+export const handler = withHealthCheck(check, authorize);
+
+async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const now = requestTime(event);
   const token = bearerToken(event);
   if (token === undefined) return denied(event, 'API_KEY_MISSING', now);
@@ -54,7 +58,7 @@ export const handler = async (event: APIGatewayRequestAuthorizerEvent): Promise<
       ...authorizerMetrics(takeColdStarts()),
     });
   }
-};
+}
 
 /** No function runs for a request that is denied, so it is logged here. */
 function denied(event: APIGatewayRequestAuthorizerEvent, code: DenialCode, now: number): APIGatewayAuthorizerResult {

@@ -2,6 +2,7 @@ import { ServiceError } from '../shared/contract/errors.ts';
 import { petToJson } from '../shared/contract/pets.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
+import { withHealthCheck } from '../shared/health-check.ts';
 import { deprecationHeaders } from '../shared/http/deprecation.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/request.ts';
@@ -13,19 +14,23 @@ const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const pets = new PetStore(client, requiredEnv('PETS_TABLE'));
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 
-export const initialise = () => warmUp(() => pets.find(ANY_ID));
+const check = () => Promise.all([pets.find(ANY_ID), stock.find(ANY_ID)]);
+export const initialise = () => warmUp(check);
 
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
-export const handler = operationHandler(
-  async (event) => {
-    const petId = parsePetId(event);
-    const [pet, inStock] = await Promise.all([pets.find(petId), stock.find(petId)]);
-    if (!pet) throw new ServiceError('PET_NOT_FOUND');
-    return { status: 200, body: petToJson(pet, inStock?.entry.status) };
-  },
-  deprecationHeaders({
-    deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),
-    sunsetAt: new Date(requiredEnv('SUNSET_AT')),
-    page: requiredEnv('PAGE_ORIGIN'),
-  }),
+export const handler = withHealthCheck(
+  check,
+  operationHandler(
+    async (event) => {
+      const petId = parsePetId(event);
+      const [pet, inStock] = await Promise.all([pets.find(petId), stock.find(petId)]);
+      if (!pet) throw new ServiceError('PET_NOT_FOUND');
+      return { status: 200, body: petToJson(pet, inStock?.entry.status) };
+    },
+    deprecationHeaders({
+      deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),
+      sunsetAt: new Date(requiredEnv('SUNSET_AT')),
+      page: requiredEnv('PAGE_ORIGIN'),
+    }),
+  ),
 );

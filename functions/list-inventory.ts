@@ -1,6 +1,7 @@
 import { inventoryItemToJson, petStatusSchema } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
+import { withHealthCheck } from '../shared/health-check.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { stockList } from '../shared/stores/stock-list.ts';
 import { warmUp } from '../shared/warm-up.ts';
@@ -8,12 +9,16 @@ import { warmUp } from '../shared/warm-up.ts';
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const stock = stockList(client, requiredEnv('STOCK_TABLE'));
 
-export const initialise = () => warmUp(() => stock.page({}, 1));
+const check = () => stock.page({}, 1);
+export const initialise = () => warmUp(check);
 
 /** `GET /inventory`: the stock levels of all pets, in ascending petId (spec §4.1). */
-export const handler = listHandler({
-  operation: 'listInventory',
-  status: petStatusSchema,
-  entries: stock,
-  toJson: inventoryItemToJson,
-});
+export const handler = withHealthCheck(
+  check,
+  listHandler({
+    operation: 'listInventory',
+    status: petStatusSchema,
+    entries: stock,
+    toJson: inventoryItemToJson,
+  }),
+);

@@ -1,6 +1,8 @@
+import { type ErrorCode, ServiceError } from '../shared/contract/errors.ts';
 import { entityTag, inventoryItemToJson, inventoryUpdateSchema } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
+import { withHealthCheck } from '../shared/health-check.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/request.ts';
@@ -17,12 +19,27 @@ const idempotent = new IdempotentUpdates(client, stock, requiredEnv('REQUESTS_TA
 
 export const initialise = () => warmUp(() => stock.find(ANY_ID));
 
+/** A transaction of both writes, which takes the rights of both. Its condition is false: no write sets this version. */
+async function check(): Promise<void> {
+  const neverDone = { petId: ANY_ID, quantity: 0, versions: ['none'] };
+  const ids = { requestId: 'health check', fingerprint: 'health check' };
+  await idempotent.once(ids, neverDone).catch((error: unknown) => {
+    if (!(error instanceof ServiceError && REFUSED.has(error.code))) throw error;
+  });
+}
+
+/** As the condition of an update does: there is no such entry, or it has another version. */
+const REFUSED: ReadonlySet<ErrorCode> = new Set(['PET_NOT_FOUND', 'PRECONDITION_FAILED']);
+
 /** `PATCH /inventory/{petId}`: sets the stock quantity of one pet and answers with its entry (spec §4.2). */
-export const handler = operationHandler(async (event) => {
-  const petId = parsePetId(event);
-  const { quantity } = parseJsonBody(event, inventoryUpdateSchema);
-  const update = { petId, quantity, versions: ifMatchVersions(event) };
-  const request = idempotentRequest(event, update);
-  const { entry, version } = await (request ? idempotent.once(request, update) : stock.update(update));
-  return { status: 200, headers: { ETag: entityTag(version) }, body: inventoryItemToJson(entry) };
-}, stabilityHeader('updateInventory'));
+export const handler = withHealthCheck(
+  check,
+  operationHandler(async (event) => {
+    const petId = parsePetId(event);
+    const { quantity } = parseJsonBody(event, inventoryUpdateSchema);
+    const update = { petId, quantity, versions: ifMatchVersions(event) };
+    const request = idempotentRequest(event, update);
+    const { entry, version } = await (request ? idempotent.once(request, update) : stock.update(update));
+    return { status: 200, headers: { ETag: entityTag(version) }, body: inventoryItemToJson(entry) };
+  }, stabilityHeader('updateInventory')),
+);

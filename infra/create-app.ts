@@ -1,4 +1,4 @@
-import { App, Stack, Stage } from 'aws-cdk-lib';
+import { App, BOOTSTRAP_QUALIFIER_CONTEXT, Stack, Stage } from 'aws-cdk-lib';
 import { acknowledgeNistRules } from './stack/acknowledge.ts';
 import { pageOriginOf } from './stack/exports.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
@@ -37,11 +37,14 @@ export function createApp(
 ): App {
   const context = { ...featureFlags, '@aws-cdk/core:validateAgainstDefaultRules': validate };
   const app = new App({ analyticsReporting: false, context, ...(outdir !== undefined && { outdir }) });
+  const atOnce = isAtOnce(app);
   for (const settings of stages) {
     const stage = new Stage(app, settings.name);
+    stage.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.qualifier);
     const inventory = new InventoryStack(stage, 'Inventory', {
       ...settings,
       pageOrigin: pageOriginOf(settings),
+      atOnce,
     });
     if (referencePage && settings.page) addReferencePage(stage, settings, inventory);
     for (const stack of stage.node.children) {
@@ -49,6 +52,13 @@ export function createApp(
     }
   }
   return app;
+}
+
+/** `--context release=allAtOnce`: no release is a canary, so that going back to one is quick, and no alarm stops it. */
+function isAtOnce(app: App): boolean {
+  const release: unknown = app.node.tryGetContext('release');
+  if (release === undefined || release === 'allAtOnce') return release !== undefined;
+  throw new Error(`The context "release" may be "allAtOnce" only, not ${JSON.stringify(release)}`);
 }
 
 /** The API lets the page's origin call it, and the page has the API's address in it: so the page comes in two parts. */

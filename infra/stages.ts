@@ -10,10 +10,17 @@ export type TableName = (typeof tableNames)[number];
 /** What differs between deployments of the service. Account and region come from the environment of the deploy. */
 export interface StageSettings {
   readonly name: StageName;
+  /** Tells the stage's bootstrap from others in the account: `cdk bootstrap --qualifier`, ten characters at most. */
+  readonly qualifier: string;
   /** Keep the tables when the stack goes, and refuse to delete them. */
   readonly retainData: boolean;
   /** Tables that were restored from a backup and take the place of those of the stack, by their names in DynamoDB. */
   readonly restoredTables?: Partial<Record<TableName, string>>;
+  /**
+   * Tables that were in use until this release, while it takes others: `own` for those of the stack, or the names of
+   * restored ones. Functions may use both, and switch at once, without a canary. The next release takes this out.
+   */
+  readonly replacedTables?: Partial<Record<TableName, string>>;
   /** Days that logs are kept: one of those that CloudWatch Logs takes, such as 30, 90 or 365. */
   readonly logRetentionDays: LogRetentionDays;
   /** Alarms: 0.10 USD a month for each metric that they look at, 1.70 together. A canary is taken back by them. */
@@ -107,6 +114,7 @@ const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-1
 
 const staging: StageSettings = {
   name: 'staging',
+  qualifier: 'petstaging',
   retainData: false,
   logRetentionDays: 30,
   alarms: false,
@@ -122,6 +130,7 @@ const staging: StageSettings = {
 
 const production: StageSettings = {
   name: 'production',
+  qualifier: 'petprod',
   retainData: true,
   // The access log has the addresses of clients.
   logRetentionDays: 30,

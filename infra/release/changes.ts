@@ -8,8 +8,12 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { stackNameOf, stageNames } from '../stages.ts';
 import { lostTables, type Template, templateSchema } from './lost-tables.ts';
+import { narrowedFunctions } from './narrowed-functions.ts';
 
-/** `npm run changes`: what a deploy would change. It refuses the loss of a table unless somebody has allowed it. */
+/**
+ * `npm run changes`: what a deploy would change. It refuses the loss of a table, and of what a version of a function that
+ * still runs needs, unless somebody has allowed it.
+ */
 
 const DESCRIPTION = 'PULL_REQUEST_DESCRIPTION';
 
@@ -28,13 +32,14 @@ interface Options {
 
 const command = new Command('npm run changes --')
   .description(
-    'Compares the synthesized stacks with the deployed ones. Exits with 1 where a table would be lost and neither --allowed-by ' +
-      `nor the variable ${DESCRIPTION} has a line “Replaces-table: STACK/ID: why”; with 2 where it cannot tell.`,
+    'Compares the synthesized stacks with the deployed ones. Exits with 1 where a table, or what a running ' +
+      `function needs, would be lost and neither --allowed-by nor the variable ${DESCRIPTION} has a line ` +
+      '“Replaces-table: STACK/ID: why” or “Narrows-function: STACK/ID: why”; with 2 where it cannot tell.',
   )
   .option('--app <dir>', 'the synthesized stacks', 'cdk.out')
   .option('--against <dir>', 'other synthesized stacks, instead of the deployed ones')
   .option('--markdown', 'print Markdown, for a comment', false)
-  .option('--allowed-by <file>', 'a text that may allow the loss of tables')
+  .option('--allowed-by <file>', 'a text that may allow losses')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(printChanges);
 
@@ -51,29 +56,37 @@ async function printChanges({ app, against, markdown, allowedBy }: Options): Pro
   const text = allowedBy === undefined ? (process.env[DESCRIPTION] ?? '') : readFileSync(allowedBy, 'utf8');
   const reasons = allowedIn(text);
   const names = [...new Set([...after.keys(), ...before.keys()])].toSorted();
-  const lost = names.flatMap((name) => tablesLost(name, before.get(name), after.get(name)));
-  const refused = lost.filter(({ table }) => !reasons.has(table));
+  const losses = names.flatMap((name) => lossesOf(name, before.get(name), after.get(name)));
+  const refused = losses.filter(({ allowance }) => !reasons.has(allowance));
   const report = [
-    ...lost.map(({ table, what }) => `Loss: ${table} ${what}. ${reasons.get(table) ?? 'Not allowed.'}`),
-    ...refused.map(({ table }) => `If that is meant, say so in the description: Replaces-table: ${table}: why`),
+    ...losses.map(({ of, what, allowance }) => `Loss: ${of} ${what}. ${reasons.get(allowance) ?? 'Not allowed.'}`),
+    ...refused.map(({ allowance }) => `If that is meant, say so in the description: ${allowance}: why`),
     ...names.map((name) => `${name}: ${changesOf(before.get(name), after.get(name))}`),
   ].join('\n');
   process.stdout.write(markdown ? asComment(report) : `${report}\n`);
   if (refused.length === 0) return;
-  const tables = refused.map(({ table }) => table).join(', ');
-  process.stderr.write(`Tables would be lost, and nobody has said that it is meant: ${tables}\n`);
+  const lost = refused.map(({ of }) => of).join(', ');
+  process.stderr.write(`Something would be lost, and nobody has said that it is meant: ${lost}\n`);
   process.exitCode = 1;
 }
 
-/** The tables that a text allows to be lost, each with the reason. */
+/** The losses that a text allows, such as `Replaces-table: STACK/ID`, each with the reason. */
 function allowedIn(text: string): Map<string, string> {
-  const lines = text.matchAll(/^[ \t]*(?:[-*][ \t]+)?Replaces-table:[ \t]*([^\s:]+):[ \t]+(\S.*)$/gim);
-  return new Map([...lines].map(([, table = '', reason = '']) => [table, `Allowed: ${reason}`]));
+  const lines = text.matchAll(
+    /^[ \t]*(?:[-*][ \t]+)?(Replaces-table|Narrows-function):[ \t]*([^\s:]+):[ \t]+(\S.*)$/gm,
+  );
+  return new Map([...lines].map(([, kind = '', of = '', reason = '']) => [`${kind}: ${of}`, `Allowed: ${reason}`]));
 }
 
-function tablesLost(stack: string, before: Template | undefined, after: Template | undefined) {
-  const lost = before ? [...lostTables(before, after)] : [];
-  return lost.map(([id, what]) => ({ table: `${stack}/${id}`, what }));
+function lossesOf(stack: string, before: Template | undefined, after: Template | undefined) {
+  if (!before) return [];
+  const losses = {
+    'Replaces-table': lostTables(before, after),
+    'Narrows-function': after ? narrowedFunctions(before, after) : new Map<string, string>(),
+  };
+  return Object.entries(losses).flatMap(([kind, found]) =>
+    [...found].map(([id, what]) => ({ of: `${stack}/${id}`, what, allowance: `${kind}: ${stack}/${id}` })),
+  );
 }
 
 /** What a deploy changes in a stack, as `cdk diff` prints it. */

@@ -1,16 +1,18 @@
 import {
   Aws,
+  BootstraplessSynthesizer,
   CfnCondition,
   CfnOutput,
   CfnParameter,
-  DefaultStackSynthesizer,
   Fn,
+  type IStackSynthesizer,
   Stack,
   type StackProps,
 } from 'aws-cdk-lib';
-import { CfnOIDCProvider, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { CfnOIDCProvider, Effect, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../stack/acknowledge.ts';
+import { acknowledge, acknowledgeNist } from '../stack/acknowledge.ts';
+import { boundary, executionStatements } from './execution-policy.ts';
 import { stackNameOf, stageNames, type StageName, stages } from '../stages.ts';
 
 const ISSUER = 'token.actions.githubusercontent.com';
@@ -21,16 +23,24 @@ const AUDIENCE = 'sts.amazonaws.com';
 const REPOSITORY = String.raw`[\w.-]+(@\d+)?/[\w.-]+(@\d+)?`;
 
 /**
- * What the pipeline may do on AWS, deployed once by an admin: GitHub's tokens instead of stored keys, one role for pull
- * requests, which only reads, and one for the deploys to each stage. Which job gets which role is for GitHub to say: it
- * signs the kind of event or the environment into the token.
+ * What the pipeline may do on AWS, deployed by an admin before anything else: GitHub's tokens instead of stored keys, one
+ * role for pull requests, which only reads, and one for the deploys to each stage, with the bootstrap of that stage alone.
+ * Which job gets which role is for GitHub to say: it signs the kind of event or the environment into the token. And what
+ * CloudFormation may do for each stage, which that stage is bootstrapped with.
  */
 export class PipelineAccess extends Stack {
   readonly #repository: string;
   readonly #providerArn: string;
 
   constructor(scope: Construct, id: string, props?: StackProps) {
-    super(scope, id, { description: 'What the pipeline of the pet store inventory service may do', ...props });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
+    const withoutBootstrap = new BootstraplessSynthesizer() as IStackSynthesizer;
+    // With the admin's own rights: the bootstraps come after it.
+    super(scope, id, {
+      description: 'What the pipeline of the pet store inventory service may do',
+      synthesizer: withoutBootstrap,
+      ...props,
+    });
     this.#repository = new CfnParameter(this, 'Repository', {
       description: 'OWNER/NAME on GitHub; OWNER@ID/NAME@ID where the tokens of the repository say so',
       allowedPattern: REPOSITORY,
@@ -40,7 +50,11 @@ export class PipelineAccess extends Stack {
     this.#role('PullRequest', 'pull_request', 'Reads what the stacks were deployed from', this.#readTemplates());
     for (const stage of stageNames) {
       const description = `Deploys ${stage} and issues a key for its smoke test`;
-      this.#role(capitalised(stage), `environment:${stage}`, description, [this.#deploy(), ...this.#issueKeys(stage)]);
+      this.#role(capitalised(stage), `environment:${stage}`, description, [
+        this.#deploy(stage),
+        ...this.#issueKeys(stage),
+      ]);
+      this.#bootstrapPolicies(stage);
     }
   }
 
@@ -85,10 +99,23 @@ export class PipelineAccess extends Stack {
     return [allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], arns)];
   }
 
-  /** The roles that `cdk bootstrap` has made for this account and region do the work. */
-  #deploy(): PolicyStatement {
+  /** For the roles that `cdk bootstrap` makes for the stage (docs/operating/pipeline.md). */
+  #bootstrapPolicies(stage: StageName): void {
+    const policies = { Execution: executionStatements(stage), Boundary: [boundary(stage)] };
+    for (const [name, statements] of Object.entries(policies)) {
+      const id = `${capitalised(stage)}${name}Policy`;
+      const description = `${name} policy of the bootstrap of ${stage}`;
+      const policy = new ManagedPolicy(this, id, { description, statements });
+      acknowledgeWildcards(policy, statements);
+      acknowledgeNist(policy, 'IAMPolicyNoStatementsWithFullAccess', 'Of the services that a stage has, and no other.');
+      new CfnOutput(this, `${id}Arn`, { value: policy.managedPolicyArn });
+    }
+  }
+
+  /** The roles that `cdk bootstrap` has made for the stage in this account and region do the work. */
+  #deploy(stage: StageName): PolicyStatement {
     const bootstrapped = ['deploy', 'file-publishing', 'lookup'].map(
-      (role) => `cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
+      (role) => `cdk-${stages[stage].qualifier}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
     );
     const arns = bootstrapped.map((role) => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/${role}`);
     return allow(['sts:AssumeRole'], arns);
@@ -97,7 +124,9 @@ export class PipelineAccess extends Stack {
   /** What `keys create` and `keys revoke` need for a key on a plan of the catalogue (docs/keys.md). */
   #issueKeys(stage: StageName): PolicyStatement[] {
     const stack = stackNameOf(stage);
-    const keysTable = stages[stage].restoredTables?.keys ?? `${stack}-TablesKeys*`;
+    const { restoredTables, replacedTables } = stages[stage];
+    const own = `${stack}-TablesKeys*`;
+    const tables = [restoredTables?.keys ?? 'own', replacedTables?.keys].filter((table) => table !== undefined);
     return [
       allow(['cloudformation:DescribeStacks'], [this.#arn('cloudformation', `stack/${stack}/*`)]),
       allow(['apigateway:GET'], ['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*', '/tags/*'].map(gateway)),
@@ -106,7 +135,7 @@ export class PipelineAccess extends Stack {
       allow(['apigateway:PUT', 'apigateway:POST', 'apigateway:DELETE'], [gateway('/tags/*')]),
       allow(
         ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:Scan'],
-        [this.#arn('dynamodb', `table/${keysTable}`)],
+        tables.map((table) => this.#arn('dynamodb', `table/${table === 'own' ? own : table}`)),
       ),
     ];
   }
@@ -127,13 +156,20 @@ const capitalised = (stage: StageName): string => `${stage.charAt(0).toUpperCase
 const wildcardReasons: Readonly<Record<string, string>> = {
   apigateway: 'API keys and usage plans get their ids when they are made, and belong to no stage.',
   cloudformation: 'CloudFormation ends the id of a stack with a part of its own. Reading only.',
+  '*': 'What a stage will have gets its name when it is made; the boundary policy keeps other stages out.',
+  iam: 'CloudFormation ends the name of a role with a part of its own.',
   dynamodb: 'CloudFormation ends the name of the keys table with a part of its own.',
 };
 
 function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
-  const wildcards = statements.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
+  const allowing = statements.filter(({ effect }) => effect === Effect.ALLOW);
+  const actions = allowing.flatMap((statement) => statement.actions).filter((action) => action.includes('*'));
+  for (const action of actions) {
+    acknowledge(policy, `IAM5[Action::${action}]`, 'CloudFormation makes, changes and deletes whatever a stage has.');
+  }
+  const wildcards = allowing.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
   for (const resource of new Set(wildcards)) {
-    const reason = wildcardReasons[resource.split(':')[2] ?? ''];
+    const reason = wildcardReasons[resource.split(':')[2] ?? resource];
     if (reason === undefined) throw new Error(`There is no reason for the wildcard in ${resource}`);
     // As cdk-nag writes what only the deploy knows.
     const names = { [Aws.PARTITION]: 'Partition', [Aws.REGION]: 'Region', [Aws.ACCOUNT_ID]: 'AccountId' };

@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings } from '../stages.ts';
@@ -10,6 +10,7 @@ import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
 import { CanaryRelease } from './release.ts';
+import { ReleaseProof } from './release-proof.ts';
 import { Tables } from './tables.ts';
 import { internalIdentifier, UsagePlans } from './usage-plans.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
@@ -17,6 +18,8 @@ import { Monitoring } from './monitoring/monitoring.ts';
 export interface InventoryStackProps extends StageSettings {
   /** Origin of the reference page, whose try-it calls the API from a browser. */
   readonly pageOrigin: string;
+  /** Let functions switch at once, whatever `release` says. */
+  readonly atOnce: boolean;
 }
 
 /** One deployment of the service. */
@@ -42,22 +45,32 @@ export class InventoryStack extends Stack {
     if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, api });
     const firewall = this.#protect(restApi.deploymentStage, settings);
     new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
-    const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, keysTable: tables.keys });
+    const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
 
+    new ReleaseProof(this, 'Proof', { ...settings, functions: functions.all });
     const { rollback } = new Monitoring(this, 'Monitoring', { ...settings, api, functions, keySync, tables, firewall });
-    if (settings.release === 'canary')
-      new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback });
+    if (settings.release === 'canary') {
+      const atOnce = settings.atOnce || settings.replacedTables !== undefined;
+      new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback, atOnce });
+    }
     if (settings.budget) new AccountBudget(this, 'Budget', settings.budget);
 
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
     new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });
     new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl, exportName: exportNames.baseUrl(name) });
+    new CfnOutput(this, 'RunningRelease', { value: this.#release() });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: restApi.deploymentStage.stageName });
     new CfnOutput(this, 'StockTableName', { value: tables.stock.tableName });
     new CfnOutput(this, 'KeysTableName', { value: tables.keys.tableName });
     new CfnOutput(this, 'PetsTableName', { value: tables.pets.tableName });
     new CfnOutput(this, 'OrdersTableName', { value: tables.orders.tableName });
+  }
+
+  /** A parameter, so that templates stay the same. Nothing but the output uses it. */
+  #release(): string {
+    const description = 'The run of the pipeline that deploys this: what a release that fails goes back to';
+    return new CfnParameter(this, 'ReleaseId', { description, default: 'none' }).valueAsString;
   }
 
   #protect(stage: Stage, { firewall, ...settings }: InventoryStackProps): Firewall | undefined {

@@ -2,18 +2,18 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Grant, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { ServiceFunction } from './service-function.ts';
-import type { ServiceTable } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 export interface KeySyncProps {
   readonly restApi: RestApi;
-  readonly keysTable: ServiceTable;
+  readonly tables: Tables;
   readonly logRetentionDays: LogRetentionDays;
 }
 
@@ -44,7 +44,7 @@ export class KeySync extends Construct {
   /** Where the events go that a sync failed on again and again. */
   readonly failed: Queue;
 
-  constructor(scope: Construct, id: string, { restApi, keysTable, logRetentionDays }: KeySyncProps) {
+  constructor(scope: Construct, id: string, { restApi, tables, logRetentionDays }: KeySyncProps) {
     super(scope, id);
     this.failed = new Queue(this, 'FailedSyncs', {
       encryption: QueueEncryption.SQS_MANAGED,
@@ -60,7 +60,7 @@ export class KeySync extends Construct {
       memorySize: 512,
       logRetentionDays,
       environment: {
-        KEYS_TABLE: keysTable.tableName,
+        KEYS_TABLE: tables.keys.tableName,
         API_ID: restApi.restApiId,
         API_STAGE: restApi.deploymentStage.stageName,
       },
@@ -70,7 +70,11 @@ export class KeySync extends Construct {
       // Two at once is the fewest that SQS allows; the sync is safe beside itself.
       new SqsEventSource(queue, { batchSize: 1_000, maxBatchingWindow: Duration.seconds(1), maxConcurrency: 2 }),
     );
-    keysTable.grant(sync, 'dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem');
+    Grant.addToPrincipal({
+      grantee: sync,
+      actions: ['dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      resourceArns: tables.arnsOf(tables.keys),
+    });
     this.#allowReading(sync);
 
     new Rule(this, 'Schedule', {

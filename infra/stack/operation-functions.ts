@@ -127,7 +127,7 @@ export class OperationFunctions extends Construct {
     });
     for (const name of used) {
       const actions = (calls[name] ?? []).map((call) => `dynamodb:${call}`);
-      Grant.addToPrincipal({ grantee, actions, resourceArns: [tables[name].tableArn] });
+      Grant.addToPrincipal({ grantee, actions, resourceArns: tables.arnsOf(tables[name]) });
     }
     return grantee;
   }

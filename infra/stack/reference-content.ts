@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DefaultStackSynthesizer, Duration, Fn, Stack, Token } from 'aws-cdk-lib';
+import { Duration, Fn, Stack, Token } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
@@ -54,7 +54,7 @@ export class ReferenceContent extends Stack {
   }
 
   #acknowledgeFindings(role: Role, bucketName: string): void {
-    const archives = `cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-assets-<AWS::AccountId>-<AWS::Region>/*.zip`;
+    const archives = `cdk-${this.synthesizer.bootstrapQualifier}-assets-<AWS::AccountId>-<AWS::Region>/*.zip`;
     const reasons = {
       [archives]: 'It reads the archives that the CDK uploads, whose names change with every release.',
       [`${bucketName}/*`]:

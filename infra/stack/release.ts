@@ -2,6 +2,7 @@ import { CfnElement, Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type Alias, CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -11,6 +12,8 @@ export interface CanaryReleaseProps {
   readonly functions: readonly ServiceFunction[];
   /** Any of them rolls the release back. */
   readonly alarms: readonly Alarm[];
+  /** Switch this once to the new versions without waiting or asking the alarms. All else stays, for the next release. */
+  readonly atOnce: boolean;
 }
 
 /**
@@ -20,7 +23,7 @@ export interface CanaryReleaseProps {
  */
 export class CanaryRelease extends Construct {
   /** @throws Error without alarms: nothing would take a release back */
-  constructor(scope: Construct, id: string, { functions, alarms }: CanaryReleaseProps) {
+  constructor(scope: Construct, id: string, { functions, alarms, atOnce }: CanaryReleaseProps) {
     super(scope, id);
     if (alarms.length === 0) throw new Error("release: 'canary' needs alarms: true, or nothing takes a release back");
     const application = new LambdaApplication(this, 'Application');
@@ -36,6 +39,7 @@ export class CanaryRelease extends Construct {
         role: role.withoutPolicyUpdates(),
       });
       group.node.addDependency(role.node.findChild('DefaultPolicy'));
+      if (atOnce) switchAtOnce(alias);
     }
   }
 
@@ -63,4 +67,9 @@ export class CanaryRelease extends Construct {
     acknowledge(role.node.findChild('DefaultPolicy'), 'IAM5[Resource::*]', reason);
     return role;
   }
+}
+
+/** CloudFormation itself then moves the alias, which CodeDeploy goes on from the next time. */
+function switchAtOnce({ node }: Alias): void {
+  if (node.defaultChild instanceof CfnAlias) delete node.defaultChild.cfnOptions.updatePolicy;
 }

@@ -11,11 +11,9 @@ import {
 import { Construct } from 'constructs';
 import type { StageSettings, TableName } from '../stages.ts';
 
-export interface TablesProps {
+export interface TablesProps extends Pick<StageSettings, 'restoredTables' | 'replacedTables'> {
   /** Keep the tables when the stack goes, and refuse to delete them. */
   readonly retainData: boolean;
-  /** For each table that was restored from a backup: the name of the new table, which takes its place. */
-  readonly restoredTables?: StageSettings['restoredTables'] | undefined;
 }
 
 /** A table of the stack, or a restored one. (`Table` is no `ITable` to TypeScript's `exactOptionalPropertyTypes`.) */
@@ -41,6 +39,8 @@ export class Tables extends Construct implements Readonly<Record<TableName, Serv
   /** Updates with an Idempotency-Key and their answers, for a day. */
   readonly requests: ServiceTable;
 
+  readonly #replaced = new Map<ServiceTable, ServiceTable>();
+
   /** @throws Error where the name of a restored table cannot be one */
   constructor(scope: Construct, id: string, props: TablesProps) {
     super(scope, id);
@@ -51,12 +51,22 @@ export class Tables extends Construct implements Readonly<Record<TableName, Serv
     this.requests = this.#add('requests', props, { ...keyed(string('requestId')), timeToLiveAttribute: 'expiresAt' });
   }
 
+  /** What may be used in the place of a table: beside itself the one in use until now, which running versions have. */
+  arnsOf(table: ServiceTable): string[] {
+    const replaced = this.#replaced.get(table);
+    return [table, ...(replaced ? [replaced] : [])].map(({ tableArn }) => tableArn);
+  }
+
   /** Adds a table. @returns the one to use, which is another where it was restored */
-  #add(name: TableName, { retainData, restoredTables = {} }: TablesProps, schema: Schema): ServiceTable {
+  #add(
+    name: TableName,
+    { retainData, restoredTables = {}, replacedTables = {} }: TablesProps,
+    schema: Schema,
+  ): ServiceTable {
     const restored = restoredTables[name];
     const isKept = retainData || restored !== undefined;
     const id = name.charAt(0).toUpperCase() + name.slice(1);
-    const table = new Table(this, id, {
+    const own = new Table(this, id, {
       ...schema,
       billingMode: BillingMode.PAY_PER_REQUEST,
       encryption: TableEncryption.AWS_MANAGED,
@@ -64,10 +74,20 @@ export class Tables extends Construct implements Readonly<Record<TableName, Serv
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
-    if (restored === undefined) return table;
-    return Table.fromTableName(this, `Restored${id}`, checkedName(name, restored));
+    const used = restored === undefined ? own : Table.fromTableName(this, `Restored${id}`, checkedName(name, restored));
+    const replaced = replacedTables[name];
+    if (replaced === (restored ?? OWN))
+      throw new Error(`replacedTables.${name} must be another table than the one in use`);
+    if (replaced === OWN) this.#replaced.set(used, own);
+    else if (replaced !== undefined) {
+      this.#replaced.set(used, Table.fromTableName(this, `Replaced${id}`, checkedName(name, replaced)));
+    }
+    return used;
   }
 }
+
+/** How `replacedTables` names the table of the stack. */
+const OWN = 'own';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
@@ -78,5 +98,5 @@ const keyed = (partitionKey: Attribute, sortKey?: Attribute): Schema =>
 /** An empty name, or an ARN, would be found out by a deploy only, when it has already begun. */
 function checkedName(table: TableName, restored: string): string {
   if (/^[\w.-]{3,255}$/.test(restored)) return restored;
-  throw new Error(`restoredTables.${table} must be the name of a DynamoDB table, not "${restored}"`);
+  throw new Error(`A restored table of ${table} must be the name of a DynamoDB table, not "${restored}"`);
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import type { StageName } from '../../infra/stages.ts';
+import { type StageName, stages } from '../../infra/stages.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 const templateSchema = v.looseObject({
@@ -70,7 +70,8 @@ function readable(value: unknown, stage: StageName): unknown {
   );
 }
 
-const nameOf = (text: string, stage: StageName): string => withoutHashes(text).replaceAll(stage, '<stage>');
+const nameOf = (text: string, stage: StageName): string =>
+  withoutHashes(text).replaceAll(stages[stage].qualifier, '<qualifier>').replaceAll(stage, '<stage>');
 
 /** Without SHA-256s, such as the names of assets, and without the hashes that logical ids and exports end with. */
 const withoutHashes = (text: string): string =>

@@ -29,7 +29,7 @@ const templateSchema = v.strictObject({
   // A resource that is served may not refer to any of these.
   Conditions: v.optional(v.unknown()),
   Mappings: v.optional(v.unknown()),
-  Parameters: v.optional(v.unknown()),
+  Parameters: v.optional(v.record(v.string(), v.looseObject({ Default: v.optional(v.string()) })), {}),
   Rules: v.optional(v.unknown()),
 });
 
@@ -68,9 +68,9 @@ export class LocalStack {
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     this.#name = name;
-    this.#template = parse(templateSchema, template, 'The template');
+    this.#template = withoutProviders(parse(templateSchema, template, 'The template'));
     this.#names = {
-      ref: (id) => pseudoParameters[id] ?? this.#ref(id),
+      ref: (id) => pseudoParameters[id] ?? this.#template.Parameters[id]?.Default ?? this.#ref(id),
       attribute: (id, attribute) => this.#attribute(id, attribute),
       imported: (exported) => (exported === exportNames.pageOrigin(stages.staging.name) ? pageOrigin : undefined),
     };
@@ -133,6 +133,19 @@ export class LocalStack {
     return attribute === 'Arn' ? arn(type.split('::')[1]?.toLowerCase() ?? type, name) : name;
   }
 }
+
+/** The functions behind custom resources are about a deploy, and not served. */
+function withoutProviders(template: Template): Template {
+  const all = Object.entries(template.Resources);
+  const custom = all.filter(([, { Type }]) => Type.startsWith('Custom::'));
+  const hidden = new Set(custom.map(([, { Properties }]) => referenceIn(Properties['ServiceToken'])));
+  return { ...template, Resources: Object.fromEntries(all.filter(([id]) => !hidden.has(id))) };
+}
+
+const referenceSchema = v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.literal('Arn')]) });
+
+const referenceIn = (token: unknown): string | undefined =>
+  v.is(referenceSchema, token) ? token['Fn::GetAtt'][0] : undefined;
 
 function isServed(type: string): boolean {
   return servedServices.some((service) => type.startsWith(service)) && !typesWithoutEffect.has(type);

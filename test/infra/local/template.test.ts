@@ -17,7 +17,7 @@ describe('the template of the service', () => {
 
     expect(stock?.ref).toMatch(/^staging-Inventory-TablesStock/);
     expect(update?.properties).toMatchObject({
-      Code: { S3Bucket: 'cdk-hnb659fds-assets-000000000000-us-east-1', S3Key: expect.stringMatching(/\.zip$/) },
+      Code: { S3Bucket: 'cdk-petstaging-assets-000000000000-us-east-1', S3Key: expect.stringMatching(/\.zip$/) },
       Handler: 'index.handler',
       MemorySize: 1024,
       Timeout: 15,
@@ -106,7 +106,7 @@ describe('anything else that the local host does not know', () => {
   test('is none of its business in what it does not serve', () => {
     const template = service.with((editable) => {
       const Properties = { Tags: { 'Fn::If': ['A', 'b', 'c'] } };
-      Object.assign(resourceOf(editable, 'AWS::CloudWatch::Alarm')[1], { Condition: 'C', Properties });
+      Object.assign(resourceOf(editable, 'AWS::Logs::QueryDefinition')[1], { Condition: 'C', Properties });
       editable.Conditions = { C: {} };
       editable.Resources.Thing = { Type: 'AWS::IoT::Thing', Properties: {} };
     });

@@ -12,7 +12,7 @@ const replacing = path.join(folder, 'replacing');
 const template = inventoryTemplate('production');
 const table = `production-Inventory/${tableId(template, 'Stock')}`;
 const allowance = `Replaces-table: ${table}: the stores get numbers`;
-const refusal = `Tables would be lost, and nobody has said that it is meant: ${table}\n`;
+const refusal = `Something would be lost, and nobody has said that it is meant: ${table}\n`;
 
 beforeAll(() => {
   const stock = template.Resources[tableId(template, 'Stock')];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { stageNames } from '../../../infra/stages.ts';
+import { stageNames, stages } from '../../../infra/stages.ts';
 import { inventoryTemplate, tableId } from '../../support/service-template.ts';
 import { runModule } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -22,7 +22,7 @@ const list = v.pipe(
   v.transform((value) => (Array.isArray(value) ? value : [value])),
 );
 const statementSchema = v.object({
-  Effect: v.literal('Allow'),
+  Effect: v.picklist(['Allow', 'Deny']),
   Action: v.pipe(list, v.array(v.string())),
   Resource: list,
 });
@@ -35,7 +35,7 @@ const roleSchema = v.object({
 });
 const policySchema = v.object({
   PolicyDocument: v.object({ Statement: v.array(statementSchema) }),
-  Roles: v.tuple([v.object({ Ref: v.string() })]),
+  Roles: v.optional(v.tuple([v.object({ Ref: v.string() })])),
 });
 const templateSchema = v.object({
   Parameters: v.record(v.string(), v.looseObject({ AllowedPattern: v.optional(v.string()) })),
@@ -71,7 +71,7 @@ function textOf(value: unknown): string {
 /** What the role whose logical id begins so may do: `action resource`. */
 function allowed(role: string): string[] {
   return resources('AWS::IAM::ManagedPolicy', policySchema)
-    .filter(({ properties: { Roles } }) => Roles[0].Ref.startsWith(role))
+    .filter(({ properties: { Roles } }) => Roles?.[0].Ref.startsWith(role))
     .flatMap(({ properties: { PolicyDocument } }) => PolicyDocument.Statement)
     .flatMap(({ Action, Resource }) => Action.flatMap((action) => Resource.map((one) => `${action} ${textOf(one)}`)))
     .toSorted();
@@ -144,26 +144,29 @@ describe('the access of the pipeline', () => {
     ]);
   });
 
-  test.each(stageNames)('lets a deploy to %s use the roles of the bootstrap and issue a key of its stage', (stage) => {
-    const ofAccount = '<AWS::Region>:<AWS::AccountId>';
-    const keysTable = `arn:<AWS::Partition>:dynamodb:${ofAccount}:table/${stage}-Inventory-TablesKeys*`;
+  test.each(stageNames)(
+    'lets a deploy to %s use the roles of its own bootstrap and issue a key of its stage',
+    (stage) => {
+      const ofAccount = '<AWS::Region>:<AWS::AccountId>';
+      const keysTable = `arn:<AWS::Partition>:dynamodb:${ofAccount}:table/${stage}-Inventory-TablesKeys*`;
 
-    expect(allowed(stage === 'staging' ? 'StagingRole' : 'ProductionRole')).toEqual([
-      ...gateway('DELETE', 'apikeys/*', 'tags/*'),
-      ...gateway('GET', 'apikeys', 'apikeys/*', 'tags/*', 'usageplans', 'usageplans/*'),
-      ...gateway('PATCH', 'apikeys/*'),
-      ...gateway('POST', 'apikeys', 'tags/*', 'usageplans/*/keys'),
-      ...gateway('PUT', 'tags/*'),
-      `cloudformation:DescribeStacks arn:<AWS::Partition>:cloudformation:${ofAccount}:stack/${stage}-Inventory/*`,
-      ...['GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
-      ...['deploy', 'file-publishing', 'lookup'].map(
-        (role) =>
-          `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:role/cdk-hnb659fds-${role}-role-<AWS::AccountId>-<AWS::Region>`,
-      ),
-    ]);
-    // CloudFormation names the table after the stack and the logical id.
-    expect(tableId(inventoryTemplate(stage), 'Keys')).toMatch(/^TablesKeys/);
-  });
+      expect(allowed(stage === 'staging' ? 'StagingRole' : 'ProductionRole')).toEqual([
+        ...gateway('DELETE', 'apikeys/*', 'tags/*'),
+        ...gateway('GET', 'apikeys', 'apikeys/*', 'tags/*', 'usageplans', 'usageplans/*'),
+        ...gateway('PATCH', 'apikeys/*'),
+        ...gateway('POST', 'apikeys', 'tags/*', 'usageplans/*/keys'),
+        ...gateway('PUT', 'tags/*'),
+        `cloudformation:DescribeStacks arn:<AWS::Partition>:cloudformation:${ofAccount}:stack/${stage}-Inventory/*`,
+        ...['GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
+        ...['deploy', 'file-publishing', 'lookup'].map(
+          (role) =>
+            `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:role/cdk-${stages[stage].qualifier}-${role}-role-<AWS::AccountId>-<AWS::Region>`,
+        ),
+      ]);
+      // CloudFormation names the table after the stack and the logical id.
+      expect(tableId(inventoryTemplate(stage), 'Keys')).toMatch(/^TablesKeys/);
+    },
+  );
 
   test('has no stored key, no user and no policy within a role', () => {
     const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
@@ -179,12 +182,60 @@ describe('the access of the pipeline', () => {
       .flat()
       .filter(({ type }) => type === 'aws:cdk:acknowledged-rules')
       .flatMap(({ data }) => Object.entries(v.parse(v.record(v.string(), v.string()), data)));
-    const wildcards = ['PullRequestRole', 'StagingRole', 'ProductionRole']
+    const ofRoles = ['PullRequestRole', 'StagingRole', 'ProductionRole']
       .flatMap(allowed)
       .filter((one) => one.includes('*'))
       .map((one) => `AwsSolutions::AwsSolutions-IAM5[Resource::${one.split(' ')[1]}]`);
 
-    expect(new Set(acknowledged.map(([rule]) => rule))).toEqual(new Set(wildcards));
+    const rules = new Set(acknowledged.map(([rule]) => rule));
+    expect(ofRoles.filter((rule) => !rules.has(rule))).toEqual([]);
     for (const [, reason] of acknowledged) expect(reason).toMatch(/^[A-Z].{30,}\.$/);
   });
+});
+
+describe.each(stageNames)('the bootstrap of %s', (stage) => {
+  const other = stageNames.find((name) => name !== stage);
+  const statementsOf = (name: string) =>
+    resources('AWS::IAM::ManagedPolicy', policySchema)
+      .filter(({ id }) => id.toLowerCase().startsWith(`${stage}${name}policy`))
+      .flatMap(({ properties: { PolicyDocument } }) => PolicyDocument.Statement);
+
+  test('lets CloudFormation use every service that the stage has something of', () => {
+    const actions = statementsOf('execution').flatMap(({ Action }) => Action);
+    const types = Object.values(inventoryTemplate(stage).Resources).map(({ Type }) => Type);
+    const services = types.filter((type) => type.startsWith('AWS::')).map((type) => type.split('::')[1]?.toLowerCase());
+
+    for (const service of new Set(services)) {
+      expect(actions).toContain(service === 'iam' ? 'iam:*Role' : `${service}:*`);
+    }
+  });
+
+  test('lets CloudFormation make roles of the stage alone', () => {
+    const ofRoles = statementsOf('execution').filter(({ Action }) => Action.some((one) => one.startsWith('iam:*')));
+
+    expect(ofRoles.flatMap(({ Resource }) => Resource.map(textOf))).toEqual([
+      `arn:<AWS::Partition>:iam:*:<AWS::AccountId>:role/${stage}-*`,
+    ]);
+  });
+
+  test('keeps whoever deploys it off all that has the name of the other stage', () => {
+    const denied = statementsOf('boundary');
+    const all = denied.flatMap(({ Resource }) => Resource.map(textOf));
+
+    expect(denied).toMatchObject([{ Effect: 'Deny', Action: ['*'] }]);
+    expect(all).toEqual(
+      expect.arrayContaining([
+        `arn:<AWS::Partition>:cloudformation:*:<AWS::AccountId>:stack/${other}-*`,
+        `arn:<AWS::Partition>:dynamodb:*:<AWS::AccountId>:table/${other}-*`,
+        `arn:<AWS::Partition>:iam:*:<AWS::AccountId>:role/cdk-${stages[other ?? stage].qualifier}-*`,
+        `arn:<AWS::Partition>:lambda:*:<AWS::AccountId>:function:${other}-*`,
+        `arn:<AWS::Partition>:s3:::cdk-${stages[other ?? stage].qualifier}-*`,
+      ]),
+    );
+    expect(all.filter((one) => one.includes(`${stage}-`) || one.includes('NAME'))).toEqual([]);
+  });
+});
+
+test('The stack is deployed before any bootstrap', () => {
+  expect(Object.keys(template.Parameters).toSorted()).toEqual(['HasProvider', 'Repository']);
 });

@@ -177,3 +177,86 @@ describe('the key of the smoke test', () => {
     });
   });
 });
+
+const stack = (release: string) =>
+  `echo '${JSON.stringify({ Stacks: [{ Outputs: [{ OutputKey: 'RunningRelease', OutputValue: release }] }] })}'`;
+const failing = (reason: string) => `echo '${reason}' >&2; exit 254`;
+
+describe('the release that runs', () => {
+  const { run: script } = scriptStep('deploy-stage.yml', 'deploy', 'Look which release runs');
+  const env = { STAGE: 'staging', RELEASE: '200' };
+
+  test.each([
+    ['is what the stack says', stack('100'), '100'],
+    ['is none to go back to where it was deployed by hand', stack('none'), ''],
+    ['is none to go back to where it is this one', stack('200'), ''],
+    ['is none where the stack is of before', `echo '{"Stacks":[{}]}'`, ''],
+    ['is none before the first deploy', failing('Stack with id staging-Inventory does not exist'), ''],
+  ])('%s', (_, answer, release) => {
+    const { status, calls, output } = runScript(script, { aws: noting(answer) }, {}, env);
+
+    expect({ status, output }).toEqual({ status: 0, output: `release=${release}\n` });
+    expect(calls).toBe('cloudformation describe-stacks --stack-name staging-Inventory --output json\n');
+  });
+
+  test('stops the deploy where it cannot be told', () => {
+    const { status, output } = runScript(script, { aws: failing('AccessDenied') }, {}, env);
+
+    expect({ status, output }).toEqual({ status: 1, output: '' });
+  });
+});
+
+describe('a deploy', () => {
+  const { run: script } = scriptStep('deploy-stage.yml', 'deploy', 'Deploy');
+
+  test.each(['cdk.out', 'cdk.out/all-at-once'])('of %s tells the stack which release it is', (ASSEMBLY) => {
+    const env = { STAGE: 'staging', RELEASE: '200', ASSEMBLY };
+    const { status, calls } = runScript(script, { npx: noting() }, {}, env);
+
+    expect(status).toBe(0);
+    expect(calls).toBe(
+      `cdk deploy --app ${ASSEMBLY} staging/* --parameters ${stackNameOf('staging')}:ReleaseId=200 --require-approval never --outputs-file outputs.json\n`,
+    );
+  });
+});
+
+describe('a failed smoke test', () => {
+  const { run: script } = scriptStep('deploy-stage.yml', 'deploy', 'Go back');
+  const env = { STAGE: 'production', RELEASE: '200' };
+
+  test('takes the release back, all at once, and says so', () => {
+    const { status, stdout, calls } = runScript(script, { npx: noting() }, {}, { ...env, BEFORE: '100' });
+
+    expect(calls).toBe(
+      'cdk deploy --app before/all-at-once production/* --parameters production-Inventory:ReleaseId=100 --require-approval never\n',
+    );
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: '::error::The smoke test has failed. production is back at the release of run 100.\n',
+    });
+  });
+
+  test('says where there is nothing to go back to', () => {
+    const { status, stdout, calls } = runScript(script, { npx: noting() }, {}, { ...env, BEFORE: '' });
+
+    expect({ status, calls }).toEqual({ status: 1, calls: '' });
+    expect(stdout).toMatch(/^::error::.*There is no release to go back to: 200 still runs on production\.\n$/);
+  });
+});
+
+describe('going back to a run', () => {
+  const { run: script } = scriptStep('roll-back.yml', 'check', 'Check the run');
+  const deployed = '.github/workflows/deploy.yml push main';
+
+  test.each([
+    ['of the workflow Deploy on main is done', '100', deployed, 0],
+    ['of a pull request is not', '100', '.github/workflows/changes.yml pull_request main', 1],
+    ['of another branch is not', '100', '.github/workflows/deploy.yml push other', 1],
+    ['that is no number is not', '100/../200', deployed, 1],
+  ])('%s', (_, RUN, found, expected) => {
+    const { status, stdout } = runScript(script, { gh: `echo '${found}'` }, {}, { REPOSITORY: 'acme/pets', RUN });
+
+    expect(status).toBe(expected);
+    expect(stdout).toMatch(expected === 0 ? /^$/ : /^::error::/);
+  });
+});

@@ -45,7 +45,9 @@ describe('a workflow', () => {
   test.each([...texts.keys()])('%s is not one that gives pull requests of strangers a token', (file) => {
     const events = Object.keys(workflow(file).on);
 
-    expect(['pull_request', 'push', 'schedule', 'workflow_call']).toEqual(expect.arrayContaining(events));
+    expect(['pull_request', 'push', 'schedule', 'workflow_call', 'workflow_dispatch']).toEqual(
+      expect.arrayContaining(events),
+    );
   });
 
   test.each(scripts)('puts nothing into the script of $at but by its environment', ({ script }) => {
@@ -82,11 +84,15 @@ describe('a job', () => {
 
   test.each(jobs)('$at may do no more than its work takes', ({ at, job }) => {
     const token = { 'id-token': 'write' };
+    /** With which it gets the assembly of another run. */
+    const deploying = { ...token, actions: 'read' };
     const further: Record<string, object> = {
       'changes.yml: diff': { ...token, 'pull-requests': 'write' },
-      'deploy.yml: staging': token,
-      'deploy.yml: production': token,
-      'deploy-stage.yml: deploy': token,
+      'deploy.yml: staging': deploying,
+      'deploy.yml: production': deploying,
+      'deploy-stage.yml: deploy': deploying,
+      'roll-back.yml: check': { actions: 'read' },
+      'roll-back.yml: deploy': deploying,
     };
 
     expect(job.permissions).toEqual({ contents: 'read', ...further[at] });
@@ -124,15 +130,24 @@ describe('the way to production', () => {
     });
   });
 
+  const deploySteps = [
+    'Look which release runs',
+    'Deploy',
+    'Issue a key for an hour',
+    'Smoke test',
+    'Fetch the release before',
+    'Go back',
+    'Revoke the key',
+  ];
+
   test('deploys what was tested, tries it, and revokes the key whatever came of it', () => {
     const file = 'deploy-stage.yml';
     const at = (name: string) => indexOf(file, 'deploy', (one) => one.name === name);
     const download = indexOf(file, 'deploy', ({ uses = '' }) => uses.startsWith('actions/download-artifact@'));
-    const order = [download, ...['Deploy', 'Issue a key for an hour', 'Smoke test', 'Revoke the key'].map(at)];
+    const order = [download, ...deploySteps.map(at)];
 
     expect(order).toEqual(order.toSorted((one, other) => one - other));
     expect(order[0]).toBeGreaterThan(0);
-    expect(scriptStep(file, 'deploy', 'Deploy').run).toContain('cdk deploy --app cdk.out "$STAGE/*"');
     expect(scriptStep(file, 'deploy', 'Revoke the key').if).toMatch(/^always\(\)/);
     expect(scripts.filter(({ at: job, script }) => job.startsWith(file) && /synth/.test(script))).toEqual([]);
   });
@@ -148,7 +163,37 @@ describe('the way to production', () => {
       expect.stringMatching(/^npm audit /),
       'npm sbom --sbom-format=cyclonedx > sbom.cdx.json',
       'npm run synth',
+      'npm run synth -- --context release=allAtOnce --output cdk.out/all-at-once',
     ]);
     expect(kept).toEqual(['sbom.cdx.json', 'cdk.out']);
+  });
+});
+
+describe('a job that deploys', () => {
+  const { steps: all } = v.parse(jobSchema, workflow('deploy-stage.yml').jobs['deploy']);
+
+  test('runs nothing that packages bring with them to be installed', () => {
+    expect(all.flatMap(({ run: script = '' }) => (script.startsWith('npm ci') ? [script] : []))).toEqual([
+      'npm ci --ignore-scripts',
+    ]);
+  });
+
+  test('goes back after a failed smoke test alone, and not from where somebody has gone back to', () => {
+    const [fetch, goBack] = ['Fetch the release before', 'Go back'].map((name) => all.find((one) => one.name === name));
+
+    expect(fetch?.if).toBe(
+      "failure() && steps.smoke.outcome == 'failure' && inputs.go-back-to == '' && steps.before.outputs.release != ''",
+    );
+    expect(fetch?.with).toMatchObject({ name: 'assembly', 'run-id': '${{ steps.before.outputs.release }}' });
+    expect(goBack?.if).toBe("always() && steps.smoke.outcome == 'failure'");
+    expect(all.find(({ id }) => id === 'smoke')?.name).toBe('Smoke test');
+  });
+
+  test('takes the release of the run that somebody wants to go back to, once it is known to be one', () => {
+    expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({
+      needs: 'check',
+      uses: './.github/workflows/deploy-stage.yml',
+      with: { 'go-back-to': '${{ inputs.run }}' },
+    });
   });
 });

@@ -1,12 +1,21 @@
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
 import { generateApiKey } from '../../../shared/keys/api-key.ts';
 import { patientClient, pointSdkAt } from '../../support/engines.ts';
 import { FaultyEngine } from '../../support/faulty-engine.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
-import { anEntry, createKeysTable, createOrdersTable, createPetsTable, StockTable } from '../../support/tables.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
+import {
+  anEntry,
+  createKeysTable,
+  createOrdersTable,
+  createPetsTable,
+  createRequestsTable,
+  StockTable,
+} from '../../support/tables.ts';
 
 const { staging } = synthesizedStages();
 
@@ -65,7 +74,7 @@ beforeAll(async () => {
     KEYS_TABLE: await createKeysTable(client),
     PETS_TABLE: await createPetsTable(client),
     ORDERS_TABLE: await createOrdersTable(client),
-    REQUESTS_TABLE: 'requests',
+    REQUESTS_TABLE: await createRequestsTable(client),
     SECRETS_TABLE: 'secrets',
     OVERFLOW_USAGE_IDENTIFIER: 'overflow',
     INTERIM_USAGE_IDENTIFIER: 'interim',
@@ -106,15 +115,57 @@ describe.each(functions)('%s', (id, event, unreached, reached) => {
   test('starts where DynamoDB is out of reach, and serves as soon as it is back', async () => {
     const lambda = deploy(id);
     await engine.disconnect();
-    const before = await lambda.invoke(JSON.stringify(event));
+    const before = await text(lambda.stream(JSON.stringify(event)));
     await engine.reconnect();
-    const after = await lambda.invoke(JSON.stringify(event));
+    const after = await text(lambda.stream(JSON.stringify(event)));
 
     expect(before).toContain(unreached);
     expect(after).toContain(reached);
     // Once: the environment that could not reach it is the one that serves.
     expect(log.join('').match(/Init Duration/g)).toHaveLength(1);
   });
+});
+
+/** What a release asks of a new version: by the calls it may make, all of them and nothing that changes anything. */
+describe.each([
+  ['FunctionsAuthorizer', ['UpdateItem']],
+  ['FunctionsListInventory', ['Query']],
+  ['FunctionsUpdateInventory', ['GetItem', 'TransactWriteItems']],
+  ['FunctionsGetPet', ['GetItem', 'GetItem']],
+  ['FunctionsListOrders', ['Query']],
+  ['FunctionsFallback', []],
+])('%s, invoked with nothing', (id, calls) => {
+  test('proves by %j that it can serve, and changes nothing', async () => {
+    const lambda = deploy(id);
+    await lambda.invoke('{}');
+    const before = engine.calls.length;
+
+    await expect(lambda.invoke('{}')).resolves.toMatch(/^(?:null)?$/);
+    expect(engine.calls.slice(before)).toEqual(calls);
+    expect(log.join('')).not.toMatch(/statusCode|"status":/);
+  });
+
+  if (calls.length === 0) return;
+
+  test('fails where DynamoDB is out of reach', async () => {
+    const lambda = deploy(id);
+    await engine.disconnect();
+    try {
+      await expect(lambda.invoke('{}')).rejects.toBeInstanceOf(FunctionError);
+    } finally {
+      await engine.reconnect();
+    }
+  });
+});
+
+test('The update proves that it can write to both of its tables, the requests too', async () => {
+  const { REQUESTS_TABLE, ...others } = variables;
+  variables = { ...others, REQUESTS_TABLE: 'no-such-table' };
+  try {
+    await expect(deploy('FunctionsUpdateInventory').invoke('{}')).rejects.toThrow('ResourceNotFoundException');
+  } finally {
+    variables = { ...others, REQUESTS_TABLE: String(REQUESTS_TABLE) };
+  }
 });
 
 test('What the first request finds set up was set up before it: the connection, by a call that changes nothing', async () => {

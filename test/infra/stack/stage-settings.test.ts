@@ -239,7 +239,12 @@ describe('a setting that cannot be is refused before anything is deployed', () =
     [
       'the ARN of a restored table',
       { restoredTables: { keys: 'arn:aws:dynamodb:eu-central-1:1:table/t' } },
-      'restoredTables.keys must be the name of a DynamoDB table',
+      'A restored table of keys must be the name of a DynamoDB table',
+    ],
+    [
+      'a replaced table that is the one in use',
+      { replacedTables: { stock: 'own' } },
+      'replacedTables.stock must be another table than the one in use',
     ],
     [
       'a deprecation that is no time',

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import type { Template } from './lost-tables.ts';
+
+const listSchema = v.pipe(
+  v.unknown(),
+  v.transform((value) => (Array.isArray(value) ? value : [value])),
+  v.array(v.unknown()),
+);
+const statementSchema = v.looseObject({ Action: v.optional(listSchema, []), Resource: v.optional(listSchema, []) });
+const policySchema = v.object({
+  PolicyDocument: v.object({ Statement: v.array(statementSchema) }),
+  Roles: v.optional(v.array(v.unknown()), []),
+});
+
+/**
+ * The functions of which a release would make a new version while it takes away what the version before may do or refers
+ * to. Each version keeps its own environment, but all share one role: the one before serves until the release is over,
+ * and again where it is taken back. What is no longer needed goes with the release after, which leaves the function as it
+ * is. By their logical ids, each with what it would lack.
+ */
+export function narrowedFunctions(before: Template, after: Template): Map<string, string> {
+  const narrowed = new Map<string, string>();
+  for (const [id, { Type, Properties }] of Object.entries(before.Resources)) {
+    const next = after.Resources[id];
+    if (Type !== 'AWS::Lambda::Function' || !next) continue;
+    if (isDeepStrictEqual(versionsOf(id, before), versionsOf(id, after))) continue;
+    const kept = new Set(grantsOf(next.Properties['Role'], after));
+    const lost = [
+      ...grantsOf(Properties['Role'], before).filter((grant) => !kept.has(grant)),
+      ...referencesIn(Properties['Environment']).filter(
+        (name) => name in before.Resources && !(name in after.Resources),
+      ),
+    ];
+    if (lost.length > 0) narrowed.set(id, `changes, and its version until now would lack ${lost.join(', ')}`);
+  }
+  return narrowed;
+}
+
+/** Their ids change with the code and the configuration of the function. */
+const versionsOf = (id: string, { Resources }: Template): string[] =>
+  Object.entries(Resources).flatMap(([name, { Type, Properties }]) =>
+    Type === 'AWS::Lambda::Version' && isDeepStrictEqual(Properties['FunctionName'], { Ref: id }) ? [name] : [],
+  );
+
+/** Everything that a role may do, as `action on resource`. */
+function grantsOf(role: unknown, { Resources }: Template): string[] {
+  const [roleId] = referencesIn(role);
+  return Object.values(Resources)
+    .filter(({ Type }) => Type === 'AWS::IAM::Policy')
+    .map(({ Properties }) => v.parse(policySchema, Properties))
+    .filter(({ Roles }) => Roles.some((one) => isDeepStrictEqual(one, { Ref: roleId })))
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .flatMap(({ Action, Resource, ...rest }) =>
+      Action.flatMap((action) => Resource.map((one) => `${String(action)} on ${shown(one)}${conditionOf(rest)}`)),
+    );
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** A grant with another condition is another grant; so is a denial. */
+function conditionOf({ Effect, ...rest }: Readonly<Record<string, unknown>>): string {
+  return Effect === 'Allow' && Object.keys(rest).length === 0 ? '' : ` with ${JSON.stringify({ Effect, ...rest })}`;
+}
+
+/** The logical ids that a value refers to. */
+function referencesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => {
+    if (name === 'Ref') return [String(part)];
+    return name === 'Fn::GetAtt' && Array.isArray(part) ? [String(part[0])] : referencesIn(part);
+  });
+}

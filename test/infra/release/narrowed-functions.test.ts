@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { lostTables, type Template, templateSchema } from '../../../infra/release/lost-tables.ts';
+import { narrowedFunctions } from '../../../infra/release/narrowed-functions.ts';
+import type { StageSettings } from '../../../infra/stages.ts';
+import { inventoryTemplate } from '../../support/service-template.ts';
+import { runModule } from '../../support/synthesize-once.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const synthesize = `
+  const [, root, folder, releases] = process.argv;
+  const { createApp } = await import(root + '/infra/create-app.ts');
+  const { stages } = await import(root + '/infra/stages.ts');
+  for (const [name, settings] of Object.entries(JSON.parse(releases))) {
+    createApp([{ ...stages.production, ...settings }], { outdir: folder + '/' + name, referencePage: false }).synth();
+  }
+`;
+
+/** Tables that a restore has made, one for each of the stack. */
+const restoredTables = {
+  stock: 'restored-stock',
+  keys: 'restored-keys',
+  pets: 'restored-pets',
+  orders: 'restored-orders',
+  requests: 'restored-requests',
+};
+
+const own = { stock: 'own', keys: 'own', pets: 'own', orders: 'own', requests: 'own' };
+
+/** Production as it is settled from release to release; what is not here is as ever. */
+const releases = {
+  restore: { restoredTables, replacedTables: own },
+  afterRestore: { restoredTables },
+  wayBack: { replacedTables: restoredTables },
+} satisfies Record<string, Partial<StageSettings>>;
+type Release = keyof typeof releases | 'usual';
+
+const folder = temporaryFolder();
+const templates = new Map<Release, Template>();
+
+beforeAll(() => {
+  runModule(synthesize, folder, JSON.stringify(releases));
+  templates.set('usual', v.parse(templateSchema, inventoryTemplate('production')));
+  for (const name of ['restore', 'afterRestore', 'wayBack'] as const) {
+    const stage = path.join(folder, name, 'assembly-production');
+    const file = readdirSync(stage).find((one) => one.endsWith('.template.json')) ?? '';
+    templates.set(name, v.parse(templateSchema, JSON.parse(readFileSync(path.join(stage, file), 'utf8'))));
+  }
+}, 60_000);
+
+function templateOf(release: Release): Template {
+  const template = templates.get(release);
+  if (!template) throw new Error(`There is no ${release}`);
+  return template;
+}
+
+const ofType = ({ Resources }: Template, type: string) =>
+  Object.entries(Resources).filter(([, resource]) => resource.Type === type);
+
+const functionSchema = v.object({
+  Environment: v.object({ Variables: v.record(v.string(), v.unknown()) }),
+  Role: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.literal('Arn')]) }),
+});
+
+/** How a policy names the table that a variable names. */
+const arnOf = (table: unknown): string =>
+  typeof table === 'string'
+    ? `:table/${table}"`
+    : JSON.stringify({ 'Fn::GetAtt': [v.parse(v.object({ Ref: v.string() }), table).Ref, 'Arn'] });
+
+/** The tables that the functions of one release use, and those of another do not let their roles have. */
+function notGranted(running: Template, deployed: Template): string[] {
+  return ofType(running, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) => {
+    const { success, output } = v.safeParse(functionSchema, Properties);
+    if (!success) return [];
+    const policies = ofType(deployed, 'AWS::IAM::Policy').map(([, policy]) => JSON.stringify(policy.Properties));
+    const grants = policies.filter((text) => text.includes(`{"Ref":"${output.Role['Fn::GetAtt'][0]}"}`)).join('');
+    const tables = Object.entries(output.Environment.Variables).filter(([name]) => name.endsWith('_TABLE'));
+    return tables.filter(([, table]) => !grants.includes(arnOf(table))).map(([name]) => `${id} ${name}`);
+  });
+}
+
+describe('restoring every table of production, and the way back', () => {
+  const steps: [from: Release, to: Release, changed: number][] = [
+    ['usual', 'restore', 6],
+    ['restore', 'afterRestore', 0],
+    ['afterRestore', 'wayBack', 6],
+    ['wayBack', 'usual', 0],
+  ];
+
+  test.each(steps)('from %s to %s takes nothing that a running version uses', (from, to, changed) => {
+    const [before, after] = [templateOf(from), templateOf(to)];
+    const versions = new Set(ofType(before, 'AWS::Lambda::Version').map(([id]) => id));
+
+    expect(ofType(after, 'AWS::Lambda::Version').filter(([id]) => !versions.has(id))).toHaveLength(changed);
+    expect(notGranted(before, after)).toEqual([]);
+    expect(notGranted(after, after)).toEqual([]);
+    expect(narrowedFunctions(before, after)).toEqual(new Map());
+    expect(lostTables(before, after)).toEqual(new Map());
+  });
+
+  test.each<[Release, canaries: number]>([
+    ['usual', 6],
+    ['restore', 0],
+    ['afterRestore', 6],
+    ['wayBack', 0],
+  ])('%s lets %i functions change by degrees, under the alarms', (release, canaries) => {
+    const aliases = ofType(templateOf(release), 'AWS::Lambda::Alias');
+
+    expect(aliases.filter(([, alias]) => 'UpdatePolicy' in alias)).toHaveLength(canaries);
+    expect(ofType(templateOf(release), 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(6);
+  });
+
+  test('without the replaced tables would be refused', () => {
+    const [before, after] = [templateOf('usual'), templateOf('afterRestore')];
+
+    expect(notGranted(before, after)).not.toEqual([]);
+    expect([...narrowedFunctions(before, after).keys()].map((id) => id.replace(/[0-9A-F]{8}$/, ''))).toEqual([
+      'FunctionsAuthorizer',
+      'FunctionsListInventory',
+      'FunctionsUpdateInventory',
+      'FunctionsGetPet',
+      'FunctionsListOrders',
+      'KeySyncFunction',
+    ]);
+  });
+});
+
+/** The authorizer may only read keys; with a new version of it, or as it was. */
+function withoutWrites(isChanged: boolean): Map<string, string> {
+  const text = JSON.stringify(templateOf('usual')).replaceAll('"dynamodb:UpdateItem"', '"dynamodb:GetItem"');
+  const changed = isChanged ? text.replaceAll(/(FunctionsAuthorizerCurrentVersion)\w+/g, '$1Other') : text;
+  return narrowedFunctions(templateOf('usual'), v.parse(templateSchema, JSON.parse(changed)));
+}
+
+describe('a release that takes a grant away', () => {
+  test('is refused where it brings another version of the function, and told what that lacks', () => {
+    expect([...withoutWrites(true)]).toEqual([
+      [
+        expect.stringMatching(/^FunctionsAuthorizer/),
+        expect.stringMatching(/^changes, and its version until now would lack dynamodb:UpdateItem on .*TablesKeys/),
+      ],
+    ]);
+  });
+
+  test('may pass where the function stays as it is: nobody uses the grant any more', () => {
+    expect(withoutWrites(false)).toEqual(new Map());
+  });
+
+  test('is refused where a resource goes that the environment until now names', () => {
+    const text = JSON.stringify(templateOf('usual')).replaceAll(/(FunctionsGetPetCurrentVersion)\w+/g, '$1Other');
+    const after = v.parse(templateSchema, JSON.parse(text));
+    const pets = Object.keys(after.Resources).find((id) => id.startsWith('TablesPets')) ?? '';
+    delete after.Resources[pets];
+
+    expect([...narrowedFunctions(templateOf('usual'), after).values()]).toEqual([
+      `changes, and its version until now would lack ${pets}`,
+    ]);
+  });
+});
