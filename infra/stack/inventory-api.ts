@@ -18,9 +18,11 @@ import {
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import { methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { methodsFor, methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { allowedMethods } from '../../shared/http/allowed-methods.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { allowedRequestHeaders } from '../../shared/http/cors.ts';
+import { securityHeaders } from '../../shared/http/security-headers.ts';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './exports.ts';
@@ -42,6 +44,7 @@ export interface InventoryApiProps {
   readonly name: string;
   /** Origin of the reference page, whose try-it calls the API from a browser. */
   readonly pageOrigin: string;
+  readonly allowedOrigins?: readonly string[];
   readonly functions: OperationFunctions;
   readonly logRetentionDays: LogRetentionDays;
   /** Leave the API no address but its own name. */
@@ -58,7 +61,7 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { name, functions, pageOrigin, logRetentionDays, hasOwnDomain } = props;
+    const { name, functions, pageOrigin, allowedOrigins = [], logRetentionDays, hasOwnDomain } = props;
     this.name = name;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.authorizer.live,
@@ -86,8 +89,8 @@ export class InventoryApi extends Construct {
     });
     allowNoOldTls(this.restApi);
     this.#keepExecutionLogs(logRetentionDays);
-    this.#route(functions, pageOrigin);
-    addGatewayResponses(this.restApi, pageOrigin);
+    this.#route(functions, [pageOrigin, ...allowedOrigins]);
+    addGatewayResponses(this.restApi, pageOrigin, allowedOrigins.length > 0);
     this.#releaseAfter(functions.all);
     this.#acknowledgeFindings();
   }
@@ -107,28 +110,31 @@ export class InventoryApi extends Construct {
     this.restApi.latestDeployment?.node.addDependency(...functions.map(({ live }) => live));
   }
 
-  #route({ operations: operationFunctions, fallback }: OperationFunctions, pageOrigin: string): void {
+  #route({ operations: operationFunctions, fallback }: OperationFunctions, origins: readonly string[]): void {
     const toFallback = integration(fallback);
     const paths = new Set<string>();
     for (const id of operationIds()) {
       const { method, path } = operations[id];
       const target = operationFunctions[id];
-      this.#addMethod(path, method, STREAMED.has(id) ? streamingIntegration(target) : integration(target));
+      for (const each of methodsFor(method))
+        this.#addMethod(path, each, STREAMED.has(id) ? streamingIntegration(target) : integration(target));
       paths.add(path);
     }
     for (const path of ['/', ...paths, `/${ANY_PATH}`]) {
       this.#addMethod(path, 'ANY', toFallback);
     }
-    for (const path of paths) this.#addPreflight(path, pageOrigin);
+    for (const path of paths) this.#addPreflight(path, origins);
   }
 
   /** What a browser asks before a page may call the API: it sends no key, and is no request to the service. */
-  #addPreflight(path: string, pageOrigin: string): void {
+  #addPreflight(path: string, [pageOrigin = '', ...others]: readonly string[]): void {
     const headers = {
       'Access-Control-Allow-Origin': pageOrigin,
       'Access-Control-Allow-Methods': methodsOf(path).join(', '),
       'Access-Control-Allow-Headers': allowedRequestHeaders.join(', '),
       'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+      ...allowedMethods(path),
+      ...securityHeaders,
       ...Object.fromEntries(Object.entries(limitHeaders).map(([header, source]) => [header, unknownLimit[source]])),
     };
     const parameters = Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, value]);
@@ -138,6 +144,7 @@ export class InventoryApi extends Construct {
         {
           statusCode: '204',
           responseParameters: Object.fromEntries(parameters.map(([name, value]) => [name, `'${value}'`])),
+          ...(others.length > 0 && { responseTemplates: { 'application/json': echoOf(others) } }),
         },
       ],
     });
@@ -174,6 +181,13 @@ export class InventoryApi extends Construct {
     );
   }
 }
+
+/** A template that names the origin of the request where it is one of these; without it, the origin of the page stays. */
+const echoOf = (origins: readonly string[]): string => `#set($origin = $input.params("Origin"))
+#if($origin == "")#set($origin = $input.params("origin"))#end
+#if(${origins.map((origin) => `$origin == "${origin}"`).join(' || ')})
+#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)
+#end`;
 
 /** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still takes TLS 1.0. */
 function allowNoOldTls(restApi: RestApi): void {

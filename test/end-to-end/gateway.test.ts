@@ -38,11 +38,10 @@ const sendRaw = async (requestLine: string, fields = '', body = '') => {
 
 describe('Routes', () => {
   test.each([
-    ['PUT', '/inventory', 'GET'],
-    ['HEAD', '/inventory', 'GET'],
-    ['DELETE', '/inventory/101', 'PATCH'],
-    ['POST', '/pets/101', 'GET'],
-    ['PATCH', '/store/orders', 'GET'],
+    ['PUT', '/inventory', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/inventory/101', 'PATCH, OPTIONS'],
+    ['POST', '/pets/101', 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/store/orders', 'GET, HEAD, OPTIONS'],
   ])('405 for %s %s, with Allow: %s', async (method, path, allowed) => {
     const answer = await api.send(method, path);
 
@@ -78,19 +77,21 @@ describe('Routes', () => {
 
 describe('A page of another origin', () => {
   test.each([
-    ['/inventory', 'GET'],
-    ['/inventory/101', 'PATCH'],
-  ])('asks ahead without a key what it may do with %s', async (path, method) => {
+    ['/inventory', 'GET, HEAD', {}],
+    ['/inventory/101', 'PATCH', { 'accept-patch': 'application/json' }],
+  ])('asks ahead without a key what it may do with %s', async (path, methods, patch) => {
     const { minuteUsed } = await key.read();
     const answer = await withoutKey.send('OPTIONS', path, {
-      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': method },
+      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': methods },
     });
 
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': method,
-      'access-control-allow-headers': 'Authorization, Content-Type, If-Match, Idempotency-Key',
+      'access-control-allow-methods': methods,
+      allow: `${methods}, OPTIONS`,
+      ...patch,
+      'access-control-allow-headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key',
     });
     expect((await key.read()).minuteUsed).toBe(minuteUsed);
   });
@@ -166,7 +167,7 @@ describe('HTTP', () => {
   });
 
   test('CONNECT: 405, as the host is no proxy', async () => {
-    const answer = await sendBytes('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    const answer = checked(await sendBytes('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'));
 
     expect(answer.status).toBe(405);
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405 });

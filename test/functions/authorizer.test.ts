@@ -100,6 +100,19 @@ describe('A request that is admitted', () => {
   });
 });
 
+describe('Pages of several origins', () => {
+  afterEach(() => {
+    delete process.env.ALLOWED_ORIGINS;
+  });
+
+  test.each(['Bearer x', 'Basic x'])('have theirs in the context, for the answers of the gateway: %s', async (key) => {
+    process.env.ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com';
+    const origin = 'https://shop.example.com';
+
+    expect(await verdictOn({ Authorization: key, Origin: origin })).toMatchObject({ context: { origin } });
+  });
+});
+
 describe('A request that is refused is let through to its function, on the overflow plan,', () => {
   test.each<[string, Partial<KeyRecord>, string, string, string]>([
     [

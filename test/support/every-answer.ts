@@ -27,14 +27,18 @@ const ofEvery: Readonly<Record<string, RegExp>> = {
   'X-RateLimit-Limit': whole,
   'X-RateLimit-Remaining': whole,
   'X-RateLimit-Reset': whole,
+  'Cache-Control': /^no-store$/,
+  'X-Content-Type-Options': /^nosniff$/,
+  'Strict-Transport-Security': /^max-age=\d{8,}$/,
 };
 
 /** Headers that an answer with this status must have. */
 const ofStatus: Readonly<Record<number, Readonly<Record<string, RegExp>>>> = {
-  401: { 'WWW-Authenticate': /^Bearer$/ },
+  401: { 'WWW-Authenticate': /^Bearer realm="[^"]+"(, error="invalid_token")?$/ },
   405: { Allow: /^[A-Z]+(, [A-Z]+)*$/ },
   409: { 'Retry-After': atLeastOne },
   412: { ETag: /^"[^"]+"$/ },
+  415: { Allow: /^[A-Z]+(, [A-Z]+)*$/ },
   429: { 'Retry-After': atLeastOne },
   503: { 'Retry-After': atLeastOne },
 };

@@ -17,6 +17,7 @@ const everything: StageSettings = {
   logRetentionDays: 90,
   alarmTargets: { emails: ['oncall@example.com'], topicArns: [pager] },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
+  allowedOrigins: ['https://shop.example.com', 'http://localhost:5173'],
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
 };
 
@@ -128,6 +129,22 @@ describe('a stage with every setting', () => {
     for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
   });
 
+  test('lets pages of every allowed origin call, and the reference page', () => {
+    const environments = propertiesOf(inventory, 'AWS::Lambda::Function').map(({ Environment }) => Environment);
+    const ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com http://localhost:5173';
+    const mappings = propertiesOf(inventory, 'AWS::ApiGateway::GatewayResponse').map(
+      ({ ResponseParameters }) => Object(ResponseParameters)['gatewayresponse.header.Access-Control-Allow-Origin'],
+    );
+
+    expect(environments.filter((one) => JSON.stringify(one).includes(ALLOWED_ORIGINS))).toHaveLength(6);
+    expect(new Set(mappings)).toEqual(new Set(['context.authorizer.origin', "'*'"]));
+    expect(
+      JSON.stringify(inventory)
+        .match(/#if\([^)]*\)/g)
+        ?.slice(1, 2),
+    ).toEqual([String.raw`#if($origin == \"https://shop.example.com\" || $origin == \"http://localhost:5173\")`]);
+  });
+
   test('keeps every log as long as it says', () => {
     const kept = [inventory, site, templateIn(folder, 'ReferenceContent')].flatMap((template) =>
       propertiesOf(template, 'AWS::Logs::LogGroup'),
@@ -185,6 +202,11 @@ describe('a setting that cannot be is refused before anything is deployed', () =
       'the ARN of a restored table',
       { restoredTables: { keys: 'arn:aws:dynamodb:eu-central-1:1:table/t' } },
       'restoredTables.keys must be the name of a DynamoDB table',
+    ],
+    [
+      'an origin with a path',
+      { allowedOrigins: ['https://shop.example.com/'] },
+      '"https://shop.example.com/" is not an origin',
     ],
     [
       'a deprecation that is no time',

@@ -259,3 +259,32 @@ describe('a template that the local gateway cannot serve', () => {
     expect(start).toThrow(message);
   });
 });
+
+const withTemplate = (text: string) => (template: EditableTemplate) => {
+  for (const { Properties } of Object.values(template.Resources)) {
+    const { HttpMethod, Integration } = Object(Properties);
+    if (HttpMethod === 'OPTIONS') Integration.IntegrationResponses[0].ResponseTemplates = { 'application/json': text };
+  }
+};
+
+describe('a preflight that names the origin of the request', () => {
+  const echo = `#set($origin = $input.params("Origin"))
+#if($origin == "")#set($origin = $input.params("origin"))#end
+#if($origin == "https://shop.example.com" || $origin == "https://app.example.com")
+#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)
+#end`;
+
+  test.each([
+    ['https://app.example.com', 'https://app.example.com'],
+    ['https://evil.example.com', 'https://reference.invalid'],
+  ])('answers %s with %s', async (origin, allowed) => {
+    const api = apis.start({ authorizer: admitting }, withTemplate(echo));
+    const { status, headers } = await api.answer({ method: 'OPTIONS', headers: [['origin', origin]] });
+
+    expect({ status, allowed: headers['Access-Control-Allow-Origin'] }).toEqual({ status: 204, allowed });
+  });
+
+  test('by another template is not served', () => {
+    expect(() => apis.start({ authorizer: admitting }, withTemplate('#end'))).toThrow(HostError);
+  });
+});
