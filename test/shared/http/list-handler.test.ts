@@ -73,7 +73,7 @@ describe('HEAD of a list', () => {
 
     expect(answer).toMatchObject({ statusCode: 200, headers: ofGet, text: '', failure: undefined });
     expect(await settled(list)).toBe(1);
-    expect(lines()).toMatchObject([{ operation: 'listInventory' }, { operation: 'listInventory', complete: true }]);
+    expect(lines()).toMatchObject([{ operation: 'listInventory' }, { operation: 'listInventory', status: '200' }]);
   });
 });
 

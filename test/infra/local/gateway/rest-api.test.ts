@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { securityHeaders } from '../../../../shared/http/security-headers.ts';
 import { usagePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
 import { HostError } from '../../../../infra/local/host-error.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
@@ -98,7 +99,8 @@ describe('an error of the gateway', () => {
         RateLimit: '"minute";r=0;t=9, "day";r=0;t=99',
         'Access-Control-Allow-Origin': 'https://reference.invalid',
         'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
-        'WWW-Authenticate': 'Bearer',
+        'WWW-Authenticate': 'Bearer realm="r"',
+        ...securityHeaders,
         'x-amzn-RequestId': REQUEST_ID,
         'x-amz-apigw-id': REQUEST_ID,
       },
