@@ -30,7 +30,7 @@ export class WireClient {
     const [message]: IncomingMessage[] = await once(call, 'response');
     if (!message) throw new Error('There is no answer');
     const bytes = await buffer(message);
-    const isCompressed = message.headers['content-encoding'] === 'gzip';
+    const isCompressed = message.headers['content-encoding'] === 'gzip' && method !== 'HEAD';
     return {
       status: message.statusCode ?? 0,
       headers: new Headers(pairs(message.rawHeaders)),

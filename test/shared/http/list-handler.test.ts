@@ -77,18 +77,18 @@ describe('HEAD of a list', () => {
   });
 });
 
-const page = (list: PagedList, headers: Record<string, string> = {}) =>
+const pageOf = (list: PagedList, headers: Record<string, string> = {}) =>
   streamedAnswer(handlerOf(list), aProxyEvent({ query: 'limit=2', headers }));
 
 describe('The ETag of a page', () => {
   test('makes the answer 304 as long as the page and its Link are the same', async () => {
-    const { headers } = await page(new PagedList(3), { 'Accept-Encoding': 'gzip' });
+    const { headers } = await pageOf(new PagedList(3), { 'Accept-Encoding': 'gzip' });
     const asked = { 'If-None-Match': `"other", ${headers['ETag']}`, 'Accept-Encoding': 'gzip' };
     const { 'Content-Encoding': _, ...others } = headers;
 
-    expect(await page(new PagedList(3), asked)).toMatchObject({ statusCode: 304, headers: others, text: '' });
-    expect(await page(new PagedList(2), asked)).toMatchObject({ statusCode: 200 });
-    expect(await page(new PagedList(2), { 'If-None-Match': '*' })).toMatchObject({ statusCode: 304 });
+    expect(await pageOf(new PagedList(3), asked)).toMatchObject({ statusCode: 304, headers: others, text: '' });
+    expect(await pageOf(new PagedList(2), asked)).toMatchObject({ statusCode: 200 });
+    expect(await pageOf(new PagedList(2), { 'If-None-Match': '*' })).toMatchObject({ statusCode: 304 });
   });
 
   test('is not on the whole list, which leaves before its end is known', async () => {
