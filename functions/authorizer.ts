@@ -12,7 +12,8 @@ import {
   UNCOUNTED,
   usageIdentifier,
 } from '../shared/http/authorizer-context.ts';
-import { bearerToken, requestTime } from '../shared/http/request.ts';
+import { allowedOrigin } from '../shared/http/cors.ts';
+import { bearerToken, headerValues, requestTime } from '../shared/http/request.ts';
 import { logError } from '../shared/log.ts';
 import { hashApiKey, isPlausibleApiKey } from '../shared/keys/api-key.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
@@ -49,12 +50,14 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
     const { key } = verdict;
     const meteredAs =
       verdict.kind === 'admitted' ? usageIdentifier(key, { token, keyHash }, interimKey, now) : overflowKey;
-    const context = { ...contextOf(verdict, now), ...authorizerMetrics(takeColdStarts(), key.plan) };
+    const metrics = authorizerMetrics(takeColdStarts(), key.plan);
+    const context = { ...contextOf(verdict, now), ...originContext(event), ...metrics };
     return allow(event.methodArn, key.keyId, meteredAs, context);
   } catch (error) {
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });
     return allow(event.methodArn, UNCOUNTED, interimKey, {
       ...unavailableContext(now),
+      ...originContext(event),
       ...authorizerMetrics(takeColdStarts()),
     });
   }
@@ -71,5 +74,13 @@ function denied(event: APIGatewayRequestAuthorizerEvent, code: DenialCode, now: 
     code,
     refusal: code,
   });
-  return deny(event.methodArn, code, now);
+  const hasSeveral = headerValues(event, 'Authorization').length > 1;
+  const message = hasSeveral ? 'The request has more than one Authorization header: send one.' : undefined;
+  return deny(event.methodArn, code, now, { ...originContext(event), ...(message !== undefined && { message }) });
+}
+
+/** For the gateway's own answers, where pages of several origins may call. */
+function originContext(event: APIGatewayRequestAuthorizerEvent): { readonly origin?: string } {
+  const origin = process.env.ALLOWED_ORIGINS === undefined ? undefined : allowedOrigin(event);
+  return origin === undefined ? {} : { origin };
 }

@@ -4,6 +4,7 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { withHealthCheck } from '../shared/health-check.ts';
 import { deprecationHeaders } from '../shared/http/deprecation.ts';
+import { withEntityTag } from '../shared/http/entity-tags.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/request.ts';
 import { PetStore } from '../shared/stores/pet-store.ts';
@@ -25,7 +26,7 @@ export const handler = withHealthCheck(
       const petId = parsePetId(event);
       const [pet, inStock] = await Promise.all([pets.find(petId), stock.find(petId)]);
       if (!pet) throw new ServiceError('PET_NOT_FOUND');
-      return { status: 200, body: petToJson(pet, inStock?.entry.status) };
+      return withEntityTag(event, { status: 200, body: petToJson(pet, inStock?.entry.status) });
     },
     deprecationHeaders({
       deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),

@@ -7,7 +7,7 @@ import { parseJsonBody } from '../shared/http/json-body.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/stability.ts';
-import { idempotentRequest, ifMatchVersions } from '../shared/http/update-headers.ts';
+import { idempotentRequest, expectedVersions } from '../shared/http/update-headers.ts';
 import { IdempotentUpdates } from '../shared/stores/idempotent-updates.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
 import { ANY_ID, warmUp } from '../shared/warm-up.ts';
@@ -37,7 +37,7 @@ export const handler = withHealthCheck(
   operationHandler(async (event) => {
     const petId = parsePetId(event);
     const { quantity } = parseJsonBody(event, inventoryUpdateSchema);
-    const update = { petId, quantity, versions: ifMatchVersions(event) };
+    const update = { petId, quantity, versions: expectedVersions(event) };
     const request = idempotentRequest(event, update);
     const { entry, version } = await (request ? idempotent.once(request, update) : stock.update(update));
     return { status: 200, headers: { ETag: entityTag(version) }, body: inventoryItemToJson(entry) };

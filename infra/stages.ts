@@ -48,6 +48,8 @@ export interface StageSettings {
   readonly apiDomain?: Domain;
   /** A name of one's own for the reference page, from which browsers may then call the API; by default CloudFront's. */
   readonly pageDomain?: Domain;
+  /** Origins, such as `https://shop.example.com`, whose pages may call the API beside the reference page. */
+  readonly allowedOrigins?: readonly string[];
   /** The most that the admin command agrees with one Enterprise customer. */
   readonly mostForEnterprise: Limits;
   /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */

@@ -4,6 +4,7 @@ import { guidedErrors, prose } from '../infra/reference/error-pages.ts';
 import { errorExamples, exampleTexts } from '../infra/reference/examples.ts';
 import { headers } from '../infra/reference/headers.ts';
 import { parameters } from '../infra/reference/parameters.ts';
+import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
 import { MAX_QUANTITY, petStatuses } from '../shared/contract/inventory.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { API_VERSION, operations } from '../shared/contract/operations.ts';
@@ -35,7 +36,6 @@ const ofOperations = Object.values(operations);
 const deprecated = ofOperations.filter((operation) => operation.deprecated);
 const marked = ofOperations.filter(({ stability }) => stability !== 'stable');
 const retry = { never: '', after: ' Send again after `Retry-After`.', backoff: ' Send again with backoff.' } as const;
-const [, longestIdempotencyKey] = /\{1,(\d+)\}/.exec(parameters.IdempotencyKey.schema.pattern) ?? [];
 
 describe('docs/guide.md', () => {
   test('has the plans of the catalogue, and no other', () => {
@@ -90,7 +90,7 @@ describe('docs/guide.md', () => {
     `suspended for ${SUSPENSION_MS / 60_000} minutes`,
     `\`limit\` (1 to ${number(MAX_LIMIT)})`,
     `reads at most ${number(MOST_READ_FOR_PAGE)} of`,
-    `up to ${longestIdempotencyKey} characters`,
+    `an \`Idempotency-Key\` with each update, a new one each time: ${IDEMPOTENCY_KEY_RULE}.`,
     `version ${API_VERSION};`,
     `header \`${STABILITY_HEADER}\``,
     ...deprecated.map(({ method, path }) => `\`${method} ${path}\` is deprecated.`),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -10,6 +11,8 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
+import { corsHeaders } from '../../shared/http/cors.ts';
+import { securityHeaders } from '../../shared/http/security-headers.ts';
 import { type ControlPlane, isControlPlanePath } from './control-plane/control-plane.ts';
 import { MAX_BODY_BYTES } from './control-plane/call.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
@@ -155,9 +158,17 @@ function sendError(response: ServerResponse, code: ErrorCode, message?: string):
   response.writeHead(status, errorHeaders()).end(JSON.stringify(body));
 }
 
+/** The headers of every answer. What these tell is the same for everybody, so any page may read it. */
 function errorHeaders(): Record<string, string> {
   const limits = Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, unknownLimit[source]]));
-  return { 'Content-Type': 'application/json', ...limits };
+  return {
+    'Content-Type': 'application/json',
+    ...limits,
+    ...corsHeaders('*'),
+    ...securityHeaders,
+    'x-amzn-RequestId': randomUUID(),
+    'x-amz-apigw-id': randomUUID(),
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type ErrorAdvice, errorGuide, type Retry } from '../../shared/contract/error-guide.ts';
 import { type ErrorCode, type ErrorDefinition, errorCatalogue } from '../../shared/contract/errors.ts';
+import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
 
 /** Markdown pages by their file names. */
@@ -68,15 +69,17 @@ ${related.length > 0 ? `Other errors with status ${status}: ${related.map((other
 `;
 }
 
-function exampleHeaders({ status, retry }: GuidedError): string {
+function exampleHeaders({ code, status, retry }: GuidedError): string {
   const limits = Object.keys(limitHeaders).map((name) => `${name}: …`);
   const extra = [
     ...(retry === 'after' ? ['Retry-After: 17'] : []),
-    ...(status === 401 ? ['WWW-Authenticate: Bearer'] : []),
-    ...(status === 405 ? ['Allow: GET'] : []),
+    ...(status === 401 ? [`WWW-Authenticate: ${challengeOf(code)}`] : []),
+    ...(status === 405 ? ['Allow: GET, HEAD, OPTIONS'] : []),
   ];
   return [...limits, ...extra].join('\n');
 }
+
+const challengeOf = (code: ErrorCode): string => challenges[code === 'API_KEY_MISSING' ? code : 'API_KEY_INVALID'];
 
 function indexPage(): string {
   const rows = guidedErrors.map(

@@ -5,6 +5,7 @@ import { inventoryItemSchema, inventoryItemToJson, inventoryUpdateSchema } from 
 import { orderSchema, orderToJson } from '../../shared/contract/orders.ts';
 import { petSchema, petToJson } from '../../shared/contract/pets.ts';
 import { everyOperationErrors, type Operation, operations } from '../../shared/contract/operations.ts';
+import { encodeCursor } from '../../shared/http/list-query.ts';
 import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
 import { guidedErrors, prose } from './error-pages.ts';
 
@@ -52,6 +53,9 @@ export const exampleTexts = {
 
 /** The petId of the examples. */
 export const EXAMPLE_PET_ID = Number(before.petId);
+
+/** The cursor of the examples: after the last entry of their list. */
+export const EXAMPLE_CURSOR = encodeCursor({ list: 'listInventory', status: undefined, after: another.petId });
 
 /** The value of an example; all its numbers are small enough for JavaScript's. */
 export const exampleValue = (text: string): unknown => JSON.parse(text);

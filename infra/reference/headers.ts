@@ -6,7 +6,9 @@ import { deprecationHeaders } from '../../shared/http/deprecation.ts';
 import { STABILITY_HEADER } from '../../shared/http/stability.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { stages } from '../stages.ts';
-import { exampleTimes } from './examples.ts';
+import { EXAMPLE_CURSOR, exampleTimes } from './examples.ts';
+import { challenges } from '../../shared/http/authorizer-answer.ts';
+import { securityHeaders } from '../../shared/http/security-headers.ts';
 import { countSchema, int64, int64From } from './schemas.ts';
 
 /** As long as a header can be that a gateway lets through. */
@@ -60,14 +62,15 @@ const deprecation = deprecationHeaders({
   page: PAGE,
 });
 
+const METHODS = '^[A-Z]+(, [A-Z]+)*$';
 const HTTP_DATE = String.raw`^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$`;
 
 /** Every header that an answer can have besides those of HTTP itself, by its name in the document. */
 export const headers = {
   ...limits,
   'Access-Control-Allow-Origin': text(
-    'The origin whose pages a browser lets read the answer: this reference',
-    '^https?://[^/ ]+$',
+    'The origin whose pages a browser lets read the answer: this reference, or another that the service allows',
+    String.raw`^(https?://[^/ ]+|\*)$`,
     cors['Access-Control-Allow-Origin'],
   ),
   'Access-Control-Expose-Headers': text(
@@ -89,11 +92,33 @@ export const headers = {
     ),
     required: false,
   },
-  'WWW-Authenticate': text('How to authenticate', '^Bearer$', 'Bearer'),
+  'WWW-Authenticate': text(
+    'How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)',
+    '^Bearer realm="[^"]+"(, error="invalid_token")?$',
+    challenges.API_KEY_INVALID,
+  ),
+  'Cache-Control': text('The answer is not to be kept', '^no-store$', securityHeaders['Cache-Control']),
+  'X-Content-Type-Options': text(
+    'The answer is what its Content-Type says',
+    '^nosniff$',
+    securityHeaders['X-Content-Type-Options'],
+  ),
+  'Strict-Transport-Security': text(
+    'Browsers come back by HTTPS only (RFC 6797)',
+    String.raw`^max-age=\d+$`,
+    securityHeaders['Strict-Transport-Security'],
+  ),
+  Allow: text('Methods of the path', METHODS, 'PATCH, OPTIONS'),
+  'Accept-Patch': text('What the body of a PATCH must be (RFC 5789)', '^application/json$', 'application/json'),
   'Retry-After': {
     ...count('Seconds to wait before the next try', secondsOfMinute),
     schema: { ...countSchema, minimum: 1 },
   },
+  ReadETag: text(
+    'Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed',
+    String.raw`^W/"[\w-]+"$`,
+    'W/"kEr0qOdpC3nZBvVx"',
+  ),
   ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"mX0aVbq3Zk1T"'),
   Vary: text('Request headers that the form of the answer depends on', '^Accept-Encoding$', 'Accept-Encoding'),
   'Content-Encoding': {
@@ -104,7 +129,7 @@ export const headers = {
     ...text(
       'Where the next page is. It is absent on the last page, and where no `limit` was given.',
       '^</[!-;=?-~]+>; rel="next"$',
-      '</v1/inventory?limit=2&cursor=bGlzdEludmVudG9yeTo6MTAz>; rel="next"',
+      `</v1/inventory?limit=2&cursor=${EXAMPLE_CURSOR}>; rel="next"`,
     ),
     required: false,
   },
@@ -141,11 +166,19 @@ const ofEveryAnswer: readonly HeaderComponent[] = [
   'x-amzn-RequestId',
   'x-amz-apigw-id',
   'X-Amzn-Trace-Id',
+  'Cache-Control',
+  'X-Content-Type-Options',
+  'Strict-Transport-Security',
 ];
 
-/** `Link` leads to one thing in a list, to another where an operation is deprecated. */
-const nameOf = (component: HeaderComponent): string =>
-  component === 'NextPage' || component === 'DeprecationPages' ? 'Link' : component;
+/** Headers that mean one thing here, another there. */
+const sharedNames: Partial<Record<HeaderComponent, string>> = {
+  NextPage: 'Link',
+  DeprecationPages: 'Link',
+  ReadETag: 'ETag',
+};
+
+const nameOf = (component: HeaderComponent): string => sharedNames[component] ?? component;
 
 /**
  * The headers of an answer: those of every one, and these.

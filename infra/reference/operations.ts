@@ -1,4 +1,5 @@
 import type { OperationObject, PathsObject, ResponseObject } from 'openapi3-ts/oas31';
+import * as v from 'valibot';
 import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { STABILITY_HEADER } from '../../shared/http/stability.ts';
 import type { StageSettings } from '../stages.ts';
@@ -22,6 +23,8 @@ interface Presentation {
   readonly answerDescription: string;
   /** Headers of the answer that the operation's errors do not have. */
   readonly answerHeaders: readonly HeaderComponent[];
+  /** Of these, those that it has or lacks. */
+  readonly sometimes?: readonly HeaderComponent[];
   /** Headers of whatever its function answers. */
   readonly headers: readonly HeaderComponent[];
 }
@@ -35,16 +38,17 @@ export const tags = {
 type TagName = keyof typeof tags;
 
 const LIST_DESCRIPTION = `Without parameters the answer is the whole list, however long, streamed as it is read. With \`limit\` it is a page,
-whose \`Link\` header leads to the next. See [Lists](#description/lists).`;
+whose \`Link\` header leads to the next. With \`Accept-Encoding: gzip\` it comes compressed, a tenth of its size. See [Lists](#description/lists).`;
 
 const presentations: Record<OperationId, Presentation> = {
   listInventory: {
     tag: 'Inventory',
     description: `All stock entries, ascending by \`petId\`. ${LIST_DESCRIPTION}`,
-    parameters: ['Limit', 'Cursor', 'PetStatusFilter', 'AcceptEncoding'],
+    parameters: ['Limit', 'Cursor', 'PetStatusFilter', 'IfNoneMatch'],
     answer: 'InventoryList',
     answerDescription: 'The stock entries',
     answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
+    sometimes: ['ReadETag'],
     headers: [],
   },
   updateInventory: {
@@ -61,19 +65,20 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
   getPet: {
     tag: 'Pets',
     description: 'What a pet is called, its kind, pictures and tags. Its status is that of its stock entry.',
-    parameters: ['PetId'],
+    parameters: ['PetId', 'IfNoneMatch'],
     answer: 'Pet',
     answerDescription: 'The pet',
-    answerHeaders: [],
+    answerHeaders: ['ReadETag'],
     headers: ['Deprecation', 'Sunset', 'DeprecationPages'],
   },
   listOrders: {
     tag: 'Orders',
     description: `All orders, ascending by \`id\`. ${LIST_DESCRIPTION}`,
-    parameters: ['Limit', 'Cursor', 'OrderStatusFilter', 'AcceptEncoding'],
+    parameters: ['Limit', 'Cursor', 'OrderStatusFilter', 'IfNoneMatch'],
     answer: 'OrderList',
     answerDescription: 'The orders',
     answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
+    sometimes: ['ReadETag'],
     headers: [],
   },
 };
@@ -83,7 +88,9 @@ export function paths(deprecation: Deprecation): PathsObject {
   const result: PathsObject = {};
   for (const id of operationIds()) {
     const { method, path }: Operation = operations[id];
-    result[path] = { ...result[path], [method.toLowerCase()]: operationObject(id, deprecation) };
+    const operation = operationObject(id, deprecation);
+    const head = method === 'GET' && { head: withoutBody(operation, id) };
+    result[path] = { ...result[path], [method.toLowerCase()]: operation, ...head };
   }
   return result;
 }
@@ -114,15 +121,51 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
         },
       },
     }),
-    responses: { 200: okResponse(id), ...errorResponses(operation, headersOfFunction(id)) },
+    responses: {
+      200: okResponse(id),
+      ...(operation.method === 'GET' && { 304: unchanged(id) }),
+      ...errorResponses(operation, headersOfFunction(id)),
+    },
+  };
+}
+
+/** The same for HEAD. The page leaves it out: there is nothing to say about it. */
+function withoutBody(operation: OperationObject, id: OperationId): OperationObject {
+  const { 200: ok, 304: same } = v.parse(v.looseObject({ 200: head, 304: head }), operation.responses);
+  const perhaps = headersOf([], ['Retry-After', 'WWW-Authenticate', ...headersOfFunction(id)]);
+  return {
+    ...operation,
+    operationId: `${id}Head`,
+    summary: `${operations[id].purpose}, without the body`,
+    description: 'The headers of the answer to GET.',
+    'x-scalar-ignore': true,
+    responses: {
+      200: ok,
+      304: same,
+      '4XX': { description: 'Refused, as GET would be', headers: perhaps },
+      '5XX': { description: 'Failed, as GET would', headers: perhaps },
+    },
+  };
+}
+
+/** All of a response but its body. */
+const head = v.object({ description: v.string(), headers: v.record(v.string(), v.any()) });
+
+/** The answer where `If-None-Match` names what it would be. */
+function unchanged(id: OperationId): ResponseObject {
+  const { answerHeaders, sometimes = [] } = presentations[id];
+  const own = [...answerHeaders, ...sometimes, ...headersOfFunction(id)];
+  return {
+    description: 'Nothing has changed since the answer that `If-None-Match` names',
+    headers: headersOf(own.filter((name) => name !== 'Content-Encoding')),
   };
 }
 
 function okResponse(id: OperationId): ResponseObject {
-  const { answer, answerDescription, answerHeaders } = presentations[id];
+  const { answer, answerDescription, answerHeaders, sometimes } = presentations[id];
   return {
     description: answerDescription,
-    headers: headersOf([...answerHeaders, ...headersOfFunction(id)]),
+    headers: headersOf([...answerHeaders, ...headersOfFunction(id)], sometimes),
     content: {
       'application/json': {
         schema: schemaRef(answer),

@@ -73,7 +73,7 @@ function offUnlessRequired(parameter: ParameterObject | ReferenceObject): Parame
   if ('$ref' in parameter || parameter.required === true) return parameter;
   const { example, ...rest } = parameter;
   // An extension of OpenAPI that Scalar knows.
-  const off: ExampleObject = { ...(example !== undefined && { value: example }), 'x-disabled': true };
+  const off: ExampleObject = { value: example, 'x-disabled': true };
   return { ...rest, examples: { example: off } };
 }
 

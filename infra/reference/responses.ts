@@ -15,6 +15,7 @@ const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
   401: ['WWW-Authenticate'],
   409: ['Retry-After'],
   412: ['ETag'],
+  415: ['Allow', 'Accept-Patch'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };

@@ -5,7 +5,7 @@ import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts'
 import { inventoryItemSchema, inventoryUpdateSchema, petStatusSchema } from '../../shared/contract/inventory.ts';
 import { type Int64, int64Schema, int64ToJson } from '../../shared/contract/int64.ts';
 import { orderSchema, orderStatusSchema } from '../../shared/contract/orders.ts';
-import { petSchema } from '../../shared/contract/pets.ts';
+import { petCategorySchema, petSchema, petTagSchema } from '../../shared/contract/pets.ts';
 import { guidedErrors } from './error-pages.ts';
 
 /** Text as an int64. @throws ValiError where it is none */
@@ -21,6 +21,8 @@ export const countSchema: SchemaObject = { type: 'integer', format: 'int32', min
 const named = new Map<unknown, string>([
   [petStatusSchema, 'PetStatus'],
   [orderStatusSchema, 'OrderStatus'],
+  [petCategorySchema, 'PetCategory'],
+  [petTagSchema, 'PetTag'],
 ]);
 
 const [int64Text, int64Guard] = int64Schema.pipe;
@@ -59,9 +61,14 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
 
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
   if (valibotAction === int64Guard) return jsonSchema;
+  // A slash needs no escape but in JavaScript's own literals.
+  if (valibotAction.type === 'regex') return { ...jsonSchema, pattern: sourceOf(valibotAction) };
   // All plain integers of the contract have bounds within int32.
   return valibotAction.type === 'integer' ? { ...jsonSchema, format: 'int32' } : undefined;
 };
+
+const sourceOf = (action: unknown): string =>
+  v.parse(v.object({ requirement: v.instance(RegExp) }), action).requirement.source.replaceAll(String.raw`\/`, '/');
 
 /** The converter's type is that of draft-07, which knows schemas that are just `true`; it never writes those. */
 const isOfOpenApi = (schema: object): schema is SchemaObject => 'type' in schema || '$ref' in schema;
@@ -84,6 +91,8 @@ export const schemas = {
   InventoryList: listOf('InventoryItem', 'Stock levels, ascending by petId'),
   InventoryUpdate: { description: 'What an update sets', ...schemaOf(inventoryUpdateSchema) },
   PetStatus: { description: 'Status of a pet', ...schemaOf(petStatusSchema) },
+  PetCategory: { description: 'A kind of animal', ...schemaOf(petCategorySchema) },
+  PetTag: { description: 'A label of a pet', ...schemaOf(petTagSchema) },
   Pet: { description: 'A pet, with the status of its stock entry', ...schemaOf(petSchema) },
   Order: { description: 'An order for a pet', ...schemaOf(orderSchema) },
   OrderList: listOf('Order', 'Orders, ascending by id'),
@@ -122,6 +131,9 @@ export type SchemaName = keyof typeof schemas;
 export const errorSchema = (status: number, codes: readonly ErrorCode[]): SchemaObject => ({
   allOf: [
     schemaRef('Error'),
-    { type: 'object', properties: { code: { enum: [...codes] }, status: { const: status } } },
+    {
+      type: 'object',
+      properties: { code: { type: 'string', enum: [...codes] }, status: { type: 'integer', const: status } },
+    },
   ],
 });

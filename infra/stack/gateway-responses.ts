@@ -1,7 +1,9 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
+import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders } from '../../shared/http/cors.ts';
+import { securityHeaders } from '../../shared/http/security-headers.ts';
 
 interface Answer {
   readonly code: ErrorCode;
@@ -14,7 +16,7 @@ interface Answer {
 
 const retryAfterOneSecond = { 'Retry-After': "'1'" };
 const retryAfterOfContext = { 'Retry-After': 'context.authorizer.retryAfter' };
-const challenge = { 'WWW-Authenticate': "'Bearer'" };
+const challenge = { 'WWW-Authenticate': literal(challenges.API_KEY_INVALID) };
 const before = { afterAuthorizer: false };
 const after = { afterAuthorizer: true };
 
@@ -23,7 +25,12 @@ const after = { afterAuthorizer: true };
  * revert to the stock body, so none is left out, the ones that this API cannot cause today included.
  */
 const answers: Record<string, Answer> = {
-  ACCESS_DENIED: { code: 'API_KEY_INVALID', ...after, headers: challenge, body: bodyFromContext() },
+  ACCESS_DENIED: {
+    code: 'API_KEY_INVALID',
+    ...after,
+    headers: { 'WWW-Authenticate': 'context.authorizer.challenge' },
+    body: bodyFromContext(),
+  },
   API_CONFIGURATION_ERROR: { code: 'INTERNAL_ERROR', ...before },
   AUTHORIZER_CONFIGURATION_ERROR: { code: 'SERVICE_UNAVAILABLE', ...before, headers: retryAfterOneSecond },
   AUTHORIZER_FAILURE: { code: 'SERVICE_UNAVAILABLE', ...before, headers: retryAfterOneSecond },
@@ -44,19 +51,37 @@ const answers: Record<string, Answer> = {
   REQUEST_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', ...before },
   RESOURCE_NOT_FOUND: { code: 'ROUTE_NOT_FOUND', ...before },
   THROTTLED: { code: 'TOO_MANY_REQUESTS', ...after, headers: retryAfterOfContext },
-  UNAUTHORIZED: { code: 'API_KEY_MISSING', ...before, headers: challenge },
+  UNAUTHORIZED: {
+    code: 'API_KEY_MISSING',
+    ...before,
+    headers: { 'WWW-Authenticate': literal(challenges.API_KEY_MISSING) },
+  },
   UNSUPPORTED_MEDIA_TYPE: { code: 'UNSUPPORTED_MEDIA_TYPE', ...after },
   WAF_FILTERED: { code: 'FORBIDDEN', ...before },
 };
 
-/** Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8). */
-export function addGatewayResponses(restApi: RestApi, pageOrigin: string): void {
-  const cors = Object.entries(corsHeaders(pageOrigin)).map(([header, value]) => [header, literal(value)]);
+/**
+ * Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8).
+ *
+ * @param hasOrigins whether pages of other origins than the reference page may call: the authorizer then tells which it is.
+ *   Before it has run an answer tells nothing of anybody, and any page may read it.
+ */
+export function addGatewayResponses(restApi: RestApi, pageOrigin: string, hasOrigins: boolean): void {
+  const fixed = Object.entries({ ...corsHeaders(pageOrigin), ...securityHeaders }).map(([header, value]) => [
+    header,
+    literal(value),
+  ]);
   for (const [type, { code, afterAuthorizer, headers, body }] of Object.entries(answers)) {
+    const origin = afterAuthorizer ? 'context.authorizer.origin' : literal('*');
     restApi.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(errorCatalogue[code].status),
-      responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...Object.fromEntries(cors), ...headers },
+      responseHeaders: {
+        ...limitHeaderMappings(afterAuthorizer),
+        ...Object.fromEntries(fixed),
+        ...(hasOrigins && { 'Access-Control-Allow-Origin': origin }),
+        ...headers,
+      },
       templates: { 'application/json': body ?? bodyOf(code) },
     });
   }
@@ -84,4 +109,6 @@ function limitHeaderMappings(afterAuthorizer: boolean): Record<string, string> {
 }
 
 /** A header value that is always the same, as API Gateway wants it. */
-const literal = (value: string): string => `'${value}'`;
+function literal(value: string): string {
+  return `'${value}'`;
+}

@@ -19,9 +19,11 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
-import { methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { methodsFor, methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { allowedMethods } from '../../shared/http/allowed-methods.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { allowedRequestHeaders } from '../../shared/http/cors.ts';
+import { securityHeaders } from '../../shared/http/security-headers.ts';
 import { TRACED_SHARE } from '../costs/prices.ts';
 import type { StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
@@ -53,6 +55,7 @@ export interface InventoryApiProps extends ApiSettings {
   readonly name: string;
   /** Origin of the reference page, whose try-it calls the API from a browser. */
   readonly pageOrigin: string;
+  readonly allowedOrigins?: readonly string[];
   readonly functions: OperationFunctions;
   /** Leave the API no address but its own name. */
   readonly hasOwnDomain: boolean;
@@ -68,7 +71,7 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { name, functions, pageOrigin, logRetentionDays, hasOwnDomain, lists } = props;
+    const { name, functions, pageOrigin, allowedOrigins = [], logRetentionDays, hasOwnDomain, lists } = props;
     this.name = name;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.authorizer.live,
@@ -96,8 +99,8 @@ export class InventoryApi extends Construct {
     allowNoOldTls(this.restApi);
     this.#sampleTraces();
     this.#keepExecutionLogs(logRetentionDays);
-    this.#route(functions, pageOrigin, Duration.seconds(lists.seconds));
-    addGatewayResponses(this.restApi, pageOrigin);
+    this.#route(functions, [pageOrigin, ...allowedOrigins], Duration.seconds(lists.seconds));
+    addGatewayResponses(this.restApi, pageOrigin, allowedOrigins.length > 0);
     this.#releaseAfter(functions.all);
     this.#acknowledgeFindings();
   }
@@ -136,29 +139,32 @@ export class InventoryApi extends Construct {
     this.restApi.latestDeployment?.node.addDependency(...functions.map(({ live }) => live));
   }
 
-  #route(functions: OperationFunctions, pageOrigin: string, listTimeout: Duration): void {
+  #route(functions: OperationFunctions, origins: readonly string[], listTimeout: Duration): void {
     const { operations: operationFunctions, fallback } = functions;
     const toFallback = integration(fallback);
     const paths = new Set<string>();
     for (const id of operationIds()) {
       const { method, path } = operations[id];
       const target = operationFunctions[id];
-      this.#addMethod(path, method, STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target));
+      const proxy = STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target);
+      for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
       paths.add(path);
     }
     for (const path of ['/', ...paths, `/${ANY_PATH}`]) {
       this.#addMethod(path, 'ANY', toFallback);
     }
-    for (const path of paths) this.#addPreflight(path, pageOrigin);
+    for (const path of paths) this.#addPreflight(path, origins);
   }
 
   /** What a browser asks before a page may call the API: it sends no key, and is no request to the service. */
-  #addPreflight(path: string, pageOrigin: string): void {
+  #addPreflight(path: string, [pageOrigin = '', ...others]: readonly string[]): void {
     const headers = {
       'Access-Control-Allow-Origin': pageOrigin,
       'Access-Control-Allow-Methods': methodsOf(path).join(', '),
       'Access-Control-Allow-Headers': allowedRequestHeaders.join(', '),
       'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+      ...allowedMethods(path),
+      ...securityHeaders,
       ...Object.fromEntries(Object.entries(limitHeaders).map(([header, source]) => [header, unknownLimit[source]])),
     };
     const parameters = Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, value]);
@@ -168,6 +174,7 @@ export class InventoryApi extends Construct {
         {
           statusCode: '204',
           responseParameters: Object.fromEntries(parameters.map(([name, value]) => [name, `'${value}'`])),
+          ...(others.length > 0 && { responseTemplates: { 'application/json': echoOf(others) } }),
         },
       ],
     });
@@ -228,6 +235,13 @@ function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: ApiS
   });
   return { ...settings, metricsEnabled: false, methodOptions: Object.fromEntries(methodOptions) };
 }
+
+/** A template that names the origin of the request where it is one of these; without it, the origin of the page stays. */
+const echoOf = (origins: readonly string[]): string => `#set($origin = $input.params("Origin"))
+#if($origin == "")#set($origin = $input.params("origin"))#end
+#if(${origins.map((origin) => `$origin == "${origin}"`).join(' || ')})
+#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)
+#end`;
 
 /** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still takes TLS 1.0. */
 function allowNoOldTls(restApi: RestApi): void {

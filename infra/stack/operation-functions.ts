@@ -65,7 +65,10 @@ const fallback: FunctionDefinition = {
  */
 export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
 
-export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation' | 'logRetentionDays' | 'lists'> {
+export interface OperationFunctionsProps extends Pick<
+  StageSettings,
+  'allowedOrigins' | 'petDeprecation' | 'logRetentionDays' | 'lists'
+> {
   readonly tables: Tables;
   /** Usage identifier that refused requests are metered as. */
   readonly overflowIdentifier: string;
@@ -88,7 +91,10 @@ export class OperationFunctions extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
-    const page = { PAGE_ORIGIN: props.pageOrigin };
+    const origins = props.allowedOrigins?.length
+      ? { ALLOWED_ORIGINS: [props.pageOrigin, ...props.allowedOrigins.map(originOf)].join(' ') }
+      : {};
+    const page = { PAGE_ORIGIN: props.pageOrigin, ...origins };
     const list = { ...page, NODE_OPTIONS: STREAMING_NODE_OPTIONS };
     const deprecation = {
       DEPRECATED_AT: timeOf(props.petDeprecation.deprecatedAt),
@@ -98,7 +104,7 @@ export class OperationFunctions extends Construct {
       OVERFLOW_USAGE_IDENTIFIER: props.overflowIdentifier,
       INTERIM_USAGE_IDENTIFIER: props.interimIdentifier,
     };
-    this.authorizer = this.#add('Authorizer', authorizer, props, meters);
+    this.authorizer = this.#add('Authorizer', authorizer, props, { ...meters, ...origins });
     this.operations = {
       listInventory: this.#add('ListInventory', ofOperations.listInventory, props, list),
       updateInventory: this.#add('UpdateInventory', ofOperations.updateInventory, props, page),
@@ -131,6 +137,12 @@ export class OperationFunctions extends Construct {
     }
     return grantee;
   }
+}
+
+/** A setting that must be an origin. @throws Error where it is none, before anything is deployed */
+function originOf(setting: string): string {
+  if (URL.canParse(setting) && new URL(setting).origin === setting) return setting;
+  throw new Error(`${JSON.stringify(setting)} is not an origin such as https://shop.example.com`);
 }
 
 /** A setting that must be a time. @throws Error where it is none, before anything is deployed */

@@ -13,14 +13,18 @@ export interface paths {
     /**
      * List the stock of every pet
      * @description All stock entries, ascending by `petId`. Without parameters the answer is the whole list, however long, streamed as it is read. With `limit` it is a page,
-     *     whose `Link` header leads to the next. See [Lists](#description/lists).
+     *     whose `Link` header leads to the next. With `Accept-Encoding: gzip` it comes compressed, a tenth of its size. See [Lists](#description/lists).
      */
     readonly get: operations['listInventory'];
     readonly put?: never;
     readonly post?: never;
     readonly delete?: never;
     readonly options?: never;
-    readonly head?: never;
+    /**
+     * List the stock of every pet, without the body
+     * @description The headers of the answer to GET.
+     */
+    readonly head: operations['listInventoryHead'];
     readonly patch?: never;
     readonly trace?: never;
   };
@@ -62,7 +66,12 @@ export interface paths {
     readonly post?: never;
     readonly delete?: never;
     readonly options?: never;
-    readonly head?: never;
+    /**
+     * Get a pet, without the body
+     * @deprecated
+     * @description The headers of the answer to GET.
+     */
+    readonly head: operations['getPetHead'];
     readonly patch?: never;
     readonly trace?: never;
   };
@@ -76,14 +85,18 @@ export interface paths {
     /**
      * List the orders
      * @description All orders, ascending by `id`. Without parameters the answer is the whole list, however long, streamed as it is read. With `limit` it is a page,
-     *     whose `Link` header leads to the next. See [Lists](#description/lists).
+     *     whose `Link` header leads to the next. With `Accept-Encoding: gzip` it comes compressed, a tenth of its size. See [Lists](#description/lists).
      */
     readonly get: operations['listOrders'];
     readonly put?: never;
     readonly post?: never;
     readonly delete?: never;
     readonly options?: never;
-    readonly head?: never;
+    /**
+     * List the orders, without the body
+     * @description The headers of the answer to GET.
+     */
+    readonly head: operations['listOrdersHead'];
     readonly patch?: never;
     readonly trace?: never;
   };
@@ -121,6 +134,18 @@ export interface components {
      * @enum {string}
      */
     readonly PetStatus: 'available' | 'pending' | 'sold';
+    /** @description A kind of animal */
+    readonly PetCategory: {
+      /** Format: int64 */
+      readonly id: bigint;
+      readonly name: string;
+    };
+    /** @description A label of a pet */
+    readonly PetTag: {
+      /** Format: int64 */
+      readonly id: bigint;
+      readonly name: string;
+    };
     /** @description A pet, with the status of its stock entry */
     readonly Pet: {
       /**
@@ -129,21 +154,13 @@ export interface components {
        */
       readonly id: bigint;
       /** @description The kind of animal */
-      readonly category?: {
-        /** Format: int64 */
-        readonly id: bigint;
-        readonly name: string;
-      };
+      readonly category?: components['schemas']['PetCategory'];
       /** @description What the pet is called */
       readonly name: string;
       /** @description Pictures of the pet */
       readonly photoUrls: readonly string[];
       /** @description Labels, such as for a search */
-      readonly tags?: readonly {
-        /** Format: int64 */
-        readonly id: bigint;
-        readonly name: string;
-      }[];
+      readonly tags?: readonly components['schemas']['PetTag'][];
       /** @description Status of the stock entry; absent where there is none */
       readonly status?: components['schemas']['PetStatus'];
     };
@@ -240,12 +257,15 @@ export interface components {
         readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
         readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
         readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+        readonly 'Cache-Control': components['headers']['Cache-Control'];
+        readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
         readonly 'WWW-Authenticate': components['headers']['WWW-Authenticate'];
         readonly [name: string]: unknown;
       };
       content: {
         readonly 'application/json': components['schemas']['Error'] & {
-          /** @enum {unknown} */
+          /** @enum {string} */
           readonly code?: 'API_KEY_MISSING' | 'API_KEY_INVALID';
           /** @constant */
           readonly status?: 401;
@@ -265,11 +285,14 @@ export interface components {
         readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
         readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
         readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+        readonly 'Cache-Control': components['headers']['Cache-Control'];
+        readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
         readonly [name: string]: unknown;
       };
       content: {
         readonly 'application/json': components['schemas']['Error'] & {
-          /** @enum {unknown} */
+          /** @enum {string} */
           readonly code?: 'FORBIDDEN';
           /** @constant */
           readonly status?: 403;
@@ -289,11 +312,14 @@ export interface components {
         readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
         readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
         readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+        readonly 'Cache-Control': components['headers']['Cache-Control'];
+        readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
         readonly [name: string]: unknown;
       };
       content: {
         readonly 'application/json': components['schemas']['Error'] & {
-          /** @enum {unknown} */
+          /** @enum {string} */
           readonly code?: 'BAD_GATEWAY';
           /** @constant */
           readonly status?: 502;
@@ -313,11 +339,14 @@ export interface components {
         readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
         readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
         readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+        readonly 'Cache-Control': components['headers']['Cache-Control'];
+        readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
         readonly [name: string]: unknown;
       };
       content: {
         readonly 'application/json': components['schemas']['Error'] & {
-          /** @enum {unknown} */
+          /** @enum {string} */
           readonly code?: 'GATEWAY_TIMEOUT';
           /** @constant */
           readonly status?: 504;
@@ -336,24 +365,33 @@ export interface components {
      * @example 100
      */
     readonly Limit: number;
-    /** @description Where to go on, from the Link header of the page before */
+    /**
+     * @description Where to go on, from the Link header of the page before
+     * @example bGlzdEludmVudG9yeTo6MTAz
+     */
     readonly Cursor: string;
-    /** @description Only entries with this status */
+    /**
+     * @description Only entries with this status
+     * @example available
+     */
     readonly PetStatusFilter: components['schemas']['PetStatus'];
-    /** @description Only entries with this status */
+    /**
+     * @description Only entries with this status
+     * @example placed
+     */
     readonly OrderStatusFilter: components['schemas']['OrderStatus'];
     /**
-     * @description With `gzip` the answer comes compressed, a tenth of its size. Browsers, and most clients, send it by themselves.
-     * @example gzip
+     * @description The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.
+     * @example W/"kEr0qOdpC3nZBvVx"
      */
-    readonly AcceptEncoding: string;
+    readonly IfNoneMatch: string;
     /**
      * @description The `ETag` of the version that the update is meant for, or several; `*` stands for any. If the entry has changed since, the answer is 412 and nothing is done.
      * @example "mX0aVbq3Zk1T"
      */
     readonly IfMatch: string;
     /**
-     * @description A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.
+     * @description Made anew for each update, such as a UUID: one text of 1 to 255 printable ASCII characters in double quotes, with a backslash before each quote and backslash in it; a text without these and without spaces may come without the quotes (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.
      * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
      */
     readonly IdempotencyKey: string;
@@ -386,13 +424,13 @@ export interface components {
      */
     readonly RateLimit: string;
     /**
-     * @description The origin whose pages a browser lets read the answer: this reference
+     * @description The origin whose pages a browser lets read the answer: this reference, or another that the service allows
      * @example https://pets.example.com
      */
     readonly 'Access-Control-Allow-Origin': string;
     /**
      * @description The headers that such a page may read
-     * @example X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Policy, RateLimit, Allow, Deprecation, ETag, Link, Retry-After, Sunset, WWW-Authenticate, X-API-Stability, x-amzn-RequestId
+     * @example X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Policy, RateLimit, Accept-Patch, Allow, Deprecation, ETag, Link, Retry-After, Sunset, WWW-Authenticate, X-API-Stability, x-amzn-RequestId
      */
     readonly 'Access-Control-Expose-Headers': string;
     /**
@@ -411,15 +449,45 @@ export interface components {
      */
     readonly 'X-Amzn-Trace-Id': string;
     /**
-     * @description How to authenticate
-     * @example Bearer
+     * @description How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)
+     * @example Bearer realm="pet-store-inventory", error="invalid_token"
      */
     readonly 'WWW-Authenticate': string;
+    /**
+     * @description The answer is not to be kept
+     * @example no-store
+     */
+    readonly 'Cache-Control': string;
+    /**
+     * @description The answer is what its Content-Type says
+     * @example nosniff
+     */
+    readonly 'X-Content-Type-Options': string;
+    /**
+     * @description Browsers come back by HTTPS only (RFC 6797)
+     * @example max-age=63072000
+     */
+    readonly 'Strict-Transport-Security': string;
+    /**
+     * @description Methods of the path
+     * @example PATCH, OPTIONS
+     */
+    readonly Allow: string;
+    /**
+     * @description What the body of a PATCH must be (RFC 5789)
+     * @example application/json
+     */
+    readonly 'Accept-Patch': string;
     /**
      * @description Seconds to wait before the next try
      * @example 30
      */
     readonly 'Retry-After': number;
+    /**
+     * @description Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed
+     * @example W/"kEr0qOdpC3nZBvVx"
+     */
+    readonly ReadETag: string;
     /**
      * @description The version of the stock entry: for `If-Match`
      * @example "mX0aVbq3Zk1T"
@@ -473,17 +541,23 @@ export interface operations {
          * @example 100
          */
         readonly limit?: components['parameters']['Limit'];
-        /** @description Where to go on, from the Link header of the page before */
+        /**
+         * @description Where to go on, from the Link header of the page before
+         * @example bGlzdEludmVudG9yeTo6MTAz
+         */
         readonly cursor?: components['parameters']['Cursor'];
-        /** @description Only entries with this status */
+        /**
+         * @description Only entries with this status
+         * @example available
+         */
         readonly status?: components['parameters']['PetStatusFilter'];
       };
       readonly header?: {
         /**
-         * @description With `gzip` the answer comes compressed, a tenth of its size. Browsers, and most clients, send it by themselves.
-         * @example gzip
+         * @description The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.
+         * @example W/"kEr0qOdpC3nZBvVx"
          */
-        readonly 'Accept-Encoding'?: components['parameters']['AcceptEncoding'];
+        readonly 'If-None-Match'?: components['parameters']['IfNoneMatch'];
       };
       readonly path?: never;
       readonly cookie?: never;
@@ -503,14 +577,45 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly Link: components['headers']['NextPage'];
           readonly Vary: components['headers']['Vary'];
           readonly 'Content-Encoding': components['headers']['Content-Encoding'];
+          /**
+           * @description Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed
+           * @example W/"kEr0qOdpC3nZBvVx"
+           */
+          readonly ETag?: string;
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['InventoryList'];
         };
+      };
+      /** @description Nothing has changed since the answer that `If-None-Match` names */
+      readonly 304: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly Link: components['headers']['NextPage'];
+          readonly Vary: components['headers']['Vary'];
+          readonly ETag: components['headers']['ReadETag'];
+          readonly [name: string]: unknown;
+        };
+        content?: never;
       };
       /**
        * @description `INVALID_QUERY`, `INVALID_CURSOR`, `BAD_REQUEST`
@@ -531,11 +636,14 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INVALID_QUERY' | 'INVALID_CURSOR' | 'BAD_REQUEST';
             /** @constant */
             readonly status?: 400;
@@ -557,11 +665,14 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'PAYLOAD_TOO_LARGE';
             /** @constant */
             readonly status?: 413;
@@ -588,12 +699,15 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
@@ -613,11 +727,14 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INTERNAL_ERROR';
             /** @constant */
             readonly status?: 500;
@@ -638,12 +755,15 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'SERVICE_UNAVAILABLE';
             /** @constant */
             readonly status?: 503;
@@ -651,6 +771,150 @@ export interface operations {
         };
       };
       readonly 504: components['responses']['GatewayTimeout'];
+    };
+  };
+  readonly listInventoryHead: {
+    readonly parameters: {
+      readonly query?: {
+        /**
+         * @description Entries on a page; the Link header leads to the next. Without it: the whole list, streamed.
+         * @example 100
+         */
+        readonly limit?: components['parameters']['Limit'];
+        /**
+         * @description Where to go on, from the Link header of the page before
+         * @example bGlzdEludmVudG9yeTo6MTAz
+         */
+        readonly cursor?: components['parameters']['Cursor'];
+        /**
+         * @description Only entries with this status
+         * @example available
+         */
+        readonly status?: components['parameters']['PetStatusFilter'];
+      };
+      readonly header?: {
+        /**
+         * @description The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.
+         * @example W/"kEr0qOdpC3nZBvVx"
+         */
+        readonly 'If-None-Match'?: components['parameters']['IfNoneMatch'];
+      };
+      readonly path?: never;
+      readonly cookie?: never;
+    };
+    readonly requestBody?: never;
+    readonly responses: {
+      /** @description The stock entries */
+      readonly 200: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly Link: components['headers']['NextPage'];
+          readonly Vary: components['headers']['Vary'];
+          readonly 'Content-Encoding': components['headers']['Content-Encoding'];
+          /**
+           * @description Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed
+           * @example W/"kEr0qOdpC3nZBvVx"
+           */
+          readonly ETag?: string;
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Nothing has changed since the answer that `If-None-Match` names */
+      readonly 304: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly Link: components['headers']['NextPage'];
+          readonly Vary: components['headers']['Vary'];
+          readonly ETag: components['headers']['ReadETag'];
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Refused, as GET would be */
+      readonly '4XX': {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          /**
+           * @description Seconds to wait before the next try
+           * @example 30
+           */
+          readonly 'Retry-After'?: number;
+          /**
+           * @description How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)
+           * @example Bearer realm="pet-store-inventory", error="invalid_token"
+           */
+          readonly 'WWW-Authenticate'?: string;
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Failed, as GET would */
+      readonly '5XX': {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          /**
+           * @description Seconds to wait before the next try
+           * @example 30
+           */
+          readonly 'Retry-After'?: number;
+          /**
+           * @description How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)
+           * @example Bearer realm="pet-store-inventory", error="invalid_token"
+           */
+          readonly 'WWW-Authenticate'?: string;
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
     };
   };
   readonly updateInventory: {
@@ -663,7 +927,7 @@ export interface operations {
          */
         readonly 'If-Match'?: components['parameters']['IfMatch'];
         /**
-         * @description A text in quotes that you make anew for each update, such as a UUID (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.
+         * @description Made anew for each update, such as a UUID: one text of 1 to 255 printable ASCII characters in double quotes, with a backslash before each quote and backslash in it; a text without these and without spaces may come without the quotes (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.
          * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
          */
         readonly 'Idempotency-Key'?: components['parameters']['IdempotencyKey'];
@@ -696,6 +960,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly ETag: components['headers']['ETag'];
           readonly 'X-API-Stability': components['headers']['X-API-Stability'];
           readonly [name: string]: unknown;
@@ -709,7 +976,7 @@ export interface operations {
        *
        *     - `INVALID_PET_ID`: The path has something in the place of petId that is no whole number, or one beyond 64 bits. Use a petId as GET /inventory lists it.
        *     - `INVALID_BODY`: The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not written as an integer from 0 to 2147483647, or has a field that is not known or given twice. Correct the field that the message names.
-       *     - `INVALID_HEADER`: If-Match is no list of entity tags, or Idempotency-Key is no text of 1 to 255 characters. Correct the header that the message names.
+       *     - `INVALID_HEADER`: If-Match is no list of entity tags, If-None-Match of an update is not *, or Idempotency-Key is not what it must be: one text of 1 to 255 printable ASCII characters in double quotes, with a backslash before each quote and backslash in it; a text without these and without spaces may come without the quotes. Correct the header that the message names.
        *     - `BAD_REQUEST`: The request line, a header or the encoding is not valid HTTP, or the gateway could not read the request. Check the request line, the headers and the body.
        */
       readonly 400: {
@@ -724,6 +991,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description The stability mark of the operation
            * @example experimental
@@ -733,7 +1003,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INVALID_PET_ID' | 'INVALID_BODY' | 'INVALID_HEADER' | 'BAD_REQUEST';
             /** @constant */
             readonly status?: 400;
@@ -755,19 +1025,22 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'X-API-Stability': components['headers']['X-API-Stability'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'PET_NOT_FOUND';
             /** @constant */
             readonly status?: 404;
           };
         };
       };
-      /** @description `PRECONDITION_FAILED`: Somebody has updated the stock entry since the ETag in If-Match was given out. Nothing was changed. Look at the stock as it is now, decide again, and send the update with the ETag of this answer. */
+      /** @description `PRECONDITION_FAILED`: Somebody has updated the stock entry since the ETag in If-Match was given out; or If-None-Match: * asks for there to be none. Nothing was changed. Look at the stock as it is now, decide again, and send the update with the ETag of this answer. */
       readonly 412: {
         headers: {
           readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
@@ -780,13 +1053,16 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly ETag: components['headers']['ETag'];
           readonly 'X-API-Stability': components['headers']['X-API-Stability'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'PRECONDITION_FAILED';
             /** @constant */
             readonly status?: 412;
@@ -806,6 +1082,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description The stability mark of the operation
            * @example experimental
@@ -815,14 +1094,14 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'PAYLOAD_TOO_LARGE';
             /** @constant */
             readonly status?: 413;
           };
         };
       };
-      /** @description `UNSUPPORTED_MEDIA_TYPE`: The body was sent with another Content-Type than application/json, or with none. Set the Content-Type header to application/json. */
+      /** @description `UNSUPPORTED_MEDIA_TYPE`: The body was sent with another Content-Type than application/json, or with none, or with a Content-Encoding. Set the Content-Type header to application/json, and send the body uncompressed. */
       readonly 415: {
         headers: {
           readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
@@ -835,12 +1114,17 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly Allow: components['headers']['Allow'];
+          readonly 'Accept-Patch': components['headers']['Accept-Patch'];
           readonly 'X-API-Stability': components['headers']['X-API-Stability'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'UNSUPPORTED_MEDIA_TYPE';
             /** @constant */
             readonly status?: 415;
@@ -860,12 +1144,15 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'X-API-Stability': components['headers']['X-API-Stability'];
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'IDEMPOTENCY_KEY_REUSED';
             /** @constant */
             readonly status?: 422;
@@ -892,6 +1179,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           /**
            * @description The stability mark of the operation
@@ -902,7 +1192,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
@@ -922,6 +1212,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description The stability mark of the operation
            * @example experimental
@@ -931,7 +1224,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INTERNAL_ERROR';
             /** @constant */
             readonly status?: 500;
@@ -952,6 +1245,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           /**
            * @description The stability mark of the operation
@@ -962,7 +1258,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'SERVICE_UNAVAILABLE';
             /** @constant */
             readonly status?: 503;
@@ -975,7 +1271,13 @@ export interface operations {
   readonly getPet: {
     readonly parameters: {
       readonly query?: never;
-      readonly header?: never;
+      readonly header?: {
+        /**
+         * @description The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.
+         * @example W/"kEr0qOdpC3nZBvVx"
+         */
+        readonly 'If-None-Match'?: components['parameters']['IfNoneMatch'];
+      };
       readonly path: {
         /**
          * @description The pet
@@ -1000,6 +1302,10 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly ETag: components['headers']['ReadETag'];
           readonly Deprecation: components['headers']['Deprecation'];
           readonly Sunset: components['headers']['Sunset'];
           readonly Link: components['headers']['DeprecationPages'];
@@ -1008,6 +1314,30 @@ export interface operations {
         content: {
           readonly 'application/json': components['schemas']['Pet'];
         };
+      };
+      /** @description Nothing has changed since the answer that `If-None-Match` names */
+      readonly 304: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly ETag: components['headers']['ReadETag'];
+          readonly Deprecation: components['headers']['Deprecation'];
+          readonly Sunset: components['headers']['Sunset'];
+          readonly Link: components['headers']['DeprecationPages'];
+          readonly [name: string]: unknown;
+        };
+        content?: never;
       };
       /**
        * @description `INVALID_PET_ID`, `BAD_REQUEST`
@@ -1027,6 +1357,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description Since when the operation is deprecated (RFC 9745)
            * @example @1795219200
@@ -1046,7 +1379,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INVALID_PET_ID' | 'BAD_REQUEST';
             /** @constant */
             readonly status?: 400;
@@ -1068,6 +1401,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly Deprecation: components['headers']['Deprecation'];
           readonly Sunset: components['headers']['Sunset'];
           readonly Link: components['headers']['DeprecationPages'];
@@ -1075,7 +1411,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'PET_NOT_FOUND';
             /** @constant */
             readonly status?: 404;
@@ -1095,6 +1431,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description Since when the operation is deprecated (RFC 9745)
            * @example @1795219200
@@ -1114,7 +1453,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'PAYLOAD_TOO_LARGE';
             /** @constant */
             readonly status?: 413;
@@ -1141,6 +1480,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           /**
            * @description Since when the operation is deprecated (RFC 9745)
@@ -1161,7 +1503,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
@@ -1181,6 +1523,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description Since when the operation is deprecated (RFC 9745)
            * @example @1795219200
@@ -1200,7 +1545,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INTERNAL_ERROR';
             /** @constant */
             readonly status?: 500;
@@ -1221,6 +1566,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           /**
            * @description Since when the operation is deprecated (RFC 9745)
@@ -1241,7 +1589,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'SERVICE_UNAVAILABLE';
             /** @constant */
             readonly status?: 503;
@@ -1249,6 +1597,167 @@ export interface operations {
         };
       };
       readonly 504: components['responses']['GatewayTimeout'];
+    };
+  };
+  readonly getPetHead: {
+    readonly parameters: {
+      readonly query?: never;
+      readonly header?: {
+        /**
+         * @description The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.
+         * @example W/"kEr0qOdpC3nZBvVx"
+         */
+        readonly 'If-None-Match'?: components['parameters']['IfNoneMatch'];
+      };
+      readonly path: {
+        /**
+         * @description The pet
+         * @example 101
+         */
+        readonly petId: components['parameters']['PetId'];
+      };
+      readonly cookie?: never;
+    };
+    readonly requestBody?: never;
+    readonly responses: {
+      /** @description The pet */
+      readonly 200: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly ETag: components['headers']['ReadETag'];
+          readonly Deprecation: components['headers']['Deprecation'];
+          readonly Sunset: components['headers']['Sunset'];
+          readonly Link: components['headers']['DeprecationPages'];
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Nothing has changed since the answer that `If-None-Match` names */
+      readonly 304: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly ETag: components['headers']['ReadETag'];
+          readonly Deprecation: components['headers']['Deprecation'];
+          readonly Sunset: components['headers']['Sunset'];
+          readonly Link: components['headers']['DeprecationPages'];
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Refused, as GET would be */
+      readonly '4XX': {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          /**
+           * @description Seconds to wait before the next try
+           * @example 30
+           */
+          readonly 'Retry-After'?: number;
+          /**
+           * @description How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)
+           * @example Bearer realm="pet-store-inventory", error="invalid_token"
+           */
+          readonly 'WWW-Authenticate'?: string;
+          /**
+           * @description Since when the operation is deprecated (RFC 9745)
+           * @example @1795219200
+           */
+          readonly Deprecation?: string;
+          /**
+           * @description When the operation may go (RFC 8594)
+           * @example Tue, 30 Nov 2027 00:00:00 GMT
+           */
+          readonly Sunset?: string;
+          /**
+           * @description Where to read about the deprecation and the sunset
+           * @example <https://pets.example.com/#description/deprecations>; rel="deprecation"; type="text/html", <https://pets.example.com/#description/deprecations>; rel="sunset"; type="text/html"
+           */
+          readonly Link?: string;
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Failed, as GET would */
+      readonly '5XX': {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          /**
+           * @description Seconds to wait before the next try
+           * @example 30
+           */
+          readonly 'Retry-After'?: number;
+          /**
+           * @description How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)
+           * @example Bearer realm="pet-store-inventory", error="invalid_token"
+           */
+          readonly 'WWW-Authenticate'?: string;
+          /**
+           * @description Since when the operation is deprecated (RFC 9745)
+           * @example @1795219200
+           */
+          readonly Deprecation?: string;
+          /**
+           * @description When the operation may go (RFC 8594)
+           * @example Tue, 30 Nov 2027 00:00:00 GMT
+           */
+          readonly Sunset?: string;
+          /**
+           * @description Where to read about the deprecation and the sunset
+           * @example <https://pets.example.com/#description/deprecations>; rel="deprecation"; type="text/html", <https://pets.example.com/#description/deprecations>; rel="sunset"; type="text/html"
+           */
+          readonly Link?: string;
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
     };
   };
   readonly listOrders: {
@@ -1259,17 +1768,23 @@ export interface operations {
          * @example 100
          */
         readonly limit?: components['parameters']['Limit'];
-        /** @description Where to go on, from the Link header of the page before */
+        /**
+         * @description Where to go on, from the Link header of the page before
+         * @example bGlzdEludmVudG9yeTo6MTAz
+         */
         readonly cursor?: components['parameters']['Cursor'];
-        /** @description Only entries with this status */
+        /**
+         * @description Only entries with this status
+         * @example placed
+         */
         readonly status?: components['parameters']['OrderStatusFilter'];
       };
       readonly header?: {
         /**
-         * @description With `gzip` the answer comes compressed, a tenth of its size. Browsers, and most clients, send it by themselves.
-         * @example gzip
+         * @description The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.
+         * @example W/"kEr0qOdpC3nZBvVx"
          */
-        readonly 'Accept-Encoding'?: components['parameters']['AcceptEncoding'];
+        readonly 'If-None-Match'?: components['parameters']['IfNoneMatch'];
       };
       readonly path?: never;
       readonly cookie?: never;
@@ -1289,15 +1804,47 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly Link: components['headers']['NextPage'];
           readonly Vary: components['headers']['Vary'];
           readonly 'Content-Encoding': components['headers']['Content-Encoding'];
           readonly 'X-API-Stability': components['headers']['X-API-Stability'];
+          /**
+           * @description Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed
+           * @example W/"kEr0qOdpC3nZBvVx"
+           */
+          readonly ETag?: string;
           readonly [name: string]: unknown;
         };
         content: {
           readonly 'application/json': components['schemas']['OrderList'];
         };
+      };
+      /** @description Nothing has changed since the answer that `If-None-Match` names */
+      readonly 304: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly Link: components['headers']['NextPage'];
+          readonly Vary: components['headers']['Vary'];
+          readonly ETag: components['headers']['ReadETag'];
+          readonly 'X-API-Stability': components['headers']['X-API-Stability'];
+          readonly [name: string]: unknown;
+        };
+        content?: never;
       };
       /**
        * @description `INVALID_QUERY`, `INVALID_CURSOR`, `BAD_REQUEST`
@@ -1318,6 +1865,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description The stability mark of the operation
            * @example experimental
@@ -1327,7 +1877,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INVALID_QUERY' | 'INVALID_CURSOR' | 'BAD_REQUEST';
             /** @constant */
             readonly status?: 400;
@@ -1349,6 +1899,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description The stability mark of the operation
            * @example experimental
@@ -1358,7 +1911,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'PAYLOAD_TOO_LARGE';
             /** @constant */
             readonly status?: 413;
@@ -1385,6 +1938,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           /**
            * @description The stability mark of the operation
@@ -1395,7 +1951,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'RATE_LIMIT_EXCEEDED' | 'DAILY_QUOTA_EXCEEDED' | 'API_KEY_SUSPENDED' | 'TOO_MANY_REQUESTS';
             /** @constant */
             readonly status?: 429;
@@ -1415,6 +1971,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           /**
            * @description The stability mark of the operation
            * @example experimental
@@ -1424,7 +1983,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'INTERNAL_ERROR';
             /** @constant */
             readonly status?: 500;
@@ -1445,6 +2004,9 @@ export interface operations {
           readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
           readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
           readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
           readonly 'Retry-After': components['headers']['Retry-After'];
           /**
            * @description The stability mark of the operation
@@ -1455,7 +2017,7 @@ export interface operations {
         };
         content: {
           readonly 'application/json': components['schemas']['Error'] & {
-            /** @enum {unknown} */
+            /** @enum {string} */
             readonly code?: 'SERVICE_UNAVAILABLE';
             /** @constant */
             readonly status?: 503;
@@ -1463,6 +2025,162 @@ export interface operations {
         };
       };
       readonly 504: components['responses']['GatewayTimeout'];
+    };
+  };
+  readonly listOrdersHead: {
+    readonly parameters: {
+      readonly query?: {
+        /**
+         * @description Entries on a page; the Link header leads to the next. Without it: the whole list, streamed.
+         * @example 100
+         */
+        readonly limit?: components['parameters']['Limit'];
+        /**
+         * @description Where to go on, from the Link header of the page before
+         * @example bGlzdEludmVudG9yeTo6MTAz
+         */
+        readonly cursor?: components['parameters']['Cursor'];
+        /**
+         * @description Only entries with this status
+         * @example placed
+         */
+        readonly status?: components['parameters']['OrderStatusFilter'];
+      };
+      readonly header?: {
+        /**
+         * @description The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.
+         * @example W/"kEr0qOdpC3nZBvVx"
+         */
+        readonly 'If-None-Match'?: components['parameters']['IfNoneMatch'];
+      };
+      readonly path?: never;
+      readonly cookie?: never;
+    };
+    readonly requestBody?: never;
+    readonly responses: {
+      /** @description The orders */
+      readonly 200: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly Link: components['headers']['NextPage'];
+          readonly Vary: components['headers']['Vary'];
+          readonly 'Content-Encoding': components['headers']['Content-Encoding'];
+          readonly 'X-API-Stability': components['headers']['X-API-Stability'];
+          /**
+           * @description Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed
+           * @example W/"kEr0qOdpC3nZBvVx"
+           */
+          readonly ETag?: string;
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Nothing has changed since the answer that `If-None-Match` names */
+      readonly 304: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          readonly Link: components['headers']['NextPage'];
+          readonly Vary: components['headers']['Vary'];
+          readonly ETag: components['headers']['ReadETag'];
+          readonly 'X-API-Stability': components['headers']['X-API-Stability'];
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Refused, as GET would be */
+      readonly '4XX': {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          /**
+           * @description Seconds to wait before the next try
+           * @example 30
+           */
+          readonly 'Retry-After'?: number;
+          /**
+           * @description How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)
+           * @example Bearer realm="pet-store-inventory", error="invalid_token"
+           */
+          readonly 'WWW-Authenticate'?: string;
+          /**
+           * @description The stability mark of the operation
+           * @example experimental
+           */
+          readonly 'X-API-Stability'?: 'experimental' | 'beta';
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Failed, as GET would */
+      readonly '5XX': {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          /**
+           * @description Seconds to wait before the next try
+           * @example 30
+           */
+          readonly 'Retry-After'?: number;
+          /**
+           * @description How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)
+           * @example Bearer realm="pet-store-inventory", error="invalid_token"
+           */
+          readonly 'WWW-Authenticate'?: string;
+          /**
+           * @description The stability mark of the operation
+           * @example experimental
+           */
+          readonly 'X-API-Stability'?: 'experimental' | 'beta';
+          readonly [name: string]: unknown;
+        };
+        content?: never;
+      };
     };
   };
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.ts';
+import { IDEMPOTENCY_KEY_RULE } from './idempotency-key.ts';
 
 /** Whether the same request may succeed later: not unless something is changed; when `Retry-After` says; with backoff. */
 export type Retry = 'never' | 'after' | 'backoff';
@@ -34,7 +35,7 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     retry: 'never',
   },
   INVALID_HEADER: {
-    cause: 'If-Match is no list of entity tags, or Idempotency-Key is no text of 1 to 255 characters.',
+    cause: `If-Match is no list of entity tags, If-None-Match of an update is not *, or Idempotency-Key is not what it must be: ${IDEMPOTENCY_KEY_RULE}.`,
     remedy: 'Correct the header that the message names.',
     retry: 'never',
   },
@@ -76,7 +77,8 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     retry: 'never',
   },
   PRECONDITION_FAILED: {
-    cause: 'Somebody has updated the stock entry since the ETag in If-Match was given out. Nothing was changed.',
+    cause:
+      'Somebody has updated the stock entry since the ETag in If-Match was given out; or If-None-Match: * asks for there to be none. Nothing was changed.',
     remedy: 'Look at the stock as it is now, decide again, and send the update with the ETag of this answer.',
     retry: 'never',
   },
@@ -86,8 +88,9 @@ export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
     retry: 'never',
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    cause: 'The body was sent with another Content-Type than application/json, or with none.',
-    remedy: 'Set the Content-Type header to application/json.',
+    cause:
+      'The body was sent with another Content-Type than application/json, or with none, or with a Content-Encoding.',
+    remedy: 'Set the Content-Type header to application/json, and send the body uncompressed.',
     retry: 'never',
   },
   IDEMPOTENCY_KEY_REUSED: {

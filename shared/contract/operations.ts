@@ -84,14 +84,20 @@ export const everyOperationErrors = [
   'GATEWAY_TIMEOUT',
 ] as const satisfies readonly ErrorCode[];
 
-/** Methods that a resource path answers, for `Allow` (RFC 9110 §10.2.1); empty where no operation lives. */
-export function methodsOf(resourcePath: string): Method[] {
+/** Methods that call an operation: what can be got can be asked for without its body too (RFC 9110 §9.1). */
+export const methodsFor = (method: Method): readonly (Method | 'HEAD')[] =>
+  method === 'GET' ? ['GET', 'HEAD'] : [method];
+
+/** Methods that the operations at a resource path answer; empty where none lives. */
+export function methodsOf(resourcePath: string): (Method | 'HEAD')[] {
   return Object.values(operations)
     .filter(({ path }) => path === resourcePath)
-    .map(({ method }) => method);
+    .flatMap(({ method }) => methodsFor(method));
 }
 
 /** The operation that a request to a resource path is; undefined for one that is none. */
 export function operationAt(method: string, resourcePath: string): OperationId | undefined {
-  return operationIds.find((id) => operations[id].method === method && operations[id].path === resourcePath);
+  return operationIds.find(
+    (id) => operations[id].path === resourcePath && methodsFor(operations[id].method).some((own) => own === method),
+  );
 }

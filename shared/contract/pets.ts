@@ -12,12 +12,16 @@ const nameSchema = v.pipe(
   v.maxLength(MAX_NAME, `must have at most ${MAX_NAME} characters`),
 );
 
-const labelSchema = v.strictObject({ id: int64Schema, name: nameSchema });
+/** The kind of an animal. */
+export const petCategorySchema = v.strictObject({ id: int64Schema, name: nameSchema });
+
+/** A label of a pet. */
+export const petTagSchema = v.strictObject({ id: int64Schema, name: nameSchema });
 
 /** A pet as it is stored: the public Petstore's record. Its status is that of its stock entry. */
 export const petRecordSchema = v.strictObject({
   id: v.pipe(int64Schema, v.description('The petId')),
-  category: v.optional(v.pipe(labelSchema, v.description('The kind of animal'))),
+  category: v.optional(v.pipe(petCategorySchema, v.description('The kind of animal'))),
   name: v.pipe(nameSchema, v.description('What the pet is called')),
   photoUrls: v.pipe(
     v.array(
@@ -34,7 +38,7 @@ export const petRecordSchema = v.strictObject({
   ),
   tags: v.optional(
     v.pipe(
-      v.array(labelSchema, 'must be a list of tags'),
+      v.array(petTagSchema, 'must be a list of tags'),
       v.maxLength(MAX_LISTED, `must have at most ${MAX_LISTED} entries`),
       v.description('Labels, such as for a search'),
     ),

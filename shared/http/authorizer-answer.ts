@@ -5,6 +5,12 @@ import { type AuthorizerContext, noLimitContext } from './authorizer-context.ts'
 /** Why a request is denied. */
 export type DenialCode = Extract<ErrorCode, 'API_KEY_MISSING' | 'API_KEY_INVALID'>;
 
+/** What `WWW-Authenticate` says with each: no error where there is no key to find fault with (RFC 6750 §3.1). */
+export const challenges = {
+  API_KEY_MISSING: 'Bearer realm="pet-store-inventory"',
+  API_KEY_INVALID: 'Bearer realm="pet-store-inventory", error="invalid_token"',
+} as const satisfies Record<DenialCode, string>;
+
 /** Lets a request through, metered on the usage plan of `usageIdentifierKey`. */
 export function allow(
   methodArn: string,
@@ -15,9 +21,15 @@ export function allow(
   return { principalId, usageIdentifierKey, policyDocument: policy('Allow', methodArn), context: { ...context } };
 }
 
-/** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
-export function deny(methodArn: string, code: DenialCode, now: number): APIGatewayAuthorizerResult {
-  const context = { code, message: errorCatalogue[code].message, ...noLimitContext(now) };
+/** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context, to which `more` is added. */
+export function deny(
+  methodArn: string,
+  code: DenialCode,
+  now: number,
+  more: Readonly<Record<string, string>> = {},
+): APIGatewayAuthorizerResult {
+  const { message } = errorCatalogue[code];
+  const context = { code, message, challenge: challenges[code], ...noLimitContext(now), ...more };
   return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
 }
 

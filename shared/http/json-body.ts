@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
+import { allowedMethods } from './allowed-methods.ts';
 import { headerValues } from './request.ts';
 
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
@@ -22,14 +23,21 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
     throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
   }
   if (bytes.length === 0) throw new ServiceError('INVALID_BODY');
-  if (!JSON_MEDIA_TYPE.test(headerValues(event, 'Content-Type').at(-1)?.trim() ?? ''))
-    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
+  if (!JSON_MEDIA_TYPE.test(headerValues(event, 'Content-Type').at(-1)?.trim() ?? '')) throw unsupported(event);
+  if (!/^(?:\s*(?:identity)?\s*(?:,|$))*$/i.test(headerValues(event, 'Content-Encoding').join(',')))
+    throw unsupported(event, 'The body must not be compressed: leave Content-Encoding out.');
 
   const result = v.safeParse(schema, parseJsonObject(bytes.toString('utf8')));
   if (result.success) return result.output;
   const faults = new Set(result.issues.map(describe));
   throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
 }
+
+const unsupported = ({ resource }: APIGatewayProxyEvent, message?: string): ServiceError =>
+  new ServiceError('UNSUPPORTED_MEDIA_TYPE', {
+    headers: allowedMethods(resource),
+    ...(message !== undefined && { message }),
+  });
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
 

@@ -6,6 +6,7 @@ import type * as v from 'valibot';
 import type { OperationId } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import type { Page, Selection } from '../stores/sorted-table.ts';
+import { withEntityTag } from './entity-tags.ts';
 import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
 import { type Reply, streamingHandler } from './operation-handler.ts';
 import { headerValues } from './request.ts';
@@ -42,7 +43,7 @@ export function listHandler<Entry, Status extends string>(list: List<Entry, Stat
 }
 
 async function onePage<Entry, Status extends string>(
-  { requestContext }: APIGatewayProxyEvent,
+  event: APIGatewayProxyEvent,
   { operation, entries, toJson }: List<Entry, Status>,
   { limit = DEFAULT_LIMIT, cursor, status }: ListQuery<Status>,
 ): Promise<Reply> {
@@ -50,13 +51,14 @@ async function onePage<Entry, Status extends string>(
   const after = cursor === undefined ? undefined : decodeCursor(cursor, place);
   const page = await entries.page({ status, after }, limit);
   const body = `[${page.entries.map(toJson).join(',')}]`;
-  if (page.last === undefined) return { status: 200, body };
+  if (page.last === undefined) return withEntityTag(event, { status: 200, body });
   const next = new URLSearchParams({
     limit: String(limit),
     ...(status !== undefined && { status }),
     cursor: encodeCursor({ ...place, after: page.last }),
   });
-  return { status: 200, headers: { Link: `<${requestContext.path}?${next.toString()}>; rel="next"` }, body };
+  const Link = `<${event.requestContext.path}?${next.toString()}>; rel="next"`;
+  return withEntityTag(event, { status: 200, headers: { Link }, body });
 }
 
 /** The first entries are read before the answer begins, so that a store out of reach is an Error body. */
@@ -117,9 +119,13 @@ function cutOffWhenIdle(
 function compressed(event: APIGatewayProxyEvent, reply: Reply<string | Readable>): Reply<string | Readable> {
   const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
   const accepted = { headers: { 'accept-encoding': headerValues(event, 'Accept-Encoding').join(', ') } };
-  if (new Negotiator(accepted).encoding(['gzip', 'identity']) !== 'gzip') return { ...reply, headers };
+  if (new Negotiator(accepted).encoding(['gzip', 'identity']) !== 'gzip' || reply.status === 304)
+    return { ...reply, headers };
+  const gzipped = { ...headers, 'Content-Encoding': 'gzip' };
+  // Nothing but the first entries has been read yet, and nobody wants the rest.
+  if (event.httpMethod === 'HEAD') return { ...reply, headers: gzipped };
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   // An error of either stream destroys the other, where its reader gets it.
   pipeline(typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body, gzip, () => undefined);
-  return { ...reply, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: gzip };
+  return { ...reply, headers: gzipped, body: gzip };
 }

@@ -14,8 +14,9 @@ import {
   refusalCode,
   unknownLimit,
 } from './authorizer-context.ts';
-import { corsHeaders } from './cors.ts';
+import { allowedOrigin, corsHeaders } from './cors.ts';
 import { requestTime } from './request.ts';
+import { securityHeaders } from './security-headers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -31,7 +32,7 @@ export interface Reply<Body = string> {
 interface ProxyResult<Body> {
   readonly statusCode: number;
   headers: Headers;
-  readonly body: Body;
+  body: Body;
 }
 
 type Respond<Body> = (event: APIGatewayProxyEvent) => Promise<Reply<Body>>;
@@ -60,12 +61,12 @@ export function streamingHandler(respond: Respond<string | Readable>, ownHeaders
 
 /**
  * What every operation has around it: it refuses what the authorizer refused, turns what is thrown into an Error body,
- * puts headers on whatever goes out (the limit headers, spec §8, rule 1; those of CORS; the operation's own), and logs
- * the request once it is answered: a stream, once it has ended or broken off.
+ * puts headers on whatever goes out (the limit headers, spec §8, rule 1; those of CORS and security; the operation's
+ * own), leaves the body out for HEAD, and logs the request once it is answered: a stream, once it has ended or broken off.
  */
 function withPipeline<Body>(handler: middy.MiddyfiedHandler, respond: Respond<Body>, ownHeaders: Headers) {
   return handler
-    .use([withHeaders({ ...corsHeaders(process.env.PAGE_ORIGIN), ...ownHeaders }), withErrorBodies, admittedOnly])
+    .use([withHeaders(ownHeaders), withErrorBodies, admittedOnly])
     .handler<APIGatewayProxyEvent, ProxyResult<Body>>(async (event) => toResult(await respond(event)));
 }
 
@@ -83,7 +84,14 @@ function withHeaders(headers: Headers): Middleware {
       name,
       context[source] ?? unknownLimit[source],
     ]);
-    response.headers = { ...headers, ...response.headers, ...Object.fromEntries(limits) };
+    response.headers = {
+      ...corsHeaders(allowedOrigin(event)),
+      ...headers,
+      ...response.headers,
+      ...securityHeaders,
+      ...Object.fromEntries(limits),
+    };
+    if (event.httpMethod === 'HEAD') response.body = '';
   };
   return { after: add, onError: add };
 }

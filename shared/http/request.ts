@@ -3,7 +3,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { type Int64, isInt64 } from '../contract/int64.ts';
 
 /** What the events of functions and of the authorizer have in common here. */
-interface RequestEvent {
+export interface RequestEvent {
   readonly multiValueHeaders: Readonly<Record<string, readonly string[] | undefined>> | null;
   readonly requestContext: { readonly requestTimeEpoch?: number };
 }

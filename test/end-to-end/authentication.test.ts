@@ -49,8 +49,15 @@ describe('Authentication', () => {
 
       expect(checked(parseAnswer(await exchange(host.origin, request)))).toMatchObject({
         status: 401,
-        error: { code: 'API_KEY_MISSING' },
+        error: { code: 'API_KEY_MISSING', message: expect.stringContaining('more than one Authorization header') },
       });
+    });
+
+    test('without fault found in a key, which RFC 6750 §3.1 wants said where there is one', async () => {
+      const [missing, invalid] = [await listWith(undefined), await listWithKey('letmein')];
+
+      expect(missing.headers.get('WWW-Authenticate')).toBe('Bearer realm="pet-store-inventory"');
+      expect(invalid.headers.get('WWW-Authenticate')).toBe('Bearer realm="pet-store-inventory", error="invalid_token"');
     });
   });
 

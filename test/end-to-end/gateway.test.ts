@@ -37,10 +37,9 @@ const sendRaw = async (requestLine: string, fields = '', body = '') => {
 
 describe('Routes', () => {
   test.each([
-    ['PUT', '/inventory', 'GET'],
-    ['HEAD', '/inventory', 'GET'],
-    ['DELETE', '/inventory/101', 'PATCH'],
-    ['POST', '/pets/101', 'GET'],
+    ['PUT', '/inventory', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/inventory/101', 'PATCH, OPTIONS'],
+    ['POST', '/pets/101', 'GET, HEAD, OPTIONS'],
   ])('405 for %s %s, with Allow: %s', async (method, path, allowed) => {
     const answer = await api.send(method, path);
 
@@ -68,17 +67,22 @@ describe('Routes', () => {
 });
 
 describe('A page of another origin', () => {
-  test('asks ahead without a key what it may do', async () => {
+  test.each([
+    ['/inventory', 'GET, HEAD', {}],
+    ['/inventory/101', 'PATCH', { 'accept-patch': 'application/json' }],
+  ])('asks ahead without a key what it may do with %s', async (path, methods, patch) => {
     const { minuteUsed } = await key.read();
-    const answer = await withoutKey.send('OPTIONS', '/inventory/101', {
-      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': 'PATCH' },
+    const answer = await withoutKey.send('OPTIONS', path, {
+      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': methods },
     });
 
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': 'PATCH',
-      'access-control-allow-headers': 'Authorization, Content-Type, If-Match, Idempotency-Key',
+      'access-control-allow-methods': methods,
+      allow: `${methods}, OPTIONS`,
+      ...patch,
+      'access-control-allow-headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key',
     });
     expect((await key.read()).minuteUsed).toBe(minuteUsed);
   });
@@ -136,7 +140,7 @@ describe('HTTP', () => {
   });
 
   test('CONNECT: 405, as the host is no proxy', async () => {
-    const answer = await sendBytes('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    const answer = checked(await sendBytes('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'));
 
     expect(answer.status).toBe(405);
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405 });

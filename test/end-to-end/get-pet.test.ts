@@ -40,6 +40,15 @@ describe('GET /pets/{petId}', () => {
     );
   });
 
+  test('304 for whoever has the answer already, to HEAD too', async () => {
+    const answer = await get('101');
+    const asked = { headers: { 'If-None-Match': answer.headers.get('ETag') ?? '' } };
+
+    for (const method of ['GET', 'HEAD'])
+      expect(await api.send(method, '/pets/101', asked)).toMatchObject({ status: 304, text: '' });
+    expect((await get('102')).headers.get('ETag')).not.toBe(answer.headers.get('ETag'));
+  });
+
   test('404 for a petId that no pet has', async () => {
     expect(await get('-101')).toMatchObject({ status: 404, error: { code: 'PET_NOT_FOUND' } });
   });

@@ -50,6 +50,17 @@ describe('GET /inventory', () => {
       expect(answer.headers.get('Vary')).toBe('Accept-Encoding');
     });
 
+    test('to HEAD the same headers without the list, counted like GET', async () => {
+      for (const query of ['', '?limit=2']) {
+        const [got, head] = [await get(query), await api.send('HEAD', `/inventory${query}`)];
+        const names = ['Content-Type', 'Content-Encoding', 'ETag', 'Link', 'Vary', 'Access-Control-Allow-Origin'];
+
+        expect(head).toMatchObject({ status: 200, text: '' });
+        expect(names.map((name) => head.headers.get(name))).toEqual(names.map((name) => got.headers.get(name)));
+        expect(head.rateLimit.remaining).toBe(got.rateLimit.remaining - 1);
+      }
+    });
+
     test('in ascending petId, negative ones first, each with all its digits', async () => {
       const entries = [MAX, 9007199254740993n, 9007199254740992n, 0n, -7n, -70n, MIN];
       await host.putStock(...entries.map((petId) => ({ petId, quantity: 2_147_483_647, status: 'sold' })));

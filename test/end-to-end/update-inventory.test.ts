@@ -97,6 +97,25 @@ describe('PATCH /inventory/{petId}', () => {
       error: { code: 'UNSUPPORTED_MEDIA_TYPE' },
     });
   });
+
+  test('415 for a compressed body, with what it must be instead', async () => {
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+    const answer = await api.send('PATCH', '/inventory/101', { headers, body: '{"quantity":3}' });
+
+    expect(answer).toMatchObject({ status: 415, error: { message: expect.stringContaining('Content-Encoding') } });
+    expect(answer.headers.get('Accept-Patch')).toBe('application/json');
+  });
+
+  test.each([
+    ['101', 412],
+    ['999', 404],
+  ])('If-None-Match: * on pet %s is %d', async (petId, status) => {
+    const headers = { 'Content-Type': 'application/json', 'If-None-Match': '*' };
+
+    expect(await api.send('PATCH', `/inventory/${petId}`, { headers, body: '{"quantity":3}' })).toMatchObject({
+      status,
+    });
+  });
 });
 
 describe('PATCH /inventory/{petId}, safely', () => {

@@ -87,6 +87,19 @@ test('A request that is admitted is let through with both windows, which the fun
   });
 });
 
+describe('Pages of several origins', () => {
+  afterEach(() => {
+    delete process.env.ALLOWED_ORIGINS;
+  });
+
+  test.each(['Bearer x', 'Basic x'])('have theirs in the context, for the answers of the gateway: %s', async (key) => {
+    process.env.ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com';
+    const origin = 'https://shop.example.com';
+
+    expect(await verdictOn({ Authorization: key, Origin: origin })).toMatchObject({ context: { origin } });
+  });
+});
+
 test('A request that is refused is let through to its function, on the overflow plan', async () => {
   const verdict = await verdictOnKey({ minuteUsed: 60, dayUsed: 100 });
 

@@ -15,8 +15,8 @@ const answerTo = (method: string, resource: string) => handler(aProxyEvent({ met
 
 describe('A request that is no operation', () => {
   test.each([
-    ['POST', '/inventory', 'GET'],
-    ['DELETE', '/inventory/{petId}', 'PATCH'],
+    ['POST', '/inventory', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/inventory/{petId}', 'PATCH, OPTIONS'],
   ])('%s %s is 405 and names the methods that there are', async (method, resource, allowed) => {
     expect(await answerTo(method, resource)).toMatchObject({
       statusCode: 405,

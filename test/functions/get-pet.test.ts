@@ -68,6 +68,7 @@ describe('GET /pets/{petId}', () => {
         'Content-Type': 'application/json',
         'Access-Control-Allow-Origin': 'https://docs.example.com',
         'Access-Control-Expose-Headers': expect.stringContaining('Deprecation'),
+        ETag: expect.stringMatching(/^W\/"[\w-]{16}"$/),
         ...deprecated,
         ...admittedHeaders,
       },

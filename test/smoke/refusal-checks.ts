@@ -1,3 +1,4 @@
+import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { type Check, expectSame, expectThat } from './check.ts';
 import type { Service, ServiceAnswer } from './service.ts';
 
@@ -24,20 +25,26 @@ const refusal = (
   },
 });
 
-function expectChallenge({ headers, limits }: ServiceAnswer): void {
-  expectSame('WWW-Authenticate', headers.get('WWW-Authenticate'), 'Bearer');
+function expectChallenge(code: keyof typeof challenges, { headers, limits }: ServiceAnswer): void {
+  expectSame('WWW-Authenticate', headers.get('WWW-Authenticate'), challenges[code]);
   expectSame('X-RateLimit-Limit', limits.limit, 0);
 }
 
 /** What the service refuses to readers: 8 requests. */
 export const refusalChecks: readonly Check[] = [
-  refusal('no key is refused', 401, 'API_KEY_MISSING', () => ['GET', '/inventory', { key: null }], expectChallenge),
+  refusal(
+    'no key is refused',
+    401,
+    'API_KEY_MISSING',
+    () => ['GET', '/inventory', { key: null }],
+    (answer) => expectChallenge('API_KEY_MISSING', answer),
+  ),
   refusal(
     'a mistyped key is refused',
     401,
     'API_KEY_INVALID',
     ({ mistypedKey }) => ['GET', '/inventory', { key: mistypedKey }],
-    expectChallenge,
+    (answer) => expectChallenge('API_KEY_INVALID', answer),
   ),
   refusal('an unknown path is refused', 404, 'ROUTE_NOT_FOUND', () => ['GET', '/smoke-check']),
   refusal(
@@ -45,7 +52,7 @@ export const refusalChecks: readonly Check[] = [
     405,
     'METHOD_NOT_ALLOWED',
     () => ['DELETE', '/inventory'],
-    ({ headers }) => expectSame('Allow', headers.get('Allow'), 'GET'),
+    ({ headers }) => expectSame('Allow', headers.get('Allow'), 'GET, HEAD, OPTIONS'),
   ),
   refusal('a bad limit is refused', 400, 'INVALID_QUERY', () => ['GET', '/inventory?limit=0']),
   refusal('a made-up cursor is refused', 400, 'INVALID_CURSOR', () => ['GET', '/inventory?limit=1&cursor=smoke']),

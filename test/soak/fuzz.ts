@@ -131,9 +131,9 @@ function faultsOf({ method, path }: WireRequest, answer: RawAnswer): string[] {
 
 /** The service takes what the document allows, and refuses what it forbids. */
 function judgement(conformity: Conformity, { status, text }: RawAnswer): string[] {
-  const code = status === 200 ? 'none' : v.parse(errorBodySchema, JSON.parse(text)).code;
+  const code = status < 400 ? 'none' : v.parse(errorBodySchema, JSON.parse(text)).code;
   const isTaken = ['none', ...ofTheStore].includes(code);
-  const agrees = { allowed: isTaken, forbidden: status !== 200, open: true }[conformity];
+  const agrees = { allowed: isTaken, forbidden: status >= 400, open: true }[conformity];
   return agrees ? [] : [`the document says ${conformity}, the service ${text}`];
 }
 
@@ -170,7 +170,7 @@ export class WireClient {
     const [message]: IncomingMessage[] = await once(call, 'response');
     if (!message) throw new Error('There is no answer');
     const bytes = await buffer(message);
-    const isCompressed = message.headers['content-encoding'] === 'gzip';
+    const isCompressed = message.headers['content-encoding'] === 'gzip' && method !== 'HEAD';
     return {
       status: message.statusCode ?? 0,
       headers: new Headers(pairs(message.rawHeaders)),

@@ -6,6 +6,7 @@ import type { Tamper } from '../model/virtual-dynamodb.ts';
 import { brokenLimiters, brokenUpdates } from './broken.ts';
 import { faultRound } from './fault-storm.ts';
 import { fuzzRound } from './fuzz.ts';
+import { generatedClientRound } from './generated-clients.ts';
 import { killRound } from './kill.ts';
 
 export interface Outcome {
@@ -50,6 +51,12 @@ export const models: Readonly<Record<string, Model>> = {
   kill: { title: 'kill -9 of a local host in a storm of writes', seeds: 25, broken: {}, run: killRound },
   faults: { title: 'requests while DynamoDB and functions fail', seeds: 25, broken: {}, run: faultRound },
   fuzz: { title: 'requests made from the OpenAPI document', seeds: 25, broken: {}, run: fuzzRound },
+  clients: {
+    title: 'clients that four generators make from the OpenAPI document',
+    seeds: 4,
+    broken: {},
+    run: generatedClientRound,
+  },
 };
 
 function countsOf(names: readonly string[]): Record<string, number> {

@@ -4,8 +4,10 @@ import * as v from 'valibot';
 import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/operations.ts';
+import { allowedMethods } from '../../shared/http/allowed-methods.ts';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
 import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
+import { securityHeaders } from '../../shared/http/security-headers.ts';
 
 /** A request for an answer: its method, and its path below the base address, without a query. */
 export interface AnsweredRequest {
@@ -15,7 +17,10 @@ export interface AnsweredRequest {
 
 const reference = v.object({ $ref: v.string() });
 const header = v.object({ required: v.boolean(), schema: v.looseObject({ type: v.string() }) });
-const response = v.object({ headers: v.record(v.string(), v.union([reference, header])) });
+const response = v.object({
+  content: v.optional(v.unknown()),
+  headers: v.record(v.string(), v.union([reference, header])),
+});
 const operation = v.object({ responses: v.record(v.string(), v.union([reference, response])) });
 const document = v.object({
   paths: v.record(v.string(), v.record(v.string(), operation)),
@@ -78,19 +83,24 @@ export class DocumentedApi {
   }
 
   #faultsOfOperation(answer: RawAnswer, path: string, method: string): string[] {
-    const declared = this.#document.paths[path]?.[method]?.responses[answer.status];
+    const { responses = {} } = this.#document.paths[path]?.[method] ?? {};
+    const declared = responses[answer.status] ?? responses[`${Math.floor(answer.status / 100)}XX`];
     if (!declared) return [`status ${answer.status} is not declared`];
     const pointer =
       '$ref' in declared ? declared.$ref : `#/paths/${escaped(path)}/${method}/responses/${answer.status}`;
-    const { headers } = '$ref' in declared ? this.#sharedResponse(declared.$ref) : declared;
+    const { headers, content } = '$ref' in declared ? this.#sharedResponse(declared.$ref) : declared;
+    const hasBody = content !== undefined && method !== 'head';
     return [
       ...this.#faultsOfHeaders(answer.headers, headers),
-      ...this.#faultsOfBody(answer, `openapi${pointer}/content/application~1json/schema`),
+      ...(hasBody
+        ? this.#faultsOfBody(answer, `openapi${pointer}/content/application~1json/schema`)
+        : faultsOfNoBody(answer)),
     ];
   }
 
   #faultsOfPreflight({ status, headers, text }: RawAnswer, path: string): string[] {
-    const names = [...PREFLIGHT, ...Object.keys(limitHeaders), 'x-amzn-RequestId', 'x-amz-apigw-id'];
+    const fixed = { ...limitHeaders, ...securityHeaders, ...allowedMethods(path) };
+    const names = [...PREFLIGHT, ...Object.keys(fixed), 'x-amzn-RequestId', 'x-amz-apigw-id'];
     const allowed = headers.get('Access-Control-Allow-Methods');
     return [
       ...(status === 204 && text === '' ? [] : [`a preflight is answered with ${status} and "${text}"`]),
@@ -103,11 +113,13 @@ export class DocumentedApi {
   #faultsOfUnrouted(answer: RawAnswer, method: string): string[] {
     const own = UNROUTED[answer.status];
     if (!own) return [`status ${answer.status} is not one of a request that is no operation`];
-    const { BadGateway } = this.#document.components.responses;
-    const everywhere: DeclaredHeaders = BadGateway?.headers ?? {};
-    const all = own.map((name) => [name, this.#document.components.headers[name] ?? ALLOW] as const);
+    const { responses, headers } = this.#document.components;
+    const everywhere: DeclaredHeaders = responses['BadGateway']?.headers ?? {};
+    const all = own.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+    const patch = headers['Accept-Patch'];
+    const perhaps = answer.status === 405 && patch && { 'Accept-Patch': { ...patch, required: false } };
     return [
-      ...this.#faultsOfHeaders(answer.headers, { ...everywhere, ...Object.fromEntries(all) }),
+      ...this.#faultsOfHeaders(answer.headers, { ...everywhere, ...perhaps, ...Object.fromEntries(all) }),
       ...(method === 'HEAD' ? [] : this.#faultsOfBody(answer, 'openapi#/components/schemas/Error')),
     ];
   }
@@ -158,8 +170,7 @@ export class DocumentedApi {
   }
 }
 
-/** The one header that no operation has. */
-const ALLOW = { required: true, schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$' } };
+const faultsOfNoBody = ({ text }: RawAnswer): string[] => (text === '' ? [] : [`there is a body: ${text}`]);
 
 /** Readers take fields that they do not know. The tests do not. */
 const closed = (part: unknown): unknown =>
@@ -213,14 +224,18 @@ const ofEvery: Readonly<Record<string, RegExp>> = {
   'X-RateLimit-Limit': whole,
   'X-RateLimit-Remaining': whole,
   'X-RateLimit-Reset': whole,
+  'Cache-Control': /^no-store$/,
+  'X-Content-Type-Options': /^nosniff$/,
+  'Strict-Transport-Security': /^max-age=\d{8,}$/,
 };
 
 /** Headers that an answer with this status must have. */
 const ofStatus: Readonly<Record<number, Readonly<Record<string, RegExp>>>> = {
-  401: { 'WWW-Authenticate': /^Bearer$/ },
+  401: { 'WWW-Authenticate': /^Bearer realm="[^"]+"(, error="invalid_token")?$/ },
   405: { Allow: /^[A-Z]+(, [A-Z]+)*$/ },
   409: { 'Retry-After': atLeastOne },
   412: { ETag: /^"[^"]+"$/ },
+  415: { Allow: /^[A-Z]+(, [A-Z]+)*$/ },
   429: { 'Retry-After': atLeastOne },
   503: { 'Retry-After': atLeastOne },
 };

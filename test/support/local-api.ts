@@ -159,6 +159,7 @@ export const denial = {
   context: {
     code: 'API_KEY_MISSING',
     message: 'Send your key.',
+    challenge: 'Bearer realm="r"',
     limit: '0',
     remaining: '0',
     reset: '9',

@@ -7,6 +7,7 @@ import {
   ResponseStream,
   type StreamingHandler,
 } from '../../infra/local/lambda/response-stream.ts';
+import { securityHeaders } from '../../shared/http/security-headers.ts';
 
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {
@@ -22,13 +23,14 @@ export const admittedContext = {
   retryAfter: '1',
 };
 
-/** The limit headers that an answer to an admitted request carries. */
+/** The headers that every answer to an admitted request carries. */
 export const admittedHeaders = {
   'X-RateLimit-Limit': '60',
   'X-RateLimit-Remaining': '59',
   'X-RateLimit-Reset': '1750000080',
   'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
   RateLimit: '"minute";r=59;t=30, "day";r=999;t=31950',
+  ...securityHeaders,
 };
 
 interface EventParts {

@@ -55,7 +55,7 @@ function loadRouter(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunc
     const { ResourceId: resourceId, HttpMethod } = properties;
     const add = (method: Method): void => router.add(pathOf(resourceId), HttpMethod, method);
     if (properties.AuthorizationType === 'NONE') {
-      add({ kind: 'fixed', resourceId, answer: fixedAnswer(properties.Integration, logicalId) });
+      add({ kind: 'fixed', resourceId, ...fixedAnswer(properties.Integration, logicalId) });
       continue;
     }
     const { AuthorizerId, ApiKeyRequired: apiKeyRequired, Integration } = properties;
@@ -104,8 +104,15 @@ type MockIntegration = Extract<PropertiesOf<'AWS::ApiGateway::Method'>, { Author
 /** What the request template of a MOCK integration selects its answer with. */
 const selectionSchema = v.pipe(v.string(), v.parseJson(), v.strictObject({ statusCode: v.number() }));
 
-/** The answer of a MOCK integration, which has no body and only headers that are written out. */
-function fixedAnswer(integration: MockIntegration, logicalId: string): GatewayAnswer {
+/** The one template of an answer that is known here: it names the origin of the request where it is one of some. */
+const ECHO =
+  /^#set\(\$origin = \$input\.params\("Origin"\)\)\n#if\(\$origin == ""\)#set\(\$origin = \$input\.params\("origin"\)\)#end\n#if\((\$origin == "[^"]+"(?: \|\| \$origin == "[^"]+")*)\)\n#set\(\$context\.responseOverride\.header\.Access-Control-Allow-Origin = \$origin\)\n#end$/;
+
+/** The answer of a MOCK integration, which has no body and only headers that are written out; and the origins that it echoes. */
+function fixedAnswer(
+  integration: MockIntegration,
+  logicalId: string,
+): { readonly answer: GatewayAnswer; readonly origins: readonly string[] } {
   const selection = v.safeParse(selectionSchema, integration.RequestTemplates['application/json']);
   const response = integration.IntegrationResponses.find(
     ({ StatusCode }) => selection.success && StatusCode === String(selection.output.statusCode),
@@ -117,5 +124,10 @@ function fixedAnswer(integration: MockIntegration, logicalId: string): GatewayAn
     if (header !== undefined && value !== undefined) return [header, value];
     throw new HostError(`Resource ${logicalId}: the local host does not support ${target} (got ${source})`);
   });
-  return { status: Number(response.StatusCode), headers, body: Buffer.alloc(0) };
+  const template = response.ResponseTemplates?.['application/json'];
+  const [, test = ''] = ECHO.exec(template ?? '') ?? [];
+  if (template !== undefined && test === '')
+    throw new HostError(`Resource ${logicalId}: the local host does not know the template of its answer`);
+  const origins = [...test.matchAll(/"([^"]+)"/g)].map(([, origin = '']) => origin);
+  return { answer: { status: Number(response.StatusCode), headers, body: Buffer.alloc(0) }, origins };
 }

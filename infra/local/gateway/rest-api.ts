@@ -6,7 +6,7 @@ import { RequestAuthorizer } from './authorizer.ts';
 import { GatewayError } from './gateway-error.ts';
 import { ContextVariables, type GatewayResponses } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
-import type { GatewayAnswer, GatewayRequest, StreamedAnswer } from './messages.ts';
+import { type GatewayAnswer, type GatewayRequest, headerValues, type StreamedAnswer } from './messages.ts';
 import { commonLogTime, eventBody, requestEvent, type RoutedTo } from './proxy-event.ts';
 import { answerOf, streamedAnswerOf } from './proxy-result.ts';
 import type { Router } from './router.ts';
@@ -21,9 +21,16 @@ export interface ProxyMethod {
   readonly integration: { readonly lambda: LambdaFunction; readonly timeoutMs: number; readonly isStreamed: boolean };
 }
 
-/** A method of the API; a fixed one gives everybody the same answer. */
-export type Method =
-  ProxyMethod | { readonly kind: 'fixed'; readonly resourceId: string; readonly answer: GatewayAnswer };
+/** A method that gives everybody the same answer, but for the origin that it names: the request's, if it is one of these. */
+interface FixedMethod {
+  readonly kind: 'fixed';
+  readonly resourceId: string;
+  readonly answer: GatewayAnswer;
+  readonly origins: readonly string[];
+}
+
+/** A method of the API. */
+export type Method = ProxyMethod | FixedMethod;
 
 export interface RestApiSettings {
   readonly apiId: string;
@@ -74,7 +81,7 @@ export class RestApi {
     if (!match) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
     const { target: method, resourcePath, pathParameters } = match;
     variables.set({ resourcePath, resourceId: method.resourceId });
-    if (method.kind === 'fixed') return method.answer;
+    if (method.kind === 'fixed') return fixedAnswer(method, request);
 
     const { apiId, stage } = this.#settings;
     const to: RoutedTo = { apiId, stage, resourceId: method.resourceId, resourcePath, pathParameters };
@@ -137,6 +144,13 @@ export class RestApi {
     variables.set({ status, responseLength, responseLatency: Date.now() - request.receivedAt });
     accessLog.sink(`${variables.substitute(accessLog.format, '-')}\n`);
   }
+}
+
+function fixedAnswer({ answer, origins }: FixedMethod, { headers }: GatewayRequest): GatewayAnswer {
+  const origin = origins.find((each) => headerValues(headers, 'Origin').includes(each));
+  if (origin === undefined) return answer;
+  const others = answer.headers.filter(([name]) => name !== 'Access-Control-Allow-Origin');
+  return { ...answer, headers: [...others, ['Access-Control-Allow-Origin', origin]] };
 }
 
 /** Tells the access log how long an integration takes to answer; of a streamed answer, until it begins. */

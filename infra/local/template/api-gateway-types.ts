@@ -38,7 +38,13 @@ const methodProperties = v.variant('AuthorizationType', [
     Integration: v.strictObject({
       Type: v.literal('MOCK'),
       RequestTemplates: v.strictObject({ 'application/json': text }),
-      IntegrationResponses: v.array(v.strictObject({ StatusCode: status, ResponseParameters: v.optional(texts, {}) })),
+      IntegrationResponses: v.array(
+        v.strictObject({
+          StatusCode: status,
+          ResponseParameters: v.optional(texts, {}),
+          ResponseTemplates: v.optional(v.strictObject({ 'application/json': text })),
+        }),
+      ),
     }),
     MethodResponses: noEffect,
   }),

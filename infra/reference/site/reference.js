@@ -16,8 +16,25 @@ function leaveOutEmptyKey({ request }) {
   if (key === '') request.headers.delete('Authorization');
 }
 
+/** As numbers the bounds of an int64 would lose their last digits: in words they keep them. */
+const INT64 = /"minimum":(-?\d+),"maximum":(\d{16,})(?:,"description":"([^"]*)")?/g;
+
+async function fetchDocument(address, init) {
+  const response = await fetch(address, init);
+  if (!response.url.endsWith('/openapi.json')) return response;
+  const text = await response.text();
+  return new Response(
+    text.replaceAll(
+      INT64,
+      (_, minimum, maximum, description = '') => `"description":"${minimum} to ${maximum}. ${description}"`,
+    ),
+    response,
+  );
+}
+
 createApiReference('#reference', {
   url: '/openapi.json',
+  customFetch: fetchDocument,
   slug: DOCUMENT,
   withDefaultFonts: false,
   telemetry: false,

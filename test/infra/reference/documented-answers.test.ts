@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { unknownLimit } from '../../../shared/http/authorizer-context.ts';
 import { corsHeaders } from '../../../shared/http/cors.ts';
+import { securityHeaders } from '../../../shared/http/security-headers.ts';
 import { DocumentedApi } from '../../support/documented-api.ts';
 
 const list = { method: 'GET', path: '/inventory' };
@@ -16,6 +17,7 @@ const ofEveryAnswer = {
   'x-amzn-RequestId': '8e03978e-40d5-43dd-bc93-6894a57f9324',
   'x-amz-apigw-id': 'Bq3kXH1dIAMEVXw=',
   ...corsHeaders('https://pets.example.com'),
+  ...securityHeaders,
 };
 
 const headersOfList = { ...ofEveryAnswer, Vary: 'Accept-Encoding' };

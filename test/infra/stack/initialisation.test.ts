@@ -105,7 +105,7 @@ function deploy(id: string): LambdaFunction {
       logGroupName: id,
       variables,
     },
-    (text) => log.push(String(text)),
+    (line) => log.push(String(line)),
   );
   deployed.push(lambda);
   return lambda;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { operations } from '../../../shared/contract/operations.ts';
+import { methodsOf, operations } from '../../../shared/contract/operations.ts';
 import { apiMethods, ref, resourcesOf, synthesizedStages, text, withoutHash } from '../../support/synthesized.ts';
 
 const { staging } = synthesizedStages();
@@ -38,9 +38,12 @@ describe('the methods', () => {
 
     expect(Object.fromEntries(called)).toEqual({
       'GET /inventory': streamed('FunctionsListInventory'),
+      'HEAD /inventory': streamed('FunctionsListInventory'),
       'PATCH /inventory/{petId}': buffered('FunctionsUpdateInventory'),
       'GET /pets/{petId}': buffered('FunctionsGetPet'),
+      'HEAD /pets/{petId}': buffered('FunctionsGetPet'),
       'GET /store/orders': streamed('FunctionsListOrders'),
+      'HEAD /store/orders': streamed('FunctionsListOrders'),
       ...Object.fromEntries(['/', ...paths, '/{path+}'].map((path) => [`ANY ${path}`, buffered('FunctionsFallback')])),
     });
   });
@@ -61,7 +64,7 @@ describe('a preflight', () => {
   });
 
   test.each(preflights)('$route is answered by the gateway itself, with the methods of its path', (preflight) => {
-    const allowed = Object.values(operations).find(({ path }) => path === preflight.path)?.method;
+    const allowed = methodsOf(preflight.path).join(', ');
     const answer = v.object({ IntegrationResponses: v.tuple([v.object({ ResponseParameters: v.unknown() })]) });
     const [{ ResponseParameters }] = v.parse(answer, preflight.properties.Integration).IntegrationResponses;
 
@@ -69,7 +72,9 @@ describe('a preflight', () => {
     expect(preflight.properties.Integration).toMatchObject({ Type: 'MOCK' });
     expect(ResponseParameters).toMatchObject({
       'method.response.header.Access-Control-Allow-Methods': `'${allowed}'`,
-      'method.response.header.Access-Control-Allow-Headers': "'Authorization, Content-Type, If-Match, Idempotency-Key'",
+      'method.response.header.Allow': `'${allowed}, OPTIONS'`,
+      'method.response.header.Access-Control-Allow-Headers':
+        "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key'",
     });
   });
 });

@@ -21,6 +21,7 @@ const everything: StageSettings = {
   budget: { usdAMonth: 50, email: 'treasurer@example.com' },
   lists: { seconds: 90, concurrency: 20 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
+  allowedOrigins: ['https://shop.example.com', 'http://localhost:5173'],
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
 };
 
@@ -96,8 +97,6 @@ describe('a stage with every setting', () => {
     expect(JSON.stringify(propertiesOf(site, 'AWS::CloudFront::ResponseHeadersPolicy'))).toContain(
       "connect-src 'self' https://api.example.com;",
     );
-    const answers = JSON.stringify(propertiesOf(inventory, 'AWS::ApiGateway::GatewayResponse'));
-    expect(answers.match(/'https:\/\/docs\.example\.com'/g)).toHaveLength(21);
   });
 
   test('has the records of both names in their zone', () => {
@@ -156,6 +155,22 @@ describe('a stage with every setting', () => {
       Array.from({ length: 2 }, () => ({ Timeout: 90, ReservedConcurrentExecutions: 20 })),
     );
     expect(streamed).toMatchObject(Array.from({ length: 2 }, () => ({ Integration: { TimeoutInMillis: 90_000 } })));
+  });
+
+  test('lets pages of every allowed origin call, and the reference page', () => {
+    const environments = propertiesOf(inventory, 'AWS::Lambda::Function').map(({ Environment }) => Environment);
+    const ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com http://localhost:5173';
+    const mappings = propertiesOf(inventory, 'AWS::ApiGateway::GatewayResponse').map(
+      ({ ResponseParameters }) => Object(ResponseParameters)['gatewayresponse.header.Access-Control-Allow-Origin'],
+    );
+
+    expect(environments.filter((one) => JSON.stringify(one).includes(ALLOWED_ORIGINS))).toHaveLength(6);
+    expect(new Set(mappings)).toEqual(new Set(['context.authorizer.origin', "'*'"]));
+    expect(
+      JSON.stringify(inventory)
+        .match(/#if\([^)]*\)/g)
+        ?.slice(1, 2),
+    ).toEqual([String.raw`#if($origin == \"https://shop.example.com\" || $origin == \"http://localhost:5173\")`]);
   });
 
   test('keeps every log as long as it says', () => {
@@ -245,6 +260,11 @@ describe('a setting that cannot be is refused before anything is deployed', () =
       'a replaced table that is the one in use',
       { replacedTables: { stock: 'own' } },
       'replacedTables.stock must be another table than the one in use',
+    ],
+    [
+      'an origin with a path',
+      { allowedOrigins: ['https://shop.example.com/'] },
+      '"https://shop.example.com/" is not an origin',
     ],
     [
       'a deprecation that is no time',

@@ -38,10 +38,10 @@ describe('the errors of the operations', () => {
 
 describe('the methods of a path, for Allow', () => {
   test.each([
-    ['/inventory', ['GET']],
+    ['/inventory', ['GET', 'HEAD']],
     ['/inventory/{petId}', ['PATCH']],
-    ['/pets/{petId}', ['GET']],
-    ['/store/orders', ['GET']],
+    ['/pets/{petId}', ['GET', 'HEAD']],
+    ['/store/orders', ['GET', 'HEAD']],
     ['/', []],
     ['/{proxy+}', []],
   ])('%s answers %j', (resource, methods) => {

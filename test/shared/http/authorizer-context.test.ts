@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
-import { allow, deny } from '../../../shared/http/authorizer-answer.ts';
+import { allow, challenges, deny } from '../../../shared/http/authorizer-answer.ts';
 import {
   contextOf,
   noLimitContext,
@@ -226,6 +226,7 @@ describe('an answer of the authorizer', () => {
         rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
         rateLimit: '"minute";r=0;t=30, "day";r=0;t=41130',
         retryAfter: '1',
+        challenge: challenges[code],
       },
     });
   });

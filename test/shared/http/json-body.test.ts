@@ -116,6 +116,8 @@ describe('the media type', () => {
     { 'Content-Type': 'application/merge-patch+json' },
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
     { 'Content-Type': 'application/json, text/plain' },
+    { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+    { 'Content-Type': 'application/json', 'Content-Encoding': 'identity, br' },
   ])('%j is 415', (headers) => {
     expect(() => parse('{"quantity":5}', headers)).toThrow(anError('UNSUPPORTED_MEDIA_TYPE', 415));
   });

@@ -63,6 +63,38 @@ describe('A list without limit and cursor', () => {
   });
 });
 
+describe('HEAD of a list', () => {
+  test.each(['identity', 'gzip'])('has the headers of GET, and reads its first entries only: %s', async (encoding) => {
+    const list = new PagedList(2, 2, 2);
+    const headers = { 'Accept-Encoding': encoding };
+    const { headers: ofGet } = await answerOf(new PagedList(2, 2, 2), headers);
+    const answer = await streamedAnswer(handlerOf(list), aProxyEvent({ method: 'HEAD', headers }));
+
+    expect(answer).toMatchObject({ statusCode: 200, headers: ofGet, text: '', failure: undefined });
+    expect(await settled(list)).toBe(1);
+    expect(lines()).toMatchObject([{ operation: 'listInventory' }, { operation: 'listInventory', status: '200' }]);
+  });
+});
+
+const pageOf = (list: PagedList, headers: Record<string, string> = {}) =>
+  streamedAnswer(handlerOf(list), aProxyEvent({ query: 'limit=2', headers }));
+
+describe('The ETag of a page', () => {
+  test('makes the answer 304 as long as the page and its Link are the same', async () => {
+    const { headers } = await pageOf(new PagedList(3), { 'Accept-Encoding': 'gzip' });
+    const asked = { 'If-None-Match': `"other", ${headers['ETag']}`, 'Accept-Encoding': 'gzip' };
+    const { 'Content-Encoding': _, ...others } = headers;
+
+    expect(await pageOf(new PagedList(3), asked)).toMatchObject({ statusCode: 304, headers: others, text: '' });
+    expect(await pageOf(new PagedList(2), asked)).toMatchObject({ statusCode: 200 });
+    expect(await pageOf(new PagedList(2), { 'If-None-Match': '*' })).toMatchObject({ statusCode: 304 });
+  });
+
+  test('is not on the whole list, which leaves before its end is known', async () => {
+    expect((await answerOf(new PagedList(3))).headers).not.toHaveProperty('ETag');
+  });
+});
+
 describe.each([
   ['', {}],
   [', compressed,', { 'Accept-Encoding': 'gzip' }],

@@ -58,6 +58,7 @@ describe('A list with a limit', () => {
     expect(headers).toEqual({
       'Content-Type': 'application/json',
       Vary: 'Accept-Encoding',
+      ETag: expect.stringMatching(/^W\/"[\w-]{16}"$/),
       Link: expect.stringMatching(/^<\/v1\/inventory\?limit=2&cursor=[\w-]+>; rel="next"$/),
       ...admittedHeaders,
     });

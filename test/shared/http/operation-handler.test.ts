@@ -47,6 +47,17 @@ describe('an answer of an operation', () => {
   });
 });
 
+describe('an answer to HEAD', () => {
+  test.each<[string, () => Promise<Reply>, number]>([
+    ['an answer', () => Promise.resolve(ok), 200],
+    ['an error', () => Promise.reject(new ServiceError('PET_NOT_FOUND')), 404],
+  ])('is that to GET without the body: %s', async (_, respond, statusCode) => {
+    const answer = await answerTo(aProxyEvent({ method: 'HEAD' }), respond);
+
+    expect(answer).toEqual({ ...(await answerTo(aProxyEvent(), respond)), statusCode, body: '' });
+  });
+});
+
 describe('an error that an operation throws', () => {
   test.each<[ErrorCode, number]>([
     ['INVALID_BODY', 400],
@@ -182,6 +193,23 @@ describe('CORS', () => {
       'Access-Control-Allow-Origin': 'https://docs.example.com',
       'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
     });
+  });
+});
+
+describe('CORS of a service that pages of several origins may call', () => {
+  afterEach(() => {
+    delete process.env.ALLOWED_ORIGINS;
+  });
+
+  test.each([
+    ['https://shop.example.com', 'https://shop.example.com'],
+    ['https://docs.example.com', 'https://docs.example.com'],
+    ['https://evil.example.com', 'https://docs.example.com'],
+  ])('a page of %s gets an answer for %s', async (origin, allowed) => {
+    process.env.ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com https://app.example.com';
+    const answer = await answerTo(aProxyEvent({ headers: { origin } }), () => Promise.resolve(ok));
+
+    expect(answer.headers).toMatchObject({ 'Access-Control-Allow-Origin': allowed });
   });
 });
 

@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
+import { IDEMPOTENCY_KEY_RULE } from '../../../shared/contract/idempotency-key.ts';
 import { entityTag } from '../../../shared/contract/inventory.ts';
-import { idempotentRequest, ifMatchVersions } from '../../../shared/http/update-headers.ts';
+import { idempotentRequest, expectedVersions } from '../../../shared/http/update-headers.ts';
 import { admittedContext, aProxyEvent } from '../../support/proxy-event.ts';
 
-const versionsOf = (...values: string[]) => ifMatchVersions(aProxyEvent({ headers: { 'If-Match': values } }));
+const versionsOf = (...values: string[]) => expectedVersions(aProxyEvent({ headers: { 'If-Match': values } }));
 
 const tags = (count: number) => Array.from({ length: count }, (_, index) => `"${index}"`).join(', ');
 
 describe('If-Match', () => {
   test('that is not sent asks for nothing', () => {
-    expect(ifMatchVersions(aProxyEvent())).toBeUndefined();
+    expect(expectedVersions(aProxyEvent())).toBeUndefined();
   });
 
   test.each(['*', ' * ', '\t*'])('%j asks for any version', (value) => {
@@ -57,6 +58,18 @@ describe('If-Match', () => {
   });
 });
 
+const versionsUnless = (value: string) => expectedVersions(aProxyEvent({ headers: { 'If-None-Match': value } }));
+
+describe('If-None-Match', () => {
+  test('of * asks for an entry that is not there: it can have no version', () => {
+    expect(versionsUnless(' *')).toEqual(['*']);
+  });
+
+  test.each(['"1"', 'W/"1"', ''])('of an update cannot be %j', (value) => {
+    expect(() => versionsUnless(value)).toThrow(expect.objectContaining({ code: 'INVALID_HEADER' }));
+  });
+});
+
 const UUID = '8e03978e-40d5-43dd-bc93-6894a57f9324';
 
 const requestOf = (
@@ -81,6 +94,7 @@ describe('Idempotency-Key', () => {
     ['an escaped backslash', String.raw`"a\\b"`, String.raw`a\b`],
     ['all that may stand without quotes', "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"],
     ['255 characters', `"${'x'.repeat(255)}"`, 'x'.repeat(255)],
+    ['255 characters that are all escaped', quoted('"'.repeat(255)), '"'.repeat(255)],
   ])('is read: %s', (_, value, key) => {
     expect(idOf(value)).toBe(idOf(quoted(key)));
   });
@@ -119,7 +133,7 @@ describe('Idempotency-Key', () => {
       expect.objectContaining({
         code: 'INVALID_HEADER',
         status: 400,
-        message: `Idempotency-Key must be one text of 1 to 255 visible characters in quotes, such as "${UUID}".`,
+        message: `Idempotency-Key must be ${IDEMPOTENCY_KEY_RULE}.`,
       }),
     );
   });
