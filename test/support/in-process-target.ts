@@ -15,6 +15,7 @@ import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { StockStore } from '../../shared/stores/stock-store.ts';
 import { type Item, itemOf } from '../model/attributes.ts';
 import { VirtualTables } from '../model/virtual-tables.ts';
 import { signature } from './control-plane-calls.ts';
@@ -50,7 +51,14 @@ export class InProcessTarget {
       );
     }
     const keyTable = new KeyTable(documents, KEYS_TABLE);
-    const none = { stockTable: '', petsTable: '', ordersTable: '', baseUrl: '', place: '' };
+    const none = {
+      stock: new StockStore(documents, ''),
+      stockTable: '',
+      petsTable: '',
+      ordersTable: '',
+      baseUrl: '',
+      place: '',
+    };
     const notices = { throttled: () => undefined, unreadable: () => undefined };
     this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
   }

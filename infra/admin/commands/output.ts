@@ -79,13 +79,3 @@ export function table(
 const sides = ['top', 'bottom', 'left', 'mid', 'right'];
 const lines = sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
 const noLines = Object.fromEntries([...lines, 'middle'].map((line) => [line, '']));
-
-/** `1,000`. */
-export const number = (value: number): string => value.toLocaleString('en');
-
-/** `0.6 %`. */
-export const percent = (share: number): string =>
-  `${(share * 100).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
-
-/** `2026-11-21 12:30 UTC`. */
-export const time = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;

@@ -2,7 +2,8 @@ import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { AdminError, awsReason, reasonOf } from '../../../infra/admin/admin-error.ts';
-import { number, percent, print, table, time } from '../../../infra/admin/commands/output.ts';
+import { print, table } from '../../../infra/admin/commands/output.ts';
+import { number, percent, time } from '../../../infra/admin/words.ts';
 
 describe('in a pipe', () => {
   const { isTTY } = process.stdout;
