@@ -58,7 +58,7 @@ ${live(view)}
 <div data-part="/keys/${id}/usage"><p class="quiet">Adding up ${DAYS} days …
 <noscript><a href="/keys/${id}/usage">Show them</a></noscript></p></div></section>
 <h2>What can be done</h2>
-<div class="cards">${actions.map(([name, action]) => card(site, view, name, action, refused))}</div>`;
+<div class="cards pairs">${actions.map(([name, action]) => card(site, view, name, action, refused))}</div>`;
   const page = { title: view.name, part: 'keys', failure: refused?.failure } as const;
   return show(c, site, page, content, refused ? 422 : 200);
 }
@@ -87,7 +87,9 @@ ${form(site, `/keys/${view.id}/${name}`, { button: action.title, isDangerous: ac
 function chart({ days, perDay }: Usage): Html {
   const [width, height] = [20, 160];
   const most = Math.max(...days.map(({ requests }) => requests));
-  const top = most * 4 < perDay ? Math.max(1, most * 1.25) : Math.max(perDay, most);
+  if (most === 0)
+    return markup`<p class="quiet">No requests in these ${days.length} days, of ${number(perDay)} a day.</p>`;
+  const top = most * 4 < perDay ? most * 1.25 : Math.max(perDay, most);
   const bars = days.map(({ date, requests }, index) => {
     const tall = requests === 0 ? 0 : Math.max(2, (requests / top) * height);
     const kind = requests > perDay * 0.95 ? 'full' : requests > perDay * 0.8 ? 'high' : '';
