@@ -1,16 +1,9 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createAdaptorServer } from '@hono/node-server';
 import { Command, InvalidArgumentError } from 'commander';
-import { AdminError } from '../admin-error.ts';
-import { createConsole } from '../console/console-app.ts';
-import { newSecret } from '../console/guard.ts';
+import { serveConsole } from '../console/serve-console.ts';
 import { findTarget, type TargetOptions } from '../target.ts';
 import { withTargetOptions } from './options.ts';
 import { notices } from './output.ts';
-
-/** Other machines cannot reach it. */
-const LOOPBACK = '127.0.0.1';
 
 type Options = TargetOptions & { readonly port: number; readonly open: boolean };
 
@@ -31,23 +24,14 @@ function parsePort(text: string): number {
 
 async function serve(options: Options): Promise<void> {
   const target = await findTarget(options, notices);
-  const token = newSecret();
-  // It is asked only once the port is known.
-  let app: ReturnType<typeof createConsole> | undefined;
-  const fetch = (request: Request, env: object) => app?.fetch(request, env) ?? new Response(null, { status: 503 });
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false });
-  server.listen(options.port, LOOPBACK);
-  await once(server, 'listening').catch((error: unknown) => {
-    throw new AdminError(`The port ${options.port} cannot be used (${String(error)}). Choose another with --port.`);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  const origin = `http://${LOOPBACK}:${port}`;
-  app = createConsole({ target, stage: options.stage, origin, token });
-  const link = `${origin}/?token=${token}`;
-  process.stdout.write(
-    `\n  The console of ${target.place} is at\n\n    ${link}\n\n  The address works once. Ctrl-C stops it.\n`,
-  );
+  const { link } = await serveConsole(target, options.stage, options.port);
+  process.stdout.write(`
+  The console of ${target.place} is at
+
+    ${link}
+
+  The address works once. Ctrl-C stops the console.
+`);
   if (options.open && process.stdout.isTTY) openBrowser(link);
 }
 

@@ -3,6 +3,7 @@ import { plans } from '../../../shared/keys/plans.ts';
 import { failureText } from '../admin-error.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import { showKey } from '../keys/list-keys.ts';
+import type { Target } from '../target.ts';
 import { dailyUsage, type Usage } from '../usage.ts';
 import { effects, number, percent, time } from '../words.ts';
 import { attempt, form, type Refused, valuesOf } from './form.ts';
@@ -13,12 +14,14 @@ import { alert, field, type Html, markup, meter, nothingSent, sentence, table } 
 import { show, showPart, type Site } from './site.ts';
 
 const DAYS = 30;
+const USAGE_MS = 60_000;
 
 /** With the name of the form that it was sent with. */
 type RefusedAction = Refused & { readonly action: string };
 
 /** `/keys/ID`: what a key may, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
+  const usageOf = rememberedUsage(site.target);
   app.get('/keys/:id', (c) => showKeyPage(c, site, c.req.param('id')));
   for (const [action, { run }] of Object.entries(keyActions)) {
     app.post(`/keys/:id/${action}`, async (c) => {
@@ -38,7 +41,7 @@ export function addKeyPage(app: Hono, site: Site): void {
   app.get('/keys/:id/usage', async (c) => {
     const page = { title: 'Usage', part: 'keys' } as const;
     try {
-      return await showPart(c, site, page, chart(await dailyUsage(site.target, c.req.param('id'), DAYS)));
+      return await showPart(c, site, page, chart(await usageOf(c.req.param('id'))));
     } catch (error) {
       const failure = failureText(error, 'load the page again');
       if (failure === undefined) throw error;
@@ -61,6 +64,18 @@ ${live(view)}
 <div class="cards pairs">${actions.map(([name, action]) => card(site, view, name, action, refused))}</div>`;
   const page = { title: view.name, part: 'keys', failure: refused?.failure } as const;
   return show(c, site, page, content, refused ? 422 : 200);
+}
+
+/** It takes API Gateway many calls, of which it allows few. */
+function rememberedUsage(target: Target): (id: string) => Promise<Usage> {
+  const known = new Map<string, { readonly at: number; readonly usage: Usage }>();
+  return async (id) => {
+    const { at, usage } = known.get(id) ?? { at: 0, usage: undefined };
+    if (usage && Date.now() - at < USAGE_MS) return usage;
+    const fresh = await dailyUsage(target, id, DAYS);
+    known.set(id, { at: Date.now(), usage: fresh });
+    return fresh;
+  };
 }
 
 const facts = (view: KeyView): readonly (readonly [string, Html | string])[] => [

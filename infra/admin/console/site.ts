@@ -39,5 +39,5 @@ export const showPart = (c: Context, site: Site, page: Page, content: Html): Ans
 export function redirectTo(c: Context, { notes }: Site, path: string, note: string): Response {
   const id = String(Math.random()).slice(2);
   notes.set(id, note);
-  return c.redirect(`${path}?done=${id}`, 303);
+  return c.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${id}`, 303);
 }
