@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import type { StageName } from '../../stages.ts';
 import { failureText } from '../admin-error.ts';
 import type { Target } from '../target.ts';
@@ -29,6 +30,12 @@ const files = {
   'icon.svg': 'image/svg+xml',
 } as const;
 
+/** It is held in memory. */
+const MAX_BODY_BYTES = 100 * 2 ** 20;
+
+const tooLarge = (c: Context): Response =>
+  c.text('The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE', 413);
+
 /** The pages for admins, over one service. */
 export function createConsole({ target, stage, origin, token }: ConsoleSettings): Hono {
   const site: Site = { target, stage, tickets: new Tickets(), keys: new KeyList(target), notes: new Map() };
@@ -38,7 +45,7 @@ export function createConsole({ target, stage, origin, token }: ConsoleSettings)
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
     app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
-  app.use(session(origin, token, site.tickets));
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), session(origin, token, site.tickets));
   app.get('/', (c) => c.redirect('/keys', 303));
   addKeysPage(app, site);
   addNewKeyPage(app, site);

@@ -37,10 +37,6 @@ export class KeyList {
     return { views, ageMs: now - (this.#readAt ?? now), failure: this.#failure };
   }
 
-  has(id: string | undefined): boolean {
-    return id !== undefined && this.#records.has(id);
-  }
-
   /** The counters of a key at this moment; undefined where it is not listed, or revoked. */
   async readOne(id: string): Promise<KeyView | undefined> {
     const keyHash = this.#records.get(id)?.keyHash;

@@ -10,7 +10,7 @@ import { attempt, form, type Refused, valuesOf } from './form.ts';
 import { type KeyAction, keyActions } from './key-actions.ts';
 import { finish } from './new-key-page.ts';
 import { stateBadge } from './keys-page.ts';
-import { alert, field, type Html, markup, meter, nothingSent, sentence, table } from './markup.ts';
+import { alert, facts, field, type Html, markup, meter, nothingSent, sentence, table } from './markup.ts';
 import { show, showPart, type Site } from './site.ts';
 
 const DAYS = 30;
@@ -30,7 +30,7 @@ export function addKeyPage(app: Hono, site: Site): void {
       const outcome = await attempt(values, () => run(site, id, values));
       return 'failure' in outcome
         ? showKeyPage(c, site, id, { action, ...outcome })
-        : finish(c, site, [id], outcome.done);
+        : finish(c, site, outcome.done, action === 'revoke' ? undefined : id, [id]);
     });
   }
   app.get('/keys/:id/live', async (c) => {
@@ -55,7 +55,7 @@ async function showKeyPage(c: Context, site: Site, id: string, refused?: Refused
   const actions = Object.entries(keyActions).filter(([, { suits }]) => suits(view));
   const content = markup`<p class="crumbs"><a href="/keys">Keys</a></p>
 <div class="head"><h1>${view.name}</h1>${stateBadge(view)}</div>
-<dl class="facts">${facts(view).map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
+${facts(factsOf(view))}
 ${live(view)}
 <section class="card"><h2>Requests a day</h2>
 <div data-part="/keys/${id}/usage"><p class="quiet">Adding up ${DAYS} days …
@@ -78,13 +78,13 @@ function rememberedUsage(target: Target): (id: string) => Promise<Usage> {
   };
 }
 
-const facts = (view: KeyView): readonly (readonly [string, Html | string])[] => [
-  ['Id', markup`<code>${view.id}</code>`],
-  ['Plan', plans[view.plan].title],
-  ['Created', time(view.created)],
-  ['Last used', view.lastUsed === null ? 'never' : time(view.lastUsed)],
-  ['Expires', view.expires === null ? 'never' : time(view.expires)],
-];
+const factsOf = (view: KeyView): Readonly<Record<string, Html | string>> => ({
+  Id: markup`<code>${view.id}</code>`,
+  Plan: plans[view.plan].title,
+  Created: time(view.created),
+  'Last used': view.lastUsed === null ? 'never' : time(view.lastUsed),
+  Expires: view.expires === null ? 'never' : time(view.expires),
+});
 
 /** The counters of this moment. */
 const live = (view: KeyView): Html => markup`<section class="gauges" data-live="/keys/${view.id}/live" data-seconds="2">
@@ -112,7 +112,7 @@ function chart({ days, perDay }: Usage): Html {
   });
   const y = height - (perDay / top) * height;
   const quota = y < 0 ? '' : markup`<line x1="0" x2="${days.length * width}" y1="${y}" y2="${y}"/>`;
-  const words = `The busiest day had ${number(most)} requests, ${percent(most / perDay)} of the quota of ${number(perDay)}.`;
+  const words = `The busiest day had ${number(most)} ${most === 1 ? 'request' : 'requests'}, ${percent(most / perDay)} of the quota of ${number(perDay)}.`;
   const rows = days
     .toReversed()
     .map(

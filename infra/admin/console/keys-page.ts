@@ -118,7 +118,7 @@ const address = (query: Query, changes: Query): string =>
 
 const heads = (query: Query): Html[] =>
   Object.entries(columns).map(([id, { title }]) => {
-    const isSorted = (query['sort'] ?? 'name') === id;
+    const isSorted = (query['sort'] || 'name') === id;
     const isDown = query['order'] === 'down';
     const direction = isSorted ? markup`aria-sort="${isDown ? 'descending' : 'ascending'}"` : '';
     // The highest use and the latest time are what is looked for first.

@@ -115,3 +115,6 @@ export const table = (label: string, head: Html | readonly Html[], rows: readonl
 
 /** An effect from the words that the command has for it too, as a sentence. */
 export const sentence = (effect: string): string => `${effect.charAt(0).toUpperCase()}${effect.slice(1)}.`;
+
+export const facts = (values: Readonly<Record<string, Html | string>>): Html =>
+  markup`<dl class="facts">${Object.entries(values).map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;

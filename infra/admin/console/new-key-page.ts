@@ -26,15 +26,15 @@ export function addNewKeyPage(app: Hono, site: Site): void {
   app.post('/keys/new', async (c) => {
     const values = await valuesOf(c);
     const outcome = await attempt(values, () => create(site, values));
-    return 'failure' in outcome ? showCreation(c, site, outcome) : finish(c, site, [], outcome.done);
+    return 'failure' in outcome ? showCreation(c, site, outcome) : finish(c, site, outcome.done);
   });
 }
 
-/** Shows what was done: on the page of the key, or with the new key. */
-export async function finish(c: Context, site: Site, ids: readonly string[], done: Done): Promise<Response> {
+/** Shows what was done: with the new key, on the page of a key, or above all keys. @param ids of keys that have changed */
+export async function finish(c: Context, site: Site, done: Done, id?: string, ids: string[] = []): Promise<Response> {
   if (typeof done === 'string') {
     await site.keys.update(ids);
-    return redirectTo(c, site, site.keys.has(ids[0]) ? `/keys/${ids[0]}` : '/keys', done);
+    return redirectTo(c, site, id === undefined ? '/keys' : `/keys/${id}`, done);
   }
   const { newKey, text } = done;
   await site.keys.update(ids, [hashApiKey(newKey.key)]);

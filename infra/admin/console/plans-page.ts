@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { plans } from '../../../shared/keys/plans.ts';
 import { plansWith } from '../keys/list-keys.ts';
 import { closest } from '../usage.ts';
 import { number, percent } from '../words.ts';
@@ -23,7 +24,7 @@ ${[...cells, number(keys), number(used)].map((cell) => markup`<td class="number"
     const rows = close.slice(0, MOST_SHOWN).map(
       (
         key,
-      ) => markup`<tr><td><a href="/keys/${key.id}">${key.name}</a> <small>${key.id}</small></td><td>${key.plan}</td>
+      ) => markup`<tr><td><a href="/keys/${key.id}">${key.name}</a> <small>${key.id}</small></td><td>${plans[key.plan].title}</td>
 <td>${meter('This minute', key.usedThisMinute, key.perMinute)}</td><td>${meter('Today', key.usedToday, key.perDay)}</td>
 <td class="number">${percent(key.used)}</td></tr>`,
     );
