@@ -28,7 +28,8 @@ class Visitor {
 
   post(path: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) {
     const body = new URLSearchParams(fields);
-    const sent = { ...this.#headers, Origin: ORIGIN, ...headers };
+    const all = Object.entries({ ...this.#headers, Origin: ORIGIN, ...headers });
+    const sent = Object.fromEntries(all.filter(([, value]) => value !== ''));
     return Promise.resolve(this.#app.request(ORIGIN + path, { method: 'POST', body, headers: sent }));
   }
 
