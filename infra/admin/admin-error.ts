@@ -1,4 +1,6 @@
+import { ServiceError } from '../../shared/contract/errors.ts';
 import { isNetworkError } from '../../shared/dynamodb.ts';
+import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 
 /** A reason why a command cannot do its work, in words that say what to do. Shown without a stack trace. */
 export class AdminError extends Error {
@@ -21,4 +23,31 @@ export function awsReason(error: unknown): string | undefined {
   const isAws = '$metadata' in error || 'tryNextLink' in error || error.name === 'TimeoutError';
   if (!isNetworkError(error) && !isAws) return undefined;
   return `AWS could not be used: ${reasonOf(error)} (${error.name})`;
+}
+
+/** What to do about it, by the name of the error. */
+const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
+  [
+    /^(Expired|InvalidClientTokenId|UnrecognizedClient|Credentials|TokenRefreshRequired)/,
+    'Renew the AWS credentials, and start the command again.',
+  ],
+  [/^(AccessDenied|Unauthorized)/, 'The AWS credentials lack this permission: ask whoever manages the account for it.'],
+  [
+    /^(TooManyRequests|Throttling|ProvisionedThroughput|RequestLimit)/,
+    'AWS takes no more calls for now: wait a minute.',
+  ],
+];
+
+/**
+ * Any failure that an admin can do something about, in words that say what; undefined for a fault of the program.
+ *
+ * @param again what is safe to do again
+ */
+export function failureText(error: unknown, again: string): string | undefined {
+  if (error instanceof AdminError || error instanceof UnreadableRecordError || error instanceof ServiceError)
+    return error.message;
+  const reason = awsReason(error);
+  if (reason === undefined) return undefined;
+  const remedy = remedies.find(([name]) => error instanceof Error && name.test(error.name))?.[1];
+  return `${reason}. ${remedy === undefined ? '' : `${remedy} `}It is safe to ${again}: it takes up what was cut off.`;
 }

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
-import { AdminError, awsReason } from './admin-error.ts';
+import { failureText } from './admin-error.ts';
+import { consoleCommand } from './commands/console-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { plansCommand } from './commands/plans-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
@@ -14,7 +14,8 @@ const program = new Command('npm run admin --')
   .addCommand(plansCommand())
   .addCommand(inventoryCommand())
   .addCommand(petsCommand())
-  .addCommand(ordersCommand());
+  .addCommand(ordersCommand())
+  .addCommand(consoleCommand());
 
 /** How a command is called whose options or arguments are wrong. */
 let refusing = nameOf(program);
@@ -46,10 +47,8 @@ function describe(error: unknown): string {
   if (error instanceof CommanderError) {
     return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see ${refusing} --help)`;
   }
-  if (error instanceof AdminError || error instanceof UnreadableRecordError) return error.message;
-  const reason = awsReason(error);
-  if (reason !== undefined) return `${reason}. It is safe to run the same command again: it takes up what was cut off.`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = failureText(error, 'run the same command again');
+  return text ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
 function withSubcommands(command: Command): Command[] {

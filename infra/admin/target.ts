@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
+import { StockStore } from '../../shared/stores/stock-store.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
 import { stackNameOf, type StageName } from '../stages.ts';
 import { AdminError, reasonOf } from './admin-error.ts';
@@ -32,6 +33,8 @@ export interface Target {
   readonly documents: DynamoDBDocumentClient;
   readonly apiStage: ApiStage;
   readonly keyTable: KeyTable;
+  /** Updates of stock, with the API's own checks. */
+  readonly stock: StockStore;
   readonly stockTable: string;
   readonly petsTable: string;
   readonly ordersTable: string;
@@ -55,8 +58,7 @@ const outputsSchema = v.object({
 });
 
 type Outputs = v.InferOutput<typeof outputsSchema>;
-type Connection = ConstructorParameters<typeof DynamoDBClient>[0] &
-  ConstructorParameters<typeof CloudFormationClient>[0];
+type Connection = DynamoDBClientConfig & ConstructorParameters<typeof CloudFormationClient>[0];
 
 const silent: Notices = { throttled: () => undefined, unreadable: () => undefined };
 
@@ -125,14 +127,18 @@ async function stackOutputs(stage: StageName): Promise<Record<string, string | u
   }
 }
 
+const documentsOf = (connection: DynamoDBClientConfig): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(new DynamoDBClient(connection), { unmarshallOptions: { ...exactNumbers } });
+
 function targetOf(outputs: Outputs, connection: Connection, place: string, notices: Notices): Target {
-  const dynamodb = new DynamoDBClient({ maxAttempts: 5, ...connection });
-  const documents = DynamoDBDocumentClient.from(dynamodb, { unmarshallOptions: { ...exactNumbers } });
+  const documents = documentsOf({ maxAttempts: 5, ...connection });
   return {
     gateway: gatewayClient(connection, notices.throttled),
     documents,
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
     keyTable: new KeyTable(documents, outputs.KeysTableName),
+    // One try: the store knows itself which write may be sent again.
+    stock: new StockStore(documentsOf({ ...connection, maxAttempts: 1 }), outputs.StockTableName),
     stockTable: outputs.StockTableName,
     petsTable: outputs.PetsTableName,
     ordersTable: outputs.OrdersTableName,

@@ -2,7 +2,7 @@ import { BadRequestException, GetUsageCommand, NotFoundException } from '@aws-sd
 import { customerPlans, type CustomerPlan } from '../../shared/key-registry/customer-plan.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { findKey, predecessorsOf } from './keys/find-key.ts';
-import { keyView } from './keys/key-view.ts';
+import { type KeyView, keyView } from './keys/key-view.ts';
 import { listKeys } from './keys/list-keys.ts';
 import type { Target } from './target.ts';
 
@@ -88,8 +88,12 @@ export interface Closeness {
 
 /** The keys that are closest to their limits, the closest first; keys that were not used today are left out. */
 export async function topUsage(target: Target, count: number): Promise<Closeness[]> {
+  return closest(await listKeys(target)).slice(0, count);
+}
+
+export function closest(views: readonly KeyView[]): Closeness[] {
   return (
-    (await listKeys(target))
+    views
       // What a rotated key still does counts on the key that replaced it.
       .filter(({ usedToday, state }) => usedToday > 0 && state !== 'rotated')
       .map(({ id, name, plan, usedThisMinute, perMinute, usedToday, perDay }) => {
@@ -97,6 +101,5 @@ export async function topUsage(target: Target, count: number): Promise<Closeness
         return { id, name, plan, usedThisMinute, perMinute, usedToday, perDay, used };
       })
       .toSorted((a, b) => b.used - a.used)
-      .slice(0, count)
   );
 }

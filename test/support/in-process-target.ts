@@ -22,6 +22,7 @@ import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { type Item, itemOf, VirtualTables } from '../model/virtual-tables.ts';
+import { StockStore } from '../../shared/stores/stock-store.ts';
 import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 import { aKey } from './tables.ts';
@@ -56,7 +57,14 @@ export class InProcessTarget {
       );
     }
     const keyTable = new KeyTable(documents, KEYS_TABLE);
-    const none = { stockTable: '', petsTable: '', ordersTable: '', baseUrl: '', place: '' };
+    const none = {
+      stock: new StockStore(documents, ''),
+      stockTable: '',
+      petsTable: '',
+      ordersTable: '',
+      baseUrl: '',
+      place: '',
+    };
     const notices = { throttled: () => undefined, unreadable: () => undefined };
     this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
   }

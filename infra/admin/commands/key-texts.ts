@@ -1,8 +1,9 @@
 import type { SyncReport } from '../../../shared/key-registry/sync-report.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { list, number, styled, table, time } from './output.ts';
 import type { NewKey } from '../keys/create-key.ts';
 import type { KeyState, KeyView } from '../keys/key-view.ts';
+import { curlWith, number, planOfNewKey, stateText, time } from '../words.ts';
+import { list, styled, table } from './output.ts';
 
 const colours = {
   active: 'green',
@@ -13,9 +14,10 @@ const colours = {
 } as const satisfies Record<KeyState, Parameters<typeof styled>[0]>;
 
 /** A new key, this once, with a request that works. */
-export function describeNewKey({ id, key, name, plan, perMinute, perDay, expires }: NewKey, baseUrl: string): string {
+export function describeNewKey(newKey: NewKey, baseUrl: string): string {
+  const { id, key, name, expires } = newKey;
   return `
-  ${styled('bold', name)} is on ${plans[plan].title}: ${number(perMinute)} requests a minute, ${number(perDay)} a day.
+  ${styled('bold', name)} ${planOfNewKey(newKey)}
 
     Key      ${styled('green', key)}
     Id       ${id}
@@ -23,7 +25,7 @@ export function describeNewKey({ id, key, name, plan, perMinute, perDay, expires
 
   The key is shown this once and stored nowhere. Try it:
 
-    curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
+    ${curlWith(newKey, baseUrl)}`;
 }
 
 export function describeKey(view: KeyView): string {
@@ -60,10 +62,7 @@ export function keyTable(views: readonly KeyView[]): string {
   );
 }
 
-function state(view: KeyView): string {
-  const until = view.suspendedUntil ?? (view.state === 'rotated' ? view.expires : null);
-  return styled(colours[view.state], until === null ? view.state : `${view.state} until ${time(until)}`);
-}
+const state = (view: KeyView): string => styled(colours[view.state], stateText(view));
 
 export function describeSync(report: SyncReport): string {
   const { added, changed, disabled, removed, conflicts, unchanged, problems } = report;

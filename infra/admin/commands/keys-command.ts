@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
+import { parseDuration, parseFutureTime, parseName } from '../inputs.ts';
 import { agreedLimits } from '../keys/agreed-limits.ts';
 import { createKey } from '../keys/create-key.ts';
 import { listKeys, showKey } from '../keys/list-keys.ts';
@@ -11,17 +12,10 @@ import { type DoomedKey, findDoomedKey, revokeKey } from '../keys/revoke-key.ts'
 import { rotateKey } from '../keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../keys/suspend-key.ts';
 import { findTarget } from '../target.ts';
+import { effects, moved, resumed, revocationQuestion, revoked, rotated, suspended } from '../words.ts';
 import { describeKey, describeNewKey, describeSync, keyTable } from './key-texts.ts';
-import {
-  type CommonOptions,
-  limitOptions,
-  parseDuration,
-  parseFutureTime,
-  parseName,
-  planOption,
-  withCommonOptions,
-} from './options.ts';
-import { notices, number, print, styled, time } from './output.ts';
+import { type CommonOptions, limitOptions, planOption, withCommonOptions } from './options.ts';
+import { notices, print, styled } from './output.ts';
 
 type Options<Own = object> = CommonOptions & Own;
 type PlanOptions = Options<{ readonly plan: PlanId; readonly perMinute?: number; readonly perDay?: number }>;
@@ -42,7 +36,7 @@ export function keysCommand(): Command {
 function addCreate(keys: Command): void {
   const create = keys
     .command('create')
-    .description('issues a key and shows it, this once')
+    .description(effects.create)
     .requiredOption('--name <name>', 'whose key it is; several may have the same', parseName)
     .addOption(planOption().makeOptionMandatory())
     .option('--expires <date>', 'when it stops working: 2030-12-31, 2030-12-31T18:00Z or 90d', parseFutureTime);
@@ -75,57 +69,52 @@ function addListAndShow(keys: Command): void {
 function addMove(keys: Command): void {
   const move = keys
     .command('move')
-    .description('puts a key on another plan; its counters stay')
+    .description(effects.move)
     .argument('<id>', 'id of the key')
     .addOption(planOption().makeOptionMandatory());
   withCommonOptions(limitOptions(move)).action(async (id: string, options: PlanOptions) => {
     const limits = agreedLimits(options.plan, options, options.stage);
     const view = await moveKey(await findTarget(options, notices), id, options.plan, limits);
-    const text = `${view.name} is on ${view.plan} now: ${number(view.perMinute)} a minute, ${number(view.perDay)} a day.`;
     const closed = `\nIt stays ${view.state}. To let it in: npm run admin -- keys resume ${id}`;
-    print(options, view, () => text + (view.state === 'active' ? '' : closed));
+    print(options, view, () => moved(view) + (view.state === 'active' ? '' : closed));
   });
 }
 
 function addRotate(keys: Command): void {
   const grace = new Option('--grace <time>', 'how long the old key works on, such as 24h, 7d or 0s');
   withCommonOptions(keys.command('rotate'))
-    .description('makes a new key in place of an old one, which works until the grace ends')
+    .description(effects.rotate)
     .argument('<id>', 'id of the old key')
     .addOption(grace.argParser(parseDuration).default(parseDuration('24h'), '24h'))
     .action(async (id: string, options: Options<{ grace: number }>) => {
       const target = await findTarget(options, notices);
       const rotation = await rotateKey(target, id, options.grace);
-      const old = `The old key ${id} works until ${time(rotation.graceEnds)}. Both count as one.`;
-      const text = (): string => `${describeNewKey(rotation, target.baseUrl)}\n\n${old}`;
+      const text = (): string => `${describeNewKey(rotation, target.baseUrl)}\n\n${rotated(rotation)}`;
       print(options, { ...rotation, baseUrl: target.baseUrl }, text);
     });
 }
 
 function addSuspendAndResume(keys: Command): void {
   withCommonOptions(keys.command('suspend'))
-    .description('refuses a key for a while, or until it is resumed')
+    .description(effects.suspend)
     .argument('<id>', 'id of the key')
     .option('--for <time>', 'how long, such as 1h', parseDuration)
     .action(async (id: string, options: Options<{ for?: number }>) => {
       const view = await suspendKey(await findTarget(options, notices), id, options.for);
-      const until = view.suspendedUntil === null ? 'it is resumed' : time(view.suspendedUntil);
-      const text = `${view.name} is suspended until ${until}. To end that: npm run admin -- keys resume ${id}`;
-      print(options, view, () => text);
+      print(options, view, () => `${suspended(view)} To end that: npm run admin -- keys resume ${id}`);
     });
   withCommonOptions(keys.command('resume'))
-    .description('lets a suspended key in again')
+    .description(effects.resume)
     .argument('<id>', 'id of the key')
     .action(async (id: string, options: Options) => {
-      const { view, wasClosed, successorId } = await resumeKey(await findTarget(options, notices), id);
-      const rotated = successorId === undefined ? '' : ` It was rotated to ${successorId}, which counts for both.`;
-      print(options, view, () => `${view.name} is ${wasClosed ? '' : 'not suspended: it is '}${view.state}.${rotated}`);
+      const resumption = await resumeKey(await findTarget(options, notices), id);
+      print(options, resumption.view, () => resumed(resumption));
     });
 }
 
 function addRevoke(keys: Command): void {
   withCommonOptions(keys.command('revoke'))
-    .description('ends a key for good, from the very next request')
+    .description(effects.revoke)
     .argument('<id>', 'id of the key')
     .option('--yes', 'do not ask', false)
     .action(async (id: string, options: Options<{ yes: boolean }>) => {
@@ -135,21 +124,18 @@ function addRevoke(keys: Command): void {
       if (!options.yes && !wasRevoked) await confirmRevocation(doomed, target.place);
       const also = await revokeKey(target, doomed);
       print(options, { id, name, plan, state: 'revoked', also }, () =>
-        wasRevoked
-          ? `${name} (${id}) is revoked already.`
-          : styled('green', [id, ...also].map((one) => `${name} (${one}) is revoked.`).join('\n')),
+        wasRevoked ? revoked(doomed, also) : styled('green', revoked(doomed, also)),
       );
     });
 }
 
 /** @throws AdminError where the answer is no, or there is nobody to ask */
-async function confirmRevocation({ record, predecessors }: DoomedKey, place: string): Promise<void> {
-  const { keyId, name, plan } = record;
+async function confirmRevocation(doomed: DoomedKey, place: string): Promise<void> {
+  const { keyId, name } = doomed.record;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new AdminError(`Revoking ${name} (${keyId}) cannot be undone. Say --yes to go on without being asked.`);
   }
-  const also = predecessors.length > 0 ? 'It and the keys that were rotated to it are' : 'Its requests are';
-  const answer = await ask(`Revoke ${name} (${keyId}, ${plan}) on ${place}? ${also} refused at once, for good. (y/N) `);
+  const answer = await ask(`${revocationQuestion(doomed, place)} (y/N) `);
   // The message that follows begins a line of its own.
   if (answer === undefined) process.stderr.write('\n');
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new AdminError('Nothing was changed.');

@@ -1,71 +1,35 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import ms, { type StringValue } from 'ms';
+import { type Command, Option } from 'commander';
 import { planIds } from '../../../shared/keys/plans.ts';
-import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import { stageNames } from '../../stages.ts';
-import { number, type OutputOptions } from './output.ts';
+import { parsePerDay, parsePerMinute } from '../inputs.ts';
 import type { TargetOptions } from '../target.ts';
+import type { OutputOptions } from './output.ts';
 
 /** What every command takes. */
 export type CommonOptions = TargetOptions & OutputOptions;
 
 const LOCAL_HOST = 'http://localhost:3000';
-const MAX_NAME_LENGTH = 100;
-/** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
-const MAX_PER_MINUTE = 1_000_000_000;
-const MAX_PER_DAY = 2_147_483_647 - MAX_PER_MINUTE;
 
 /** Adds the options that every command takes. */
 export function withCommonOptions(command: Command): Command {
+  return withTargetOptions(command).option('--json', 'print one JSON value, for scripts', false);
+}
+
+/** Adds those that say where the service is. */
+export function withTargetOptions(command: Command): Command {
   return command
     .addOption(new Option('--url <url>', 'address of a running local host').default(LOCAL_HOST))
     .addOption(
       new Option('--stage <stage>', 'a stage on AWS, with the usual AWS credentials')
         .choices(stageNames)
         .conflicts('url'),
-    )
-    .option('--json', 'print one JSON value, for scripts', false);
+    );
 }
 
 export const planOption = (): Option => new Option('--plan <plan>', 'the plan').choices(planIds);
 
 export function limitOptions(command: Command): Command {
   return command
-    .option('--per-minute <n>', 'agreed requests a minute, for Enterprise', wholeNumberUpTo(MAX_PER_MINUTE))
-    .option('--per-day <n>', 'agreed requests a day, for Enterprise', wholeNumberUpTo(MAX_PER_DAY));
-}
-
-export function wholeNumberUpTo(max: number): (text: string) => number {
-  return (text) => {
-    const value = /^[1-9]\d{0,11}$/.test(text) ? Number(text) : Number.NaN;
-    if (value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${number(max)}.`);
-  };
-}
-
-export function parseName(text: string): string {
-  const name = text.trim();
-  if (name !== '' && name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_LENGTH} characters, without control characters.`);
-}
-
-/** A length of time such as `24h`, in milliseconds. */
-export function parseDuration(text: string): number {
-  const value = isDuration(text) ? ms(text) : Number.NaN;
-  if (value >= 0 && value <= ms('10y')) return value;
-  throw new InvalidArgumentError('It must be a length of time such as 30m, 24h or 7d.');
-}
-
-/** A time in the future, as Unix milliseconds: a date (its first moment in UTC), a date with time, or a duration. */
-export function parseFutureTime(text: string): number {
-  const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
-  if (Number.isNaN(time)) {
-    throw new InvalidArgumentError('It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, or 90d.');
-  }
-  if (time <= Date.now()) throw new InvalidArgumentError('It must lie in the future.');
-  return time;
-}
-
-function isDuration(text: string): text is StringValue {
-  return /^\d{1,6}(?:s|m|h|d|w|y)$/.test(text);
+    .option('--per-minute <n>', 'agreed requests a minute, for Enterprise', parsePerMinute)
+    .option('--per-day <n>', 'agreed requests a day, for Enterprise', parsePerDay);
 }

@@ -4,6 +4,7 @@ import Table from 'cli-table3';
 import ms from 'ms';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { Notices } from '../target.ts';
+import { number } from '../words.ts';
 
 /** Throttling is reported once in so many milliseconds. */
 const THROTTLED_MS = 3_000;
@@ -120,13 +121,3 @@ const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ l
 const sides = ['top', 'bottom', 'left', 'mid', 'right'];
 const lines = sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
 const noLines = Object.fromEntries([...lines, 'middle'].map((line) => [line, '']));
-
-/** `1,000`. */
-export const number = (value: number): string => value.toLocaleString('en');
-
-/** `0.6 %`. */
-export const percent = (share: number): string =>
-  `${(share * 100).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
-
-/** `2026-11-21 12:30 UTC`. */
-export const time = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;

@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import { listPlans, type PlanView } from '../keys/list-keys.ts';
 import { findTarget } from '../target.ts';
 import { type CommonOptions, withCommonOptions } from './options.ts';
-import { notices, number, print, table } from './output.ts';
+import { number } from '../words.ts';
+import { notices, print, table } from './output.ts';
 
 /** `plans …`. */
 export function plansCommand(): Command {

@@ -3,8 +3,9 @@ import { exportInventory } from '../records/export-inventory.ts';
 import { importRecords } from '../records/import-records.ts';
 import { formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
 import { findTarget } from '../target.ts';
+import { imported, number } from '../words.ts';
 import { type CommonOptions, withCommonOptions } from './options.ts';
-import { notices, number, print, withProgress } from './output.ts';
+import { notices, print, withProgress } from './output.ts';
 
 const EXAMPLE_OF_PET = {
   id: 101,
@@ -48,16 +49,13 @@ export function ordersCommand(): Command {
 
 /** `… import FILE`, for records of a kind. @param content what the file has, for the help */
 function importCommand<Entry>(kind: RecordKind<Entry>, content: string): Command {
-  const [one, several] = kind.names;
+  const [, several] = kind.names;
   return withCommonOptions(new Command('import'))
     .description(`loads ${several} from a file; each replaces the one with its ${kind.idField}`)
     .argument('<file>', `${formatsOf(kind)} file with ${content}`)
     .action(async (file: string, options: CommonOptions) => {
       const target = () => findTarget(options, notices);
-      const { count, place } = await withProgress('Writing', (onProgress) =>
-        importRecords(file, kind, target, onProgress),
-      );
-      const what = `${number(count)} ${count === 1 ? one : several}`;
-      print(options, { imported: count, file }, () => `Imported ${what} from ${file} into ${place}.`);
+      const transfer = await withProgress('Writing', (onProgress) => importRecords(file, kind, target, onProgress));
+      print(options, { imported: transfer.count, file }, () => imported(kind, transfer, file));
     });
 }

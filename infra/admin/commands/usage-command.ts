@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import { AdminError } from '../admin-error.ts';
-import { type CommonOptions, wholeNumberUpTo, withCommonOptions } from './options.ts';
-import { notices, number, percent, print, styled, table } from './output.ts';
+import { wholeNumberUpTo } from '../inputs.ts';
 import { findTarget } from '../target.ts';
 import { type Closeness, dailyUsage, topUsage, type Usage } from '../usage.ts';
+import { number, percent } from '../words.ts';
+import { type CommonOptions, withCommonOptions } from './options.ts';
+import { notices, print, styled, table } from './output.ts';
 
 /** API Gateway answers for at most this many days at once. */
 const MAX_DAYS = 90;

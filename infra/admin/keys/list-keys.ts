@@ -1,4 +1,5 @@
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import type { Target } from '../target.ts';
 import { findKey, keyPages } from './find-key.ts';
 import { type KeyView, keyView } from './key-view.ts';
@@ -6,13 +7,19 @@ import { type KeyView, keyView } from './key-view.ts';
 /** All keys, or those of one plan, by name. */
 export async function listKeys(target: Target, plan?: PlanId): Promise<KeyView[]> {
   const now = Date.now();
-  const views: KeyView[] = [];
-  for await (const page of keyPages(target)) {
-    for (const record of page) if (!record.revoked) views.push(keyView(record, now));
-  }
-  return views
+  return (await keyRecords(target))
+    .map((record) => keyView(record, now))
     .filter((view) => plan === undefined || view.plan === plan)
-    .toSorted((a, b) => a.name.localeCompare(b.name) || a.created.localeCompare(b.created));
+    .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
+}
+
+const byName = new Intl.Collator();
+
+/** The records of all keys that are not revoked. */
+export async function keyRecords(target: Target): Promise<KeyRecord[]> {
+  const records: KeyRecord[] = [];
+  for await (const page of keyPages(target)) records.push(...page.filter(({ revoked }) => !revoked));
+  return records;
 }
 
 /** @throws AdminError where there is no such key */
@@ -31,7 +38,11 @@ export interface PlanView {
 
 /** The plans of the catalogue, with the number of keys that each has. */
 export async function listPlans(target: Target): Promise<PlanView[]> {
-  const ofKeys = Map.groupBy(await listKeys(target), ({ plan }) => plan);
+  return plansWith(await listKeys(target));
+}
+
+export function plansWith(views: readonly KeyView[]): PlanView[] {
+  const ofKeys = Map.groupBy(views, ({ plan }) => plan);
   return planIds.map((plan) => {
     const { title, limits } = plans[plan];
     const { perMinute, perDay } = limits === 'agreed' ? { perMinute: null, perDay: null } : limits;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { InvalidArgumentError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
-import { parseDuration, parseFutureTime, parseName, wholeNumberUpTo } from '../../../infra/admin/commands/options.ts';
+import { parseDuration, parseFutureTime, parseName, wholeNumberUpTo } from '../../../infra/admin/inputs.ts';
 import { agreedLimits } from '../../../infra/admin/keys/agreed-limits.ts';
 import { findTarget } from '../../../infra/admin/target.ts';
 import { stages } from '../../../infra/stages.ts';

@@ -2,7 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { awsReason, reasonOf } from '../../../infra/admin/admin-error.ts';
-import { number, percent, print, table, time } from '../../../infra/admin/commands/output.ts';
+import { print, table } from '../../../infra/admin/commands/output.ts';
+import { number, percent, time } from '../../../infra/admin/words.ts';
 
 describe('in a pipe', () => {
   const { isTTY } = process.stdout;

@@ -1,0 +1,120 @@
+import { html } from 'hono/html';
+import { number } from '../words.ts';
+
+export type Html = ReturnType<typeof html>;
+
+/** Escapes what is put into it. Under another name than `html`, so that Prettier leaves the markup as it is written. */
+export const markup = html;
+
+export interface Page {
+  readonly title: string;
+  /** Where the service is; none where nobody has been let in. */
+  readonly place?: string;
+  /** The part of the console that the page belongs to. */
+  readonly part?: keyof typeof parts;
+  /** What was done just now. */
+  readonly note?: string | undefined;
+  readonly failure?: string | undefined;
+}
+
+const parts = { keys: 'Keys', plans: 'Plans', stock: 'Stock' } as const;
+
+export function layout({ title, place, part, note, failure }: Page, content: Html): Html {
+  const link = ([id, name]: readonly string[]): Html =>
+    markup`<a href="/${id}" ${id === part ? markup`aria-current="page"` : ''}>${name}</a>`;
+  const isLocal = place?.startsWith('http') ?? true;
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Pet Store Inventory</title>
+<link rel="icon" href="/icon.svg">
+<link rel="stylesheet" href="/console.css">
+<script src="/console.js" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="top">
+<a class="brand" href="/keys"><img src="/icon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
+${
+  place === undefined
+    ? ''
+    : markup`<nav aria-label="Main">${Object.entries(parts).map(link)}</nav>
+<span class="place ${isLocal ? '' : 'stage'}">${isLocal ? place.replace(/^https?:\/\//, '') : place}</span>`
+}
+</header>
+<main id="main">
+${failure === undefined ? '' : alert(failure)}
+${note === undefined ? '' : markup`<p class="note" role="status">${note}</p>`}
+${content}
+</main>
+</body>
+</html>`;
+}
+
+/** Several lines are a sentence at the end, and before it a list. */
+export function alert(text: string): Html {
+  const lines = text.split('\n');
+  const list = lines.slice(0, -1).map((line) => markup`<li>${line}</li>`);
+  return markup`<div class="alert" role="alert">${lines.at(-1)}${list.length > 0 ? markup`<ul>${list}</ul>` : ''}</div>`;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly type?: 'text' | 'search' | 'file';
+  readonly options?: readonly (readonly [value: string, text: string])[];
+  /** Attributes beside, such as `inputmode="numeric"`. */
+  readonly attributes?: Html;
+}
+
+/** What was sent with a form, and what is wrong with it. */
+export interface Sent {
+  readonly values: Readonly<Record<string, string>>;
+  readonly faults: Readonly<Record<string, string>>;
+}
+
+export const nothingSent: Sent = { values: {}, faults: {} };
+
+/** A field with what is wrong beside it. @param id of the form, which the ids of its fields begin with */
+export function field(
+  form: string,
+  { name, label, hint, type = 'text', options, attributes }: Field,
+  sent: Sent,
+): Html {
+  const { [name]: value = '' } = sent.values;
+  const { [name]: fault } = sent.faults;
+  const id = `${form}-${name}`;
+  const isFirst = Object.keys(sent.faults)[0] === name;
+  const shared = markup`id="${id}" name="${name}" aria-describedby="${id}-hint" ${
+    fault === undefined ? '' : markup`aria-invalid="true"`
+  } ${isFirst ? markup`autofocus` : ''} ${attributes ?? ''}`;
+  const choices = options?.map(
+    ([choice, text]) => markup`<option value="${choice}" ${choice === value ? markup`selected` : ''}>${text}</option>`,
+  );
+  const input = markup`<input type="${type}" ${shared} value="${value}" autocomplete="off" spellcheck="false">`;
+  return markup`<div class="field field-${name}"><label for="${id}">${label}</label>
+${choices ? markup`<select ${shared}>${choices}</select>` : input}
+<p class="${fault === undefined ? 'hint' : 'fault'}" id="${id}-hint">${fault ?? hint}</p></div>`;
+}
+
+/** How much of a limit is used, as a bar and in numbers. */
+export function meter(label: string, used: number, limit: number): Html {
+  return markup`<span class="meter"><meter aria-label="${label}" max="${limit}" low="${limit * 0.8}" high="${
+    limit * 0.95
+  }" optimum="0" value="${used}"></meter><span>${number(used)} / ${number(limit)}</span></span>`;
+}
+
+/** A table that scrolls in itself, by keyboard too. */
+export const table = (label: string, head: Html | readonly Html[], rows: readonly Html[]): Html =>
+  markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
+
+/** An effect from the words that the command has for it too, as a sentence. */
+export const sentence = (effect: string): string => `${effect.charAt(0).toUpperCase()}${effect.slice(1)}.`;
+
+export const facts = (values: Readonly<Record<string, Html | string>>): Html =>
+  markup`<dl class="facts">${Object.entries(values).map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;

@@ -1,0 +1,49 @@
+import { InvalidArgumentError } from 'commander';
+import ms, { type StringValue } from 'ms';
+import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
+import { number } from './words.ts';
+
+// What admins type, checked by the same rules in the command and in the console. All throw InvalidArgumentError.
+
+const MAX_NAME_LENGTH = 100;
+/** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
+const MAX_PER_MINUTE = 1_000_000_000;
+const MAX_PER_DAY = 2_147_483_647 - MAX_PER_MINUTE;
+
+export function wholeNumberUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const value = /^[1-9]\d{0,11}$/.test(text) ? Number(text) : Number.NaN;
+    if (value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${number(max)}.`);
+  };
+}
+
+export const parsePerMinute = wholeNumberUpTo(MAX_PER_MINUTE);
+export const parsePerDay = wholeNumberUpTo(MAX_PER_DAY);
+
+export function parseName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name;
+  throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_LENGTH} characters, without control characters.`);
+}
+
+/** A length of time such as `24h`, in milliseconds. */
+export function parseDuration(text: string): number {
+  const value = isDuration(text) ? ms(text) : Number.NaN;
+  if (value >= 0 && value <= ms('10y')) return value;
+  throw new InvalidArgumentError('It must be a length of time such as 30m, 24h or 7d.');
+}
+
+/** A time in the future, as Unix milliseconds: a date (its first moment in UTC), a date with time, or a duration. */
+export function parseFutureTime(text: string): number {
+  const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
+  if (Number.isNaN(time)) {
+    throw new InvalidArgumentError('It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, or 90d.');
+  }
+  if (time <= Date.now()) throw new InvalidArgumentError('It must lie in the future.');
+  return time;
+}
+
+function isDuration(text: string): text is StringValue {
+  return /^\d{1,6}(?:s|m|h|d|w|y)$/.test(text);
+}

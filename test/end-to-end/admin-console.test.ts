@@ -1,0 +1,260 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { type ServedConsole, serveConsole } from '../../infra/admin/console/serve-console.ts';
+import type { Target } from '../../infra/admin/target.ts';
+import { accessibilityFaults } from '../support/accessibility.ts';
+import { AdminCommand, adminTarget, closeTarget } from '../support/admin-command.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { browserObstacle, TestBrowser } from '../support/browser.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { roomyMinute } from '../support/roomy-minute.ts';
+import { KEY_PATTERN } from '../support/secrets.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 860 } };
+const screens: readonly (readonly [string, BrowserContextOptions])[] = [
+  ['light', desktop],
+  ['dark', { ...desktop, colorScheme: 'dark' }],
+  ['phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
+];
+
+/** Folder for pictures of the console, for somebody to look at; none are taken without. */
+const pictures = process.env.CONSOLE_PICTURES;
+
+if (browserObstacle !== undefined) {
+  process.stderr.write(`The tests of the console in a browser are skipped: ${browserObstacle}.\n`);
+}
+
+(browserObstacle === undefined ? describe : describe.skip)('The console in a browser', () => {
+  const folder = temporaryFolder();
+  let host: LocalHost;
+  let browser: TestBrowser;
+  let target: Target;
+  let console: ServedConsole;
+  let page: Page;
+  const complaints: string[] = [];
+  /** The key that the admin makes, and the one that it is rotated to. */
+  const keys: string[] = [];
+
+  beforeAll(async () => {
+    [browser, host] = await Promise.all([TestBrowser.start(), LocalHost.start()]);
+    // As on AWS, a change returns when it holds everywhere.
+    target = { ...(await adminTarget(host)), pause: sleep };
+    console = await serveConsole(target, undefined, 0);
+    page = await browser.newPage(desktop);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('console', (message) => complaints.push(message.text()));
+    await page.goto(console.link);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    console.close();
+    closeTarget(target);
+    await host.close();
+  });
+
+  const open = (address: string) => page.goto(console.origin + address);
+  const note = () => page.getByRole('status').innerText();
+  const failure = () => page.getByRole('alert').innerText();
+  const press = (name: string) => page.getByRole('button', { name }).click();
+  const statusOf = async (key = ''): Promise<number> => (await ApiClient.withKey(host.baseUrl, key).list()).status;
+
+  /** Copies the key that is shown. */
+  async function copyKey(): Promise<string> {
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const key = String(await page.evaluate('navigator.clipboard.readText()'));
+    host.issuedKeys.add(key);
+    keys.push(key);
+    return key;
+  }
+
+  test('the token is not in the address any more, and works no second time', async () => {
+    expect(page.url()).toBe(`${console.origin}/keys`);
+    const stranger = await browser.newPage(desktop);
+
+    expect((await stranger.goto(console.link))?.status()).toBe(401);
+    expect((await stranger.goto(console.origin))?.status()).toBe(401);
+    expect((await stranger.goto(console.origin.replace('127.0.0.1', 'localhost')))?.status()).toBe(403);
+    await stranger.close();
+  });
+
+  test('the command says where its port is taken', async () => {
+    const { port } = new URL(console.origin);
+
+    expect(await new AdminCommand(host.origin).failure('console', '--no-open', '--port', port)).toBe(
+      `The port ${port} cannot be used (EADDRINUSE). Choose another with --port.`,
+    );
+  });
+
+  test('a key that is created and copied calls the API', async () => {
+    await open('/keys');
+    await page.getByRole('link', { name: 'Create a key' }).click();
+    await press('Create the key');
+    expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Name').fill('Acme Pets');
+    await press('Create the key');
+
+    expect(await statusOf(await copyKey())).toBe(200);
+  });
+
+  test('a form that was sent is refused when it comes again', async () => {
+    await page.reload();
+
+    expect(await failure()).toBe('This form was sent already, or is too old. Nothing was done again.');
+    expect(host.host.records.apiKeys.filter(({ name }) => name === 'Acme Pets')).toHaveLength(1);
+  });
+
+  test('a page of somebody else cannot do anything', async () => {
+    const other = await browser.newPage(desktop);
+    const body = `<form method="post" action="${console.origin}/keys/new"><input name="name" value="evil"><button>Win</button></form>`;
+    await other.route('http://evil.invalid/', (route) => route.fulfill({ contentType: 'text/html', body }));
+    await other.context().addCookies(await page.context().cookies());
+    await other.goto('http://evil.invalid/');
+    await Promise.all([other.waitForURL(`${console.origin}/**`), other.getByRole('button').click()]);
+
+    expect(await other.getByRole('alert').innerText()).toBe(
+      'The request came from another page, and nothing was done.',
+    );
+    expect(host.host.records.apiKeys.map(({ name }) => name)).not.toContain('evil');
+    await other.close();
+  });
+
+  test('the new limits hold at once while a client goes on calling', async () => {
+    await roomyMinute(12);
+    await open('/keys');
+    await page.getByLabel('Search').fill('acme');
+    await page.getByLabel('Search').press('Enter');
+    await page.getByRole('link', { name: 'Acme Pets' }).click();
+    const api = ApiClient.withKey(host.baseUrl, keys[0] ?? '');
+    const answers: { readonly limit: number; readonly status: number; readonly isAfter: boolean }[] = [];
+    let isDone = false;
+    const hammer = (async () => {
+      while (answers.filter(({ isAfter }) => isAfter).length < 5) {
+        const isAfter = isDone;
+        const { status, rateLimit } = await api.list();
+        answers.push({ limit: rateLimit.limit, status, isAfter });
+        await sleep(80);
+      }
+    })();
+    await page.getByLabel('Plan').selectOption('pro');
+    await press('Move');
+    await page.getByRole('status').waitFor();
+    isDone = true;
+    await hammer;
+
+    expect(await note()).toBe('Acme Pets is on pro now: 300 a minute, 10,000 a day.');
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.filter(({ isAfter }) => isAfter).map(({ limit }) => limit))).toEqual(new Set([300]));
+    await page.getByText(/^[1-9]\d* \/ 300$/).waitFor();
+    await page.getByText(/^The busiest day had \d+ requests/).waitFor();
+  });
+
+  test('a rotated key works on beside the new one', async () => {
+    const address = new URL(page.url()).pathname;
+    await page.getByLabel('Grace').fill('soon');
+    await press('Rotate');
+    expect(await page.getByText('It must be a length of time such as').innerText()).toContain('30m');
+    await page.getByLabel('Grace').fill('1h');
+    await press('Rotate');
+    const key = await copyKey();
+
+    expect([await statusOf(keys[0]), await statusOf(key)]).toEqual([200, 200]);
+    await open(address);
+    await page.getByText(/^rotated until/).waitFor();
+  });
+
+  test('a suspended key is refused until it is resumed', async () => {
+    await open('/keys?state=active&q=acme');
+    await page.getByRole('link', { name: 'Acme Pets' }).click();
+    await page.getByLabel('For how long').fill('1h');
+    await press('Suspend');
+    await page.getByRole('status').waitFor();
+    expect(await statusOf(keys[1])).toBe(429);
+
+    await press('Resume');
+    await page.getByText('Acme Pets is active.').waitFor();
+    expect(await statusOf(keys[1])).toBe(200);
+  });
+
+  test('a key is revoked once its name is entered, and those that were rotated to it', async () => {
+    await press('Revoke for good');
+    expect(await page.getByText('The name is Acme Pets.').isVisible()).toBe(true);
+    expect(await statusOf(keys[1])).toBe(200);
+
+    await page.getByLabel('To confirm').fill('Acme Pets');
+    await press('Revoke for good');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    expect((await note()).match(/is revoked\./g)).toHaveLength(2);
+    expect(await page.getByRole('link', { name: 'Acme Pets' }).count()).toBe(0);
+    expect([await statusOf(keys[0]), await statusOf(keys[1])]).toEqual([401, 401]);
+  });
+
+  test('the quantity of a pet is set only as long as nobody else has set it', async () => {
+    await open('/stock?petId=101');
+    await ApiClient.withKey(host.baseUrl, host.host.keys.free).setQuantity(101, 12);
+    await page.getByLabel('New quantity').fill('7');
+    await press('Set the quantity');
+    expect(await failure()).toContain('Somebody has changed the entry since it was shown');
+    expect(await page.getByText('12', { exact: true }).isVisible()).toBe(true);
+
+    await press('Set the quantity');
+    expect(await note()).toBe('Pet 101 has 7 in stock now.');
+    expect((await host.readStock(101n)).quantity).toBe(7);
+  });
+
+  test('a file with a wrong row names it and changes nothing; one that is right is imported, and exported', async () => {
+    const file = path.join(folder, 'stock.csv');
+    const choose = async (rows: string) => {
+      writeFileSync(file, `petId,quantity,status\n${rows}`);
+      await page.getByLabel('File').setInputFiles(file);
+      await press('Import');
+    };
+    await choose('101,3,available\n102,-1,sold\n');
+    expect(await failure()).toContain('stock.csv:3: quantity must be an integer from 0 to 2147483647, not "-1"');
+    expect((await host.readStock(101n)).quantity).toBe(7);
+
+    await choose('101,3,available\n');
+    expect(await note()).toBe(`Imported 1 stock entry from stock.csv into ${host.origin}.`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download .csv' }).click(),
+    ]);
+    const chunks = await (await download.createReadStream()).toArray();
+    expect(Buffer.concat(chunks).toString()).toContain('\n101,3,available\n');
+  });
+
+  test.each(screens)('everybody can use it: %s', async (name, screen) => {
+    const other = await browser.newPage(screen);
+    await other.context().addCookies(await page.context().cookies());
+    for (const address of ['/keys', '/keys?q=nobody', '/keys/demo-free', '/keys/new', '/plans', '/stock?petId=101']) {
+      await other.goto(console.origin + address);
+      const overflow = await other.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+      expect({ address, overflow, faults: await accessibilityFaults(other) }).toEqual({
+        address,
+        overflow: 0,
+        faults: [],
+      });
+      if (pictures === undefined) continue;
+      mkdirSync(pictures, { recursive: true });
+      await other.screenshot({
+        path: path.join(pictures, `${name}${address.replaceAll(/\W+/g, '-')}.png`),
+        fullPage: true,
+      });
+    }
+    await other.close();
+  });
+
+  test('nothing complains, and no key is in an address or in the browser’s storage', async () => {
+    const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+
+    expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
+    expect(stored).toBe('[{},{},""]');
+    expect(page.url()).not.toMatch(KEY_PATTERN);
+  });
+});
