@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/serve-console.ts';
 import type { Target } from '../../infra/admin/target.ts';
@@ -13,6 +13,9 @@ import { LocalHost } from '../support/local-host.ts';
 import { roomyMinute } from '../support/roomy-minute.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+
+// A browser, a host and changes that wait as on AWS, on a machine that may be busy.
+jest.setTimeout(60_000);
 
 const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 860 } };
 const screens: readonly (readonly [string, BrowserContextOptions])[] = [

@@ -101,6 +101,7 @@ describe('The metrics of a request', () => {
     expect(metricsOf(refused)).toEqual([
       ...requests.slice(0, 3),
       ofStack('Requests status=429', 1),
+      ofStack('Refusals', 1),
       ofStack('Refusals reason=RATE_LIMIT_EXCEEDED', 1),
     ]);
   });

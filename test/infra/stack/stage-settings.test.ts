@@ -154,17 +154,17 @@ describe('a stage with every setting', () => {
     expect(lists.map(([, { Properties }]) => Properties)).toMatchObject(
       Array.from({ length: 2 }, () => ({ Timeout: 90, ReservedConcurrentExecutions: 20 })),
     );
-    expect(streamed).toMatchObject(Array.from({ length: 2 }, () => ({ Integration: { TimeoutInMillis: 90_000 } })));
+    expect(streamed).toMatchObject(Array.from({ length: 4 }, () => ({ Integration: { TimeoutInMillis: 90_000 } })));
   });
 
   test('lets pages of every allowed origin call, and the reference page', () => {
-    const environments = propertiesOf(inventory, 'AWS::Lambda::Function').map(({ Environment }) => Environment);
+    const functions = propertiesOf(inventory, 'AWS::Lambda::Function');
     const ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com http://localhost:5173';
     const mappings = propertiesOf(inventory, 'AWS::ApiGateway::GatewayResponse').map(
       ({ ResponseParameters }) => Object(ResponseParameters)['gatewayresponse.header.Access-Control-Allow-Origin'],
     );
 
-    expect(environments.filter((one) => JSON.stringify(one).includes(ALLOWED_ORIGINS))).toHaveLength(6);
+    expect(functions.filter((one) => JSON.stringify(one).includes(ALLOWED_ORIGINS))).toHaveLength(6);
     expect(new Set(mappings)).toEqual(new Set(['context.authorizer.origin', "'*'"]));
     expect(
       JSON.stringify(inventory)
