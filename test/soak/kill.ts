@@ -24,7 +24,7 @@ import type { Outcome } from './models.ts';
 import { type Version, WriteLedger } from './write-ledger.ts';
 
 /** Times that the host of one round is killed. */
-const KILLS = 4;
+const KILLS = 2;
 
 /**
  * `kill -9` of a local host in a storm of writes, and while it starts: all that it has acknowledged is there after the

@@ -21,13 +21,14 @@ type RefusedAction = Refused & { readonly action: string };
 
 /** `/keys/ID`: what a key may, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
-  const usageOf = rememberedUsage(site.target);
+  const usage = rememberedUsage(site.target);
   app.get('/keys/:id', (c) => showKeyPage(c, site, c.req.param('id')));
   for (const [action, { run }] of Object.entries(keyActions)) {
     app.post(`/keys/:id/${action}`, async (c) => {
       const id = c.req.param('id') ?? '';
       const values = await valuesOf(c);
       const outcome = await attempt(values, () => run(site, id, values));
+      usage.forget(id);
       return 'failure' in outcome
         ? showKeyPage(c, site, id, { action, ...outcome })
         : finish(c, site, outcome.done, action === 'revoke' ? undefined : id, [id]);
@@ -41,7 +42,7 @@ export function addKeyPage(app: Hono, site: Site): void {
   app.get('/keys/:id/usage', async (c) => {
     const page = { title: 'Usage', part: 'keys' } as const;
     try {
-      return await showPart(c, site, page, chart(await usageOf(c.req.param('id'))));
+      return await showPart(c, site, page, chart(await usage.of(c.req.param('id'))));
     } catch (error) {
       const failure = failureText(error, 'load the page again');
       if (failure === undefined) throw error;
@@ -67,14 +68,18 @@ ${live(view)}
 }
 
 /** It takes API Gateway many calls, of which it allows few. */
-function rememberedUsage(target: Target): (id: string) => Promise<Usage> {
+function rememberedUsage(target: Target) {
   const known = new Map<string, { readonly at: number; readonly usage: Usage }>();
-  return async (id) => {
-    const { at, usage } = known.get(id) ?? { at: 0, usage: undefined };
-    if (usage && Date.now() - at < USAGE_MS) return usage;
-    const fresh = await dailyUsage(target, id, DAYS);
-    known.set(id, { at: Date.now(), usage: fresh });
-    return fresh;
+  return {
+    async of(id: string): Promise<Usage> {
+      const { at, usage } = known.get(id) ?? { at: 0, usage: undefined };
+      if (usage && Date.now() - at < USAGE_MS) return usage;
+      const fresh = await dailyUsage(target, id, DAYS);
+      known.set(id, { at: Date.now(), usage: fresh });
+      return fresh;
+    },
+    /** Its quota may be another one now. */
+    forget: (id: string): void => void known.delete(id),
   };
 }
 
