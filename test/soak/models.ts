@@ -48,7 +48,7 @@ export const models: Readonly<Record<string, Model>> = {
       return { violations: violationsOfUpdates(history), counts: countsOf(outcomes) };
     },
   },
-  kill: { title: 'kill -9 of a local host in a storm of writes', seeds: 25, broken: {}, run: killRound },
+  kill: { title: 'kill -9 of a local host in a storm of writes', seeds: 50, broken: {}, run: killRound },
   faults: { title: 'requests while DynamoDB and functions fail', seeds: 25, broken: {}, run: faultRound },
   fuzz: { title: 'requests made from the OpenAPI document', seeds: 25, broken: {}, run: fuzzRound },
   clients: {

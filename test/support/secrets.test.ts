@@ -9,6 +9,7 @@ const folder = temporaryFolder();
 const key = generateApiKey();
 const hash = hashApiKey(key);
 const ofConsole = 'made-in-the-console-of-aws';
+const hex = (text: string): string => Buffer.from(text).toString('hex');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 test.each([
@@ -16,10 +17,19 @@ test.each([
   ['a key in base64', base64(key), 'an API key in base64'],
   ['a key in base64, after one byte', base64(`"${key}"`), 'an API key in base64'],
   ['a key in base64, after two', base64(`: ${key}`), 'an API key in base64'],
+  ['a key in hexadecimal', hex(key), 'an API key in hexadecimal'],
   ['half a key', key.slice(20, 44), 'a piece of a known key'],
+  ['the other half', key.slice(0, 30), 'a piece of a known key'],
+  ['the middle of a key', key.slice(14, 30), 'a piece of a known key'],
   ['the hash of a key', hash, 'the hash of a known key'],
   ['a hash that nobody knows', hashApiKey('x'), 'a hash'],
+  [
+    'the hash of a key in base64url',
+    Buffer.from(hash, 'hex').toString('base64url'),
+    'the hash of a known key in base64',
+  ],
   ['a key of the console', ofConsole, 'a known key'],
+  ['a key of the console in hexadecimal', hex(ofConsole), 'a known key in hexadecimal'],
   ['a bearer token', `{"authorization":"Bearer ${ofConsole}"}`, 'a bearer token'],
   ['an access key of AWS', '"AWS_ACCESS_KEY_ID":"ASIAIOSFODNN7EXAMPLE"', 'an AWS access key id'],
 ])('The scan of a log finds %s, says where, and never what', (_, text, kind) => {

@@ -16,6 +16,7 @@ export interface Leak {
 /** What a secret looks like, whoever's it is. */
 const secretPatterns: Readonly<Record<string, RegExp>> = {
   'an API key': KEY_PATTERN,
+  'an API key in hexadecimal': /70736b5f[0-9a-f]{92}/gi,
   'an API key in base64': /(?:cHNrX|Bza1|wc2tf)[0-9A-Za-z+/_-]{50}/g,
   'a bearer token': /Bearer +[0-9A-Za-z._~+/-]{20}/gi,
   'an AWS access key id': /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
@@ -65,13 +66,15 @@ function formsOf(key: string): [form: string, kind: string][] {
   const ofHash: [string, string][] = [
     [hash.toString('hex'), 'the hash of a known key'],
     [hash.toString('base64').replace('=', ''), 'the hash of a known key in base64'],
+    [hash.toString('base64url'), 'the hash of a known key in base64'],
   ];
   if (isKeyHash(key)) return ofHash;
-  // A key of the console may be of common words, so that a piece of it says nothing.
-  const pieces = key.startsWith('psk_') ? [key.slice(4, 16), key.slice(28, 40)] : [];
+  // Half a key in a row has one of them. A key of the console may be of common words, so that a piece of it says nothing.
+  const pieces = key.startsWith('psk_') ? [4, 16, 28].map((start) => key.slice(start, start + 12)) : [];
   return [
     ...ofHash,
     [key, 'a known key'],
+    [Buffer.from(key).toString('hex'), 'a known key in hexadecimal'],
     [Buffer.from(key).toString('base64url'), 'a known key in base64'],
     ...pieces.map((piece): [string, string] => [piece, 'a piece of a known key']),
   ];
