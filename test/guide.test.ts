@@ -55,7 +55,7 @@ describe('docs/guide.md', () => {
     expect(lines).toEqual(
       guidedErrors.map(
         ({ code, status, message, retry: rule }) =>
-          `- ${status} [\`${code}\`](errors/${code}.md): ${prose(message)}${retry[rule]}`,
+          `- ${status} [\`${code}\`](errors.md#${code.toLowerCase()}): ${prose(message)}${retry[rule]}`,
       ),
     );
   });

@@ -3,9 +3,6 @@ import { type ErrorCode, type ErrorDefinition, errorCatalogue } from '../../shar
 import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
 
-/** Markdown pages by their file names. */
-export type Pages = Readonly<Record<string, string>>;
-
 const retryRules = {
   never: 'No. The same request fails again until something about it, the key or the store is changed.',
   after:
@@ -23,79 +20,59 @@ export const guidedErrors: readonly GuidedError[] = Object.keys(errorCatalogue)
   .filter((code): code is ErrorCode => code in errorCatalogue)
   .map((code) => Object.assign({ code }, errorCatalogue[code], errorGuide[code]));
 
-/** A page per error code, and an index of them, from the catalogue. */
-export function errorPages(): Pages {
-  const pages = guidedErrors.map((error) => [`${error.code}.md`, errorPage(error)]);
-  return Object.fromEntries([['README.md', indexPage()], ...pages]);
-}
-
 /** Text in Markdown: `<API_KEY>` would be taken for a tag. */
 export const prose = (text: string): string => text.replaceAll('<', '\\<');
 
-const linkTo = (code: string): string => `[\`${code}\`](${code}.md)`;
+/** `docs/errors.md`, from the catalogue: a table of all error codes, and a section for each. */
+export function errorPage(): string {
+  const rows = guidedErrors.map(
+    ({ code, status, message, retry }) =>
+      `| ${status} | [\`${code}\`](#${code.toLowerCase()}) | ${prose(message)} | ${retryWord[retry]} |`,
+  );
+  return `# Errors
 
-function errorPage(error: GuidedError): string {
-  const { code, status, message, cause, remedy, retry } = error;
-  const related = guidedErrors.filter((other) => other.status === status && other.code !== code);
-  return `# ${status} ${code}
-
-${prose(message)}
-
-## When
-
-${prose(cause)}
-
-## What to do
-
-${prose(remedy)}
-
-## Send it again?
-
-${retryRules[retry]}
-
-## What it looks like
+Every error answer has one shape. \`code\` is one of those below:
 
 \`\`\`http
-HTTP/1.1 ${status}
+HTTP/1.1 404
 Content-Type: application/json
-${exampleHeaders(error)}
+${Object.keys(limitHeaders)
+  .map((name) => `${name}: …`)
+  .join('\n')}
 
-${JSON.stringify({ code, message, status })}
+{"code":"PET_NOT_FOUND","message":"There is no such pet.","status":404}
 \`\`\`
 
 Go by \`code\`: the message may say more about the single case, and its words may change.
 
-${related.length > 0 ? `Other errors with status ${status}: ${related.map((other) => linkTo(other.code)).join(', ')}. ` : ''}[All errors](README.md)
-`;
-}
-
-function exampleHeaders({ code, status, retry }: GuidedError): string {
-  const limits = Object.keys(limitHeaders).map((name) => `${name}: …`);
-  const extra = [
-    ...(retry === 'after' ? ['Retry-After: 17'] : []),
-    ...(status === 401 ? [`WWW-Authenticate: ${challengeOf(code)}`] : []),
-    ...(status === 405 ? ['Allow: GET, HEAD, OPTIONS'] : []),
-  ];
-  return [...limits, ...extra].join('\n');
-}
-
-const challengeOf = (code: ErrorCode): string => challenges[code === 'API_KEY_MISSING' ? code : 'API_KEY_INVALID'];
-
-function indexPage(): string {
-  const rows = guidedErrors.map(
-    ({ code, status, message, retry }) => `| ${status} | ${linkTo(code)} | ${prose(message)} | ${retryWord[retry]} |`,
-  );
-  return `# Errors
-
-Every error answer is \`{"code": …, "message": …, "status": …}\` with the limit headers. \`code\` is one of these:
-
 | status | code | means | send again? |
 | --- | --- | --- | --- |
 ${rows.join('\n')}
-`;
+
+${guidedErrors.map((error) => section(error)).join('\n')}`;
 }
 
 const retryWord = { never: 'no', after: 'after `Retry-After`', backoff: 'with backoff' } as const satisfies Record<
   Retry,
   string
 >;
+
+function section(error: GuidedError): string {
+  const { code, status, message, cause, remedy, retry } = error;
+  const header = ownHeader(error);
+  return `## ${code}
+
+**${status}** ${prose(message)}
+
+- **When**: ${prose(cause)}
+- **What to do**: ${prose(remedy)}
+- **Send it again?** ${retryRules[retry]}
+${header === undefined ? '' : `- **Header**: \`${header}\`\n`}`;
+}
+
+/** The header that answers with the error have beside the limit headers, with an example of its value. */
+function ownHeader({ code, status, retry }: GuidedError): string | undefined {
+  if (retry === 'after') return 'Retry-After: 17';
+  if (status === 401) return `WWW-Authenticate: ${challenges[code === 'API_KEY_MISSING' ? code : 'API_KEY_INVALID']}`;
+  return status === 405 ? 'Allow: GET, HEAD, OPTIONS' : undefined;
+}

@@ -1,16 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { errorPages } from './error-pages.ts';
+import { errorPage } from './error-pages.ts';
 
-/** `npm run docs`: writes the pages that are derived from the code. */
-const folder = join(import.meta.dirname, '../../docs/errors');
+/** `npm run docs`: writes the page of the errors, which is derived from the code. */
+const file = join(import.meta.dirname, '../../docs/errors.md');
 
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
-const pages = Object.entries(errorPages());
-for (const [name, page] of pages) {
-  const file = join(folder, name);
-  writeFileSync(file, await format(page, { ...(await resolveConfig(file)), filepath: file }));
-}
-process.stdout.write(`Wrote ${pages.length} pages to docs/errors.\n`);
+writeFileSync(file, await format(errorPage(), { ...(await resolveConfig(file)), filepath: file }));
+process.stdout.write('Wrote docs/errors.md.\n');
