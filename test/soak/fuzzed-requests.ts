@@ -141,7 +141,7 @@ export function forbiddenRequest(operation: RequestContract, petIds: readonly st
       : []),
     ...query.flatMap(({ name, schema }) => [
       forbiddenText(schema).map((value) => ({ query: [[name, value]] as const })),
-      hostileText.filter((other) => other !== name).map((other) => ({ query: [[`${name}${other}`, '1']] as const })),
+      hostileText.map((text) => ({ query: [[`${name}_${text}`, '1']] as const })),
       allowedText(schema).map((value) => ({ query: [[name, value] as const, [name, value] as const] })),
     ]),
     ...(body ? [jsonText.filter((text) => isForbiddenBody(text, body)).map((text) => ({ body: text }))] : []),
