@@ -175,19 +175,16 @@ export async function serve(traffic: Traffic): Promise<Served> {
   database.tables.createTable(TABLE, 'keyHash');
   database.tables.put(TABLE, marshall(key), START);
   const limiters = Array.from({ length: count }, () => new Limiter(database.client, TABLE));
-  const environments = new Environments({ time, random, count, freezes: false });
+  const environments = new Environments(time, random, count);
   const served = { admitted: 0, refused: 0, denied: 0, failed: 0 };
 
   const request = (): Promise<void> =>
-    new Promise((resolve) => {
-      environments.invoke<void>(routing !== 'random', async ({ index, caller }) => {
-        const admit = () => limiters[index]?.admit(key.keyHash, Math.floor(time.now));
-        const verdict: Verdict | undefined = await database.as(caller, 'authorizer', admit)?.catch(() => undefined);
-        served[verdict?.kind ?? 'failed'] += 1;
-        // What a function does besides asking the table.
-        await time.sleep(1 + random.next() * 2);
-        resolve();
-      });
+    environments.invoke<void>(routing === 'most recently used', async ({ index, caller }) => {
+      const admit = () => limiters[index]?.admit(key.keyHash, Math.floor(time.now));
+      const verdict: Verdict | undefined = await database.as(caller, 'authorizer', admit)?.catch(() => undefined);
+      served[verdict?.kind ?? 'failed'] += 1;
+      // What a function does besides asking the table.
+      await time.sleep(1 + random.next() * 2);
     });
   let sent = 0;
   const client = async (): Promise<void> => {

@@ -14,6 +14,8 @@ import { atMost, type Figure, median, progress, report } from './figure.ts';
 
 const CONNECTIONS = 50;
 const REQUESTS = 100_000;
+/** Where the machine is too slow for all of them in this time, the figure says how many there were. */
+const LONGEST_MS = 90_000;
 
 const packageSchema = v.object({ scripts: v.object({ start: v.pipe(v.string(), v.startsWith('exec node ')) }) });
 const readySchema = v.object({ baseUrl: v.string() });
@@ -34,12 +36,12 @@ export async function benchLocalHost(): Promise<Figure[]> {
   const host = await startHost(process.execPath, scripts.start.split(' ').slice(2));
   try {
     const memoryAfterStart = residentMegabytes(host.child);
-    const perSecond = await update(host.baseUrl);
+    const { requests, duration } = await update(host.baseUrl);
     return [
       atMost('npm start, from the second on: seconds until ready', seconds, 1.5, ' s'),
       atMost('host memory after its start', memoryAfterStart, 250, ' MB'),
-      atMost(`host memory after ${REQUESTS.toLocaleString('en')} requests`, residentMegabytes(host.child), 500, ' MB'),
-      report(`host: updates a second, from ${CONNECTIONS} connections`, perSecond),
+      atMost(`host memory after ${requests.toLocaleString('en')} requests`, residentMegabytes(host.child), 500, ' MB'),
+      report(`host: updates a second, from ${CONNECTIONS} connections`, requests / duration),
     ];
   } finally {
     await stop(host.child);
@@ -80,8 +82,8 @@ function residentMegabytes({ pid }: ChildProcess): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1_000;
 }
 
-/** Sends updates with the Enterprise demo key, whose limits are lifted before. @returns how many a second */
-async function update(baseUrl: string): Promise<number> {
+/** Sends updates with the Enterprise demo key, whose limits are lifted before. @returns their number, and the seconds */
+async function update(baseUrl: string): Promise<{ requests: number; duration: number }> {
   const { KeysTableName } = v.parse(outputsSchema, await (await fetch(new URL('/outputs.json', baseUrl))).json());
   await documentsAt(new URL('/', baseUrl)).send(
     new UpdateCommand({
@@ -92,24 +94,24 @@ async function update(baseUrl: string): Promise<number> {
     }),
   );
   const { promise, resolve } = Promise.withResolvers<autocannon.Result>();
-  const load: autocannon.Options = {
+  const settings = {
     url: `${baseUrl}/inventory/701`,
     method: 'PATCH',
     headers: { authorization: `Bearer ${demoKey('enterprise')}`, 'content-type': 'application/json' },
     body: '{"quantity":5}',
     connections: CONNECTIONS,
     amount: REQUESTS,
-  };
-  let answered = 0;
-  autocannon(load, (_, result) => resolve(result)).on('response', () => {
-    answered += 1;
-    if (answered % 10_000 === 0) progress(`${answered} of ${REQUESTS} requests`);
+  } as const;
+  let requests = 0;
+  const running = autocannon(settings, (_, outcome) => resolve(outcome)).on('response', () => {
+    requests += 1;
+    if (requests % 10_000 === 0) progress(`${requests} of ${REQUESTS} requests`);
   });
-  const result = await promise;
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${result.non2xx} requests were not answered with 200, ${result.errors} not at all`);
-  }
-  return REQUESTS / result.duration;
+  const timer = setTimeout(() => running.stop(), LONGEST_MS);
+  const { non2xx, errors, duration } = await promise;
+  clearTimeout(timer);
+  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} requests were not answered with 200, ${errors} not at all`);
+  return { requests, duration };
 }
 
 /** What a pipeline waits for before it deploys: `cdk synth` of both stages, with all checks of the templates. */

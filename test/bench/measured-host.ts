@@ -147,7 +147,7 @@ export class MeasuredHost {
   }
 }
 
-const callSchema = v.looseObject({ TableName: v.optional(v.string(), '') });
+const callSchema = v.looseObject({ TableName: v.optional(v.string()) });
 const capacitySchema = v.object({ TableName: v.string(), CapacityUnits: v.number() });
 const answerSchema = v.object({
   __type: v.optional(v.string(), ''),
@@ -174,7 +174,8 @@ async function forward(
   for (const { TableName: table, CapacityUnits: units } of [ConsumedCapacity].flat())
     consumed.push({ table, action, units });
   // No engine tells, but DynamoDB bills the write that was refused, by the size of the item: all of ours are small.
-  if (__type.endsWith('ConditionalCheckFailedException')) consumed.push({ table: call.TableName, action, units: 1 });
+  if (__type.endsWith('ConditionalCheckFailedException'))
+    consumed.push({ table: call.TableName ?? '', action, units: 1 });
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
 }
 

@@ -8,7 +8,7 @@ import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-s
 /** An environment acts on what it remembers for this long, in milliseconds of request time. */
 const REMEMBERED_MS = 1_000;
 
-/** Whether a request was told what the table bears out. Returns what was not: nothing, so it is hoped. */
+/** What clients were told that the table does not bear out: nothing, so it is hoped. */
 export function violationsOfLimiter({ told, commits }: LimiterHistory): string[] {
   const timeline = new KeyTimeline(commits);
   const answered = told.toSorted((a, b) => a.answeredAt - b.answeredAt);
@@ -25,7 +25,6 @@ export function violationsOfLimiter({ told, commits }: LimiterHistory): string[]
 
 function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): string[] {
   const { outcome, epoch, keyHash, answeredAt, troubles } = request;
-  if (outcome.kind === 'abandoned') return [];
   if (outcome.kind === 'failed')
     return troubles > 0 ? [] : [about(request, `failed with no fault: ${String(outcome.error)}`)];
   // Each moment at which what it was told by may have been read.
@@ -126,7 +125,7 @@ function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimel
 
 /** The counter of a minute is never behind what was admitted in it, and not ahead of it where nothing went wrong. */
 function violationsOfCounters(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
-  const wentWrong = own.some(({ troubles, outcome }) => troubles > 0 || outcome.kind === 'abandoned');
+  const wentWrong = own.some(({ troubles }) => troubles > 0);
   const largest = Math.max(...versions.map((version, index) => takes(versions[index - 1], version)));
   // Each environment may hold a lease whose minute is over; one may have been larger by what it gave back.
   const leased = largest > 1 ? 2 * largest * new Set(own.map(({ environment }) => environment)).size : 0;
@@ -170,7 +169,7 @@ const PROMPT_MS = 100;
  * @param own the requests of one lineage
  */
 function violationsOfSuspensions(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
-  const isCalm = own.every(({ troubles, outcome }) => troubles === 0 && outcome.kind !== 'abandoned');
+  const isCalm = own.every(({ troubles }) => troubles === 0);
   const isLeftAlone = versions.every(({ writer }, index) => index === 0 || writer !== 'admin');
   return [
     ...versions.flatMap((version, index) => violationOfSuspension(version, versions[index - 1], own)),

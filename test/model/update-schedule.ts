@@ -7,7 +7,7 @@ import { StockStore, type StockUpdate } from '../../shared/stores/stock-store.ts
 import { int64 } from '../support/int64.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
 import { Random } from '../support/random.ts';
-import { Environments, type Invocation } from './environments.ts';
+import { Environments, type Invocation, planBursts } from './environments.ts';
 import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
 import type { Commit, Item } from './virtual-tables.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -45,64 +45,49 @@ const HOUR_MS = 3_600_000;
 export const KEPT_MS = 24 * HOUR_MS;
 
 /** Many execution environments that update few pets, as a seed has it. */
-export class UpdateSchedule {
+export function runUpdates(seed: number, tamper?: Tamper): Promise<UpdateHistory> {
+  return new UpdateSchedule(new Random(seed), tamper).run();
+}
+
+class UpdateSchedule {
   readonly #random: Random;
   readonly #time: VirtualTime;
   readonly #database: VirtualDynamoDB;
   readonly #pets: number;
-  #loads = 0;
   readonly #environments: Environments;
-  readonly #requests: ClientRequest[] = [];
-  readonly #told: ToldAnswer[] = [];
   // They keep nothing between two requests, so one is as good as one for each environment.
   readonly #stock: StockStore;
   readonly #idempotent: IdempotentUpdates;
+  readonly #requests: ClientRequest[] = [];
+  readonly #told: ToldAnswer[] = [];
+  #loads = 0;
 
-  private constructor(seed: number, tamper?: Tamper) {
-    const random = new Random(seed);
-    this.#random = random;
+  constructor(random: Random, tamper: Tamper | undefined) {
     const weather = random.isLikely(0.3) ? CALM : someWeather(random);
+    this.#random = random;
     this.#time = new VirtualTime(Date.UTC(2026, 10, 21), random);
-    this.#database = new VirtualDynamoDB({ time: this.#time, random, weather, ...(tamper && { tamper }) });
-    const { tables } = this.#database;
+    this.#database = new VirtualDynamoDB({ time: this.#time, random, weather, tamper });
+    const { tables, client } = this.#database;
     tables.createTable(STOCK, 'storeId', 'petId');
     tables.createTable(REQUESTS, 'requestId');
-    this.#stock = new StockStore(this.#database.client, STOCK);
-    this.#idempotent = new IdempotentUpdates(this.#database.client, this.#stock, REQUESTS);
+    this.#stock = new StockStore(client, STOCK);
+    this.#idempotent = new IdempotentUpdates(client, this.#stock, REQUESTS);
     this.#pets = 1 + random.below(3);
     for (let pet = 1; pet <= this.#pets; pet++) this.#load(pet, 'available');
-    this.#environments = new Environments({
-      time: this.#time,
-      random,
-      count: 1 + random.below(8),
-      freezes: weather !== CALM && random.isLikely(0.4),
-    });
+    this.#environments = new Environments(this.#time, random, 1 + random.below(8));
   }
 
-  static async run(seed: number, tamper?: Tamper): Promise<UpdateHistory> {
-    const schedule = new UpdateSchedule(seed, tamper);
-    schedule.#plan();
-    await schedule.#time.run();
-    return { told: schedule.#told, commits: schedule.#database.tables.commits };
-  }
-
-  #plan(): void {
+  async run(): Promise<UpdateHistory> {
     const random = this.#random;
-    let at = this.#time.now;
-    const bursts = 2 + random.below(4);
-    for (let burst = 0; burst < bursts; burst++) {
-      const begin = at;
-      const gap = random.pick([0.5, 3, 30, 500]);
-      const requests = 3 + random.below(20);
-      for (let request = 0; request < requests; request++) {
-        this.#time.at(at, () => this.#send(random.isLikely(0.35) ? this.#earlier() : this.#another()));
-        at += random.next() * 2 * gap;
-      }
-      if (random.isLikely(0.4)) {
-        this.#time.at(begin + random.next() * (at - begin), () => this.#changeByHand());
-      }
-      at += random.pick([0, 1_000, 30_000, 30_000, KEPT_MS + HOUR_MS]);
-    }
+    planBursts(this.#time, random, {
+      gaps: [0.5, 3, 30, 500],
+      requests: [3, 20],
+      pauses: () => [0, 1_000, 30_000, 30_000, KEPT_MS + HOUR_MS],
+      begin: () => () => void this.#send(random.isLikely(0.35) ? this.#earlier() : this.#another()),
+      administer: () => this.#changeByHand(),
+    });
+    await this.#time.run();
+    return { told: this.#told, commits: this.#database.tables.commits };
   }
 
   /** An admin loads stock, or takes it out, while it is updated. */
@@ -126,14 +111,13 @@ export class UpdateSchedule {
     const random = this.#random;
     const petId = int64(String(random.isLikely(0.05) ? ABSENT : 1 + random.below(this.#pets)));
     const current = this.#database.tables.itemAt(STOCK, keyOf(petId))?.['version']?.S ?? 'absent';
-    const older = random.isLikely(0.3) ? [this.#told.find(({ outcome }) => outcome.kind === 'updated')] : [];
-    const versions = [current, ...older.map((told) => (told?.outcome.kind === 'updated' ? told.outcome.version : 'x'))];
+    const older = random.isLikely(0.3) ? this.#told.flatMap(({ outcome }) => versionIn(outcome)).slice(0, 1) : [];
     const reused = random.isLikely(0.08) ? this.#requests.at(-1 - random.below(10)) : undefined;
     const id = this.#requests.length + 1;
     const request = {
       id,
       idempotencyKey: random.isLikely(0.6) ? (reused?.idempotencyKey ?? `key-${id}`) : undefined,
-      update: { petId, quantity: id, ...(random.isLikely(0.4) && { versions }) },
+      update: { petId, quantity: id, ...(random.isLikely(0.4) && { versions: [current, ...older] }) },
     };
     this.#requests.push(request);
     return request;
@@ -150,8 +134,8 @@ export class UpdateSchedule {
     return recent.length > 0 ? this.#random.pick(recent) : this.#another();
   }
 
-  #send(request: ClientRequest): void {
-    this.#environments.invoke<Answer>(this.#random.isLikely(0.5), ({ caller }, invocation) => {
+  #send(request: ClientRequest): Promise<void> {
+    return this.#environments.invoke<Answer>(this.#random.isLikely(0.5), ({ caller }, invocation) => {
       const writer = `try-${this.#told.length}`;
       this.#told.push(Object.assign(invocation, { request, writer }));
       return this.#database.as(caller, writer, () => this.#update(request));
@@ -173,5 +157,7 @@ export class UpdateSchedule {
     }
   }
 }
+
+const versionIn = (outcome: ToldAnswer['outcome']): string[] => (outcome.kind === 'updated' ? [outcome.version] : []);
 
 const keyOf = (petId: string): Item => ({ storeId: { S: 'main' }, petId: { N: petId } });

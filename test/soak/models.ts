@@ -1,7 +1,7 @@
 import { violationsOfLimiter } from '../model/limiter-check.ts';
-import { LimiterSchedule } from '../model/limiter-schedule.ts';
+import { runLimiter } from '../model/limiter-schedule.ts';
 import { violationsOfUpdates } from '../model/update-check.ts';
-import { UpdateSchedule } from '../model/update-schedule.ts';
+import { runUpdates } from '../model/update-schedule.ts';
 import type { Tamper } from '../model/virtual-dynamodb.ts';
 import { brokenLimiters, brokenUpdates } from './broken.ts';
 import { faultRound } from './fault-storm.ts';
@@ -31,7 +31,7 @@ export const models: Readonly<Record<string, Model>> = {
     seeds: 10_000,
     broken: brokenLimiters,
     run: async (seed, tamper) => {
-      const history = await LimiterSchedule.run(seed, tamper);
+      const history = await runLimiter(seed, tamper);
       const outcomes = history.told.map(({ outcome }) => (outcome.kind === 'refused' ? outcome.reason : outcome.kind));
       return { violations: violationsOfLimiter(history), counts: countsOf(outcomes) };
     },
@@ -41,7 +41,7 @@ export const models: Readonly<Record<string, Model>> = {
     seeds: 10_000,
     broken: brokenUpdates,
     run: async (seed, tamper) => {
-      const history = await UpdateSchedule.run(seed, tamper);
+      const history = await runUpdates(seed, tamper);
       const outcomes = history.told.map(({ outcome }) => (outcome.kind === 'refused' ? outcome.status : outcome.kind));
       return { violations: violationsOfUpdates(history), counts: countsOf(outcomes) };
     },
