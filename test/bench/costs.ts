@@ -115,7 +115,7 @@ async function writesToCount(): Promise<Map<PlanId, number>> {
     const key = limitsOf(plan);
     const requests = Math.max(300, key.perDay / 1_440);
     const perSecond = key.perDay / 86_400;
-    const { writes } = await serve({ key, environments: Math.ceil(perSecond / 250), requests, load: { perSecond } });
+    const { writes } = await serve({ key, environments: Math.ceil(perSecond / 100), requests, load: { perSecond } });
     counts.set(plan, writes / requests);
   }
   return counts;
