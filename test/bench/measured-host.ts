@@ -14,6 +14,8 @@ import { median } from './figure.ts';
 
 const WARM_UP = 10;
 const REQUESTS = 40;
+/** That all of them may take. */
+const SECONDS = 8;
 const LONGEST_WAIT_MS = 10_000;
 const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 const READS = new Set(['GetItem', 'Query']);
@@ -42,10 +44,6 @@ export interface RequestKind {
   readonly status: number;
   /** Functions that run for it, the authorizer included. */
   readonly invocations: number;
-  /** Requests to send before those that are measured. */
-  readonly warmUp?: number;
-  /** Seconds that all of them may take, and those of the next kinds that have to fall into the same minute. */
-  readonly seconds?: number;
 }
 
 /** What a request takes, the mean of many. */
@@ -87,8 +85,8 @@ export class MeasuredHost {
   /** Sends requests of a kind, one after the other. @returns the mean of what they take, and the median of the time */
   async measure(kind: RequestKind): Promise<Measured> {
     // The first request of a minute takes a write more.
-    await roomyMinute(kind.seconds ?? 8);
-    await this.#send(kind, kind.warmUp ?? WARM_UP);
+    await roomyMinute(SECONDS);
+    await this.#send(kind, WARM_UP);
     this.#consumed.length = 0;
     const { answerBytes, lines } = await this.#send(kind, REQUESTS);
     const consumed = this.#consumed.splice(0);
