@@ -17,8 +17,12 @@ import {
 } from './fuzzed-requests.ts';
 import type { Outcome } from './models.ts';
 
-/** Requests that are under way together. */
-const AT_ONCE = 40;
+/** Requests of each kind. */
+const REQUESTS = 60;
+/** Connections that they share. */
+const CONNECTIONS = 12;
+/** Characters of a request that are told. */
+const MOST_SHOWN = 500;
 
 /** Errors that are about what there is in the store, not about the request. */
 const ofTheStore = new Set(['INVALID_CURSOR', 'PET_NOT_FOUND', 'PRECONDITION_FAILED', 'IDEMPOTENCY_KEY_REUSED']);
@@ -28,7 +32,7 @@ const documented = new DocumentedApi();
 /** Requests made from the OpenAPI document: the service takes what it allows, refuses what it forbids, and answers as it says. */
 export async function fuzzRound(seed: number): Promise<Outcome> {
   const host = await LocalHost.start();
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 12 });
+  const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   try {
     const { token } = await issueKey(host, { perMinute: 1_000_000, perDay: 1_000_000_000 });
     const send = (request: FuzzedRequest): Promise<RawAnswer> => sendRaw(host.baseUrl, agent, token, request);
@@ -62,7 +66,7 @@ class FuzzRound {
     return { violations: this.#violations, counts: this.#counts };
   }
 
-  /** Sends some requests at once, and checks each answer; the smallest set that fails is told. */
+  /** Sends some requests at once, and checks each answer. */
   async #sendAll(
     title: string,
     requests: fc.Arbitrary<FuzzedRequest>,
@@ -77,15 +81,11 @@ class FuzzRound {
       this.#counts[status] = (this.#counts[status] ?? 0) + 1;
       const faults = documented.faults(answer, { method: request.method, path: request.path.split('?')[0] ?? '' });
       if (status >= 500 || !isRight(answer)) faults.push(`the answer ${text}`);
-      if (faults.length > 0) throw new Error(`${request.method} ${request.path}: ${status} ${faults.join('; ')}`);
+      const sent = JSON.stringify(request).slice(0, MOST_SHOWN);
+      if (faults.length > 0) this.#violations.push(`${title}: ${sent} was answered ${status}: ${faults.join('; ')}`);
     };
-    const together = fc.array(requests, { minLength: AT_ONCE / 2, maxLength: AT_ONCE, size: 'max' });
-    const property = fc.asyncProperty(together, async (some) => {
-      await Promise.all(some.map(sendAndCheck));
-    });
-    const details = await fc.check(property, { seed: this.#seed, numRuns: 2 });
-    if (details.failed) this.#violations.push(`${title}: ${fc.defaultReportMessage(details)}`);
-    else if (!statuses.has(mustOccur)) this.#violations.push(`${title}: no answer was ${mustOccur}`);
+    await Promise.all(fc.sample(requests, { seed: this.#seed, numRuns: REQUESTS }).map(sendAndCheck));
+    if (!statuses.has(mustOccur)) this.#violations.push(`${title}: no answer was ${mustOccur}`);
   }
 }
 
