@@ -4,23 +4,22 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundleOptions } from '../../infra/stack/bundle.ts';
-import { atMost, type Figure, ratioAtMost } from './figure.ts';
+import { atMost, type Figure, median, progress } from './figure.ts';
 
 const RUNS = 21;
 const MAX_BUNDLE_KILOBYTES = 250;
 const MAX_IMPORT_RATIO = 0.6;
 
-/** What Lambda's Node.js runtime has for functions that stream. */
-const runtime = 'globalThis.awslambda = { streamifyResponse: (handler) => handler };';
-
-const importScript = `${runtime}
+const importScript = `
+  // What Lambda's Node.js runtime has for functions that stream.
+  globalThis.awslambda = { streamifyResponse: (handler) => handler };
   const start = performance.now();
   await import(process.argv[1]);
   console.log(performance.now() - start);
 `;
 
 /** What functions need to load. */
-export const environment = {
+const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'bench',
   AWS_SECRET_ACCESS_KEY: 'bench',
@@ -47,7 +46,9 @@ export const environment = {
 export function benchBundles(): Figure[] {
   const folder = mkdtempSync(join(tmpdir(), 'bench-bundles-'));
   try {
-    const ofFunctions = functionNames().flatMap((name) => {
+    const names = readdirSync(join(import.meta.dirname, '../../functions')).map((file) => basename(file, '.ts'));
+    return names.flatMap((name) => {
+      progress(name);
       const ours = join(folder, `${name}.cjs`);
       const plain = join(folder, `${name}.mjs`);
       buildSync({ ...bundleOptions(name), outfile: ours });
@@ -57,28 +58,28 @@ export function benchBundles(): Figure[] {
         importFigure(name, ours, plain),
       ];
     });
-    return ofFunctions;
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function functionNames(): string[] {
-  return readdirSync(join(import.meta.dirname, '../../functions')).map((file) => basename(file, '.ts'));
-}
-
 /** How the same handler is bundled plainly. */
-export function plainOptions(name: string): BuildOptions {
+function plainOptions(name: string): BuildOptions {
   const nothingTrimmed: BuildOptions = { alias: {}, define: {}, inject: [], supported: {} };
   const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
   return { ...bundleOptions(name), ...nothingTrimmed, format: 'esm', banner };
 }
 
+/** The median of the ratios, with the medians of both sides beside it. */
 function importFigure(name: string, ours: string, plain: string): Figure {
-  const pairs = Array.from({ length: RUNS }, () => [importTime(ours), importTime(plain)] as const);
-  return ratioAtMost(`${name}: cold import ÷ plain cold import`, pairs, MAX_IMPORT_RATIO, ' ms');
+  const pairs = Array.from({ length: RUNS }, () => ({ ours: importTime(ours), plain: importTime(plain) }));
+  const ratio = median(pairs.map((pair) => pair.ours / pair.plain));
+  const figure = atMost(`${name}: cold import ÷ plain cold import`, ratio, MAX_IMPORT_RATIO);
+  const [mine, other] = [median(pairs.map((pair) => pair.ours)), median(pairs.map((pair) => pair.plain))];
+  return { ...figure, measured: `${figure.measured} (${mine.toFixed(1)} ms ÷ ${other.toFixed(1)} ms)` };
 }
 
+/** Milliseconds. */
 function importTime(file: string): number {
   const args = ['--input-type=module', '--eval', importScript, '--', file];
   return Number(execFileSync(process.execPath, args, { env: environment }));

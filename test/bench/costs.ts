@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import {
   agreedLimits,
   type Costs,
@@ -15,158 +11,142 @@ import {
   type RequestUsage,
   totalOf,
 } from '../../infra/costs/cost-model.ts';
-import { createApp } from '../../infra/create-app.ts';
 import { readAssembly } from '../../infra/local/assembly.ts';
-import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { stageNames, stages } from '../../infra/stages.ts';
+import { stageNames } from '../../infra/stages.ts';
 import { orderItem, petItem, stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateApiKey } from '../../shared/keys/api-key.ts';
-import { Limiter } from '../../shared/keys/limiter.ts';
 import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
-import { countWrites } from '../support/recorded-calls.ts';
-import { KeysTable } from '../support/tables.ts';
-import { engineClient, manyPets } from './engine-client.ts';
-import type { Figure } from './figure.ts';
+import { synthesizedOnce } from '../support/synthesize-once.ts';
+import { exactly, type Figure, progress, report } from './figure.ts';
+import { serve } from './limiter.ts';
+import { manyPets } from './listing.ts';
 import { MeasuredHost, type RequestKind } from './measured-host.ts';
 
 const PETS = 10_000;
 const PAGE = 100;
-const MINUTE_MS = 60_000;
 
 /**
  * What a million requests cost: capacity, time, log lines and bytes as measured through the whole host, at AWS's list
  * prices. The time is that of this machine, whose worker threads and engine are not Lambda's and DynamoDB's.
  */
 export async function benchCosts(): Promise<Figure[]> {
-  const assembly = mkdtempSync(join(tmpdir(), 'bench-costs-'));
+  // Virtual time is for a process in which nothing else runs, so this comes first.
+  const writes = await writesToCount();
+  progress('starting a host');
+  const measured = await MeasuredHost.start();
   try {
-    createApp(Object.values(stages), { outdir: assembly, referencePage: false }).synth();
-    const { usages, figures } = await measureRequests(assembly);
+    await load(measured);
+    const { usages, figures } = await measureRequests(measured);
     const fixed = stageNames.map((stage) => {
-      const parts = fixedPartsOf(readAssembly(assembly, stage).template);
+      const parts = fixedPartsOf(readAssembly(synthesizedOnce(), stage).template);
       const of = `${parts.alarmMetrics} alarm metrics, ${parts.dashboards} dashboards, ${parts.metrics} metrics, ${parts.webAcls} web ACLs with ${parts.webAclRules} rules, ${parts.kmsKeys} KMS keys`;
       return row(`by the month, ${stage}`, `${usd(fixedMonthly(parts))} (${of})`);
     });
-    return [...figures, ...(await costsOfPlans(usages)), ...fixed];
-  } finally {
-    rmSync(assembly, { recursive: true });
-  }
-}
-
-type MixedKind = keyof typeof requestMix;
-
-async function measureRequests(
-  assembly: string,
-): Promise<{ usages: Record<MixedKind, RequestUsage>; figures: Figure[] }> {
-  const measured = await MeasuredHost.start(assembly);
-  const figures: Figure[] = [];
-  try {
-    await load(engineClient(measured.engine), measured.host.outputs);
-    const measure = async (kind: RequestKind): Promise<RequestUsage> => {
-      const usage = await measured.measure(kind);
-      figures.push(
-        row(`${kind.name}: takes`, describeUsage(usage)),
-        row(`${kind.name}: a million`, describeCosts(costPerMillion(usage, costSettings))),
-      );
-      return usage;
-    };
-    const { business, free } = measured.host.keys;
-    const answered = { key: business, status: 200, invocations: 2 };
-    const patch = { method: 'PATCH', path: '/inventory/1', body: '{"quantity":5}', ...answered };
-    const json = { 'Content-Type': 'application/json' };
-
-    const update = await measure({ ...patch, name: 'update', headers: () => json });
-    const onlyOnce = () => ({ ...json, 'Idempotency-Key': `"${crypto.randomUUID()}"` });
-    await measure({ ...patch, name: 'update with Idempotency-Key', headers: onlyOnce });
-    const pet = await measure({ ...answered, name: 'one pet', path: '/pets/1' });
-    const page = await measure({ ...answered, name: `page of ${PAGE} pets`, path: `/inventory?limit=${PAGE}` });
-    await measure({ ...answered, name: `page of ${PAGE} orders`, path: `/store/orders?limit=${PAGE}` });
-    await measure({ ...answered, name: `list of ${number(PETS)} pets`, path: '/inventory' });
-    const unknown = { path: '/inventory', key: generateApiKey(), status: 401, invocations: 1 };
-    await measure({ ...unknown, name: 'refused: unknown key (401)' });
-    await measured.measure({
-      ...answered,
-      name: 'up to the limit',
-      path: '/pets/1',
-      key: free,
-      warmUp: 20,
-      seconds: 25,
-    });
-    await measure({ name: 'refused: over the limit (429)', path: '/pets/1', key: free, status: 429, invocations: 2 });
-    return { usages: { update, pet, page }, figures };
+    return [...figures, ...costsOfPlans(usages, writes), ...fixed];
   } finally {
     await measured.close();
   }
 }
 
-async function load(client: DynamoDBDocumentClient, outputs: Readonly<Record<string, string>>): Promise<void> {
-  const { StockTableName = '', PetsTableName = '', OrdersTableName = '' } = outputs;
-  await writeItems(client, StockTableName, manyPets(PETS), stockItem);
-  for (const { petId } of manyPets(1)) {
-    const pet = { id: petId, name: 'Dalmatian', photoUrls: ['https://images.example.com/pets/1.jpg'] };
-    await writeItems(client, PetsTableName, [pet], petItem);
-  }
+type MixedUsages = Record<keyof typeof requestMix, RequestUsage>;
+
+async function measureRequests(measured: MeasuredHost): Promise<{ usages: MixedUsages; figures: Figure[] }> {
+  const { keys, outputs } = measured.host.host;
+  const { StockTableName = '', KeysTableName = '' } = outputs;
+  const answered = { key: keys.business, status: 200, invocations: 2 };
+  const patch = { ...answered, method: 'PATCH', path: '/inventory/1', body: '{"quantity":5}' };
+  const json = { 'Content-Type': 'application/json' };
+  const onlyOnce = () => ({ ...json, 'Idempotency-Key': `"${crypto.randomUUID()}"` });
+  const overLimit = { name: 'refused: over the limit (429)', path: '/pets/1', key: keys.free, invocations: 2 };
+
+  const figures: Figure[] = [];
+  const measure = async (kind: RequestKind) => {
+    progress(kind.name);
+    const usage = await measured.measure(kind);
+    figures.push(
+      row(`${kind.name}: takes`, describeUsage(usage)),
+      row(`${kind.name}: a million`, describeCosts(costPerMillion(usage, costSettings))),
+    );
+    return usage;
+  };
+  const update = await measure({ ...patch, name: 'update', headers: () => json });
+  await measure({ ...patch, name: 'update with Idempotency-Key', headers: onlyOnce });
+  const pet = await measure({ ...answered, name: 'one pet', path: '/pets/1' });
+  const page = await measure({ ...answered, name: `page of ${PAGE} pets`, path: `/inventory?limit=${PAGE}` });
+  await measure({ ...answered, name: `page of ${PAGE} orders`, path: `/store/orders?limit=${PAGE}` });
+  const list = await measure({ ...answered, name: `list of ${number(PETS)} pets`, path: '/inventory' });
+  const unknown = { path: '/inventory', key: generateApiKey(), status: 401, invocations: 1 };
+  await measure({ ...unknown, name: 'refused: unknown key (401)' });
+  await useUp(measured.host.baseUrl, keys.free);
+  await measure({ ...overLimit, status: 429 });
+  figures.unshift(
+    exactly('authorizer, an admitted request: write units', update.unitsOf(KeysTableName, 'written'), 1),
+    exactly('authorizer, an admitted request: read units', update.unitsOf(KeysTableName, 'read'), 0),
+    exactly('update: write units', update.unitsOf(StockTableName, 'written'), 1),
+    report(`list of ${number(PETS)} pets: read units`, list.unitsOf(StockTableName, 'read')),
+  );
+  return { usages: { update, pet, page }, figures };
+}
+
+/** Sends requests until the key is suspended, so that it is refused for the minutes to come. */
+async function useUp(baseUrl: string, key: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${key}` };
+  let text = '';
+  while (!text.includes('API_KEY_SUSPENDED')) text = await (await fetch(`${baseUrl}/pets/1`, { headers })).text();
+}
+
+async function load({ host: { documents, host } }: MeasuredHost): Promise<void> {
+  const { StockTableName = '', PetsTableName = '', OrdersTableName = '' } = host.outputs;
+  await writeItems(documents, StockTableName, manyPets(PETS), stockItem);
+  const photoUrls = ['https://images.example.com/pets/1.jpg'];
+  const pets = manyPets(1).map(({ petId }) => ({ id: petId, name: 'Dalmatian', photoUrls }));
+  await writeItems(documents, PetsTableName, pets, petItem);
   const orders = manyPets(2 * PAGE).map(({ petId }) => {
     const shipDate = '2026-12-20T10:00:00Z';
     return { id: petId, petId, quantity: 1, shipDate, status: 'approved' as const, complete: false };
   });
-  await writeItems(client, OrdersTableName, orders, orderItem);
-  client.destroy();
+  await writeItems(documents, OrdersTableName, orders, orderItem);
 }
 
-/** The mix on each plan, with the writes that counting takes at its full use, evenly over the day. */
-async function costsOfPlans(usages: Record<MixedKind, RequestUsage>): Promise<Figure[]> {
+const limitsOf = (plan: PlanId): Limits => {
+  const { limits } = plans[plan];
+  return limits === 'agreed' ? agreedLimits : limits;
+};
+
+/** Writes that counting takes per request of a key whose requests of a day come evenly; of at least 300 requests. */
+async function writesToCount(): Promise<Map<PlanId, number>> {
+  const counts = new Map<PlanId, number>();
+  for (const plan of planIds) {
+    progress(`counting requests of ${plans[plan].title}`);
+    const key = limitsOf(plan);
+    const requests = Math.max(300, key.perDay / 1_440);
+    const perSecond = key.perDay / 86_400;
+    const { writes } = await serve({ key, environments: Math.ceil(perSecond / 100), requests, load: { perSecond } });
+    counts.set(plan, writes / requests);
+  }
+  return counts;
+}
+
+/** The mix on each plan, up to its last request. */
+function costsOfPlans(usages: MixedUsages, writes: ReadonlyMap<PlanId, number>): Figure[] {
   const mixed = meanUsage([
     [usages.update, requestMix.update],
     [usages.pet, requestMix.pet],
     [usages.page, requestMix.page],
   ]);
-  const figures: Figure[] = [];
-  for (const plan of planIds) {
-    const limits = limitsOf(plan);
-    const counting = await countingWrites(limits);
+  return planIds.flatMap((plan) => {
+    const { title } = plans[plan];
+    const counting = writes.get(plan) ?? 1;
     // Counting took one write while the mix was measured.
     const costs = costPerMillion({ ...mixed, writeUnits: mixed.writeUnits - 1 + counting }, costSettings);
-    const requests = limits.perDay * DAYS_A_MONTH;
-    const month = (totalOf(costs) * requests) / 1_000_000;
-    figures.push(
-      row(`${plans[plan].title}: writes to count a request`, counting.toFixed(3)),
-      row(`${plans[plan].title}: a million of the mix`, describeCosts(costs)),
-      row(`${plans[plan].title}: a month at its full use, ${number(requests)} requests`, usd(month)),
-    );
-  }
-  return figures;
-}
-
-function limitsOf(plan: PlanId): Limits {
-  const { limits } = plans[plan];
-  return limits === 'agreed' ? agreedLimits : limits;
-}
-
-/** Writes per request of a key whose requests of a day come evenly, one after the other; of at least 300 requests. */
-async function countingWrites(limits: Limits): Promise<number> {
-  const engine = await startEmbeddedEngine(undefined);
-  const client = engineClient(engine.endpoint);
-  const table = await KeysTable.create(client);
-  const count = countWrites(client);
-  const { keyHash } = await table.issue(limits);
-  const limiters = Array.from(
-    { length: Math.ceil(limits.perDay / 86_400 / 250) },
-    () => new Limiter(client, table.name),
-  );
-  const perMinute = limits.perDay / 1_440;
-  const requests = Math.max(300, perMinute);
-  const start = Date.UTC(2025, 5, 15);
-  for (let request = 0; request < requests; request++) {
-    const now = start + Math.floor((request / perMinute) * MINUTE_MS);
-    const verdict = await limiters[request % limiters.length]?.admit(keyHash, now);
-    if (verdict?.kind !== 'admitted') throw new Error(`A request within the limits was ${verdict?.kind}`);
-  }
-  const writes = count.writes / requests;
-  client.destroy();
-  await engine.close();
-  return writes;
+    const aMonth = limitsOf(plan).perDay * DAYS_A_MONTH;
+    return [
+      row(`${title}: writes to count a request`, counting.toFixed(3)),
+      row(`${title}: a million of the mix`, describeCosts(costs)),
+      row(`${title}: a month at its full use, ${number(aMonth)} requests`, usd((totalOf(costs) * aMonth) / 1_000_000)),
+    ];
+  });
 }
 
 const row = (what: string, measured: string): Figure => ({ what, measured, target: '–' });

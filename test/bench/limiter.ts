@@ -1,21 +1,22 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { LEASE_MS } from '../../shared/keys/lease.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { type Caller, newCaller, VirtualDynamoDB } from '../model/virtual-dynamodb.ts';
+import type { Verdict } from '../../shared/keys/verdict.ts';
+import { Environments } from '../model/environments.ts';
+import { VirtualDynamoDB } from '../model/virtual-dynamodb.ts';
 import { VirtualTime } from '../model/virtual-time.ts';
 import { CALM } from '../model/weather.ts';
-import { aKey } from '../support/tables.ts';
 import { Random } from '../support/random.ts';
-import { atLeast, atMost, exactly, type Figure, report } from './figure.ts';
+import { aKey } from '../support/tables.ts';
+import { atLeast, atMost, exactly, type Figure, progress } from './figure.ts';
 
 /** DynamoDB takes some 1,000 writes a second to one item; beyond them it throttles. Here it does so a little earlier. */
 const MOST_WRITES_PER_SECOND = 1_000;
 const WRITES_PER_SECOND = 900;
-const ENVIRONMENTS = [10, 67, 300] as const;
-const CLIENTS = [100, 1_000] as const;
-const BURSTS = [1_001, 5_000, 20_000, 60_000] as const;
-const ROUTINGS = ['random', 'most recently used'] as const satisfies readonly Routing[];
+const ENVIRONMENTS = [10, 67, 300];
+const CLIENTS = [100, 1_000];
+const BURSTS = [1_001, 5_000, 60_000];
 const MINUTE_MS = 60_000;
 
 /**
@@ -35,24 +36,17 @@ export async function benchLimiter(): Promise<Figure[]> {
 /** A minute of steady load that uses the limit up. */
 async function atTheLimit(): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const { perMinute, environments, maxWrites } of [
-    { perMinute: 60, environments: 1, maxWrites: 1_020 },
-    { perMinute: 1_000, environments: 1, maxWrites: 1_020 },
-    { perMinute: 1_000_000, environments: 67, maxWrites: 20 },
-  ]) {
-    const { admitted, writes, mostWritesInASecond } = await VirtualTraffic.serve({
-      key: { perMinute, perDay: 1_440 * perMinute },
-      environments,
-      routing: 'random',
-      requests: perMinute,
-      load: { perSecond: perMinute / 60 },
-      writesPerSecond: WRITES_PER_SECOND,
-    });
+  for (const [perMinute, environments, maxWrites] of [
+    [60, 1, 1_020],
+    [1_000, 1, 1_020],
+    [1_000_000, 67, 20],
+  ] as const) {
     const what = `${label(perMinute)} a minute from ${environments} environment${environments === 1 ? '' : 's'}`;
+    const load = { perSecond: perMinute / 60 };
+    const { writes, mostWritesInASecond } = await serveMinute(what, perMinute, environments, load);
     figures.push(
       atMost(`${what}: writes per 1,000 requests`, (writes / perMinute) * 1_000, maxWrites),
       atMost(`${what}: most writes in a second`, mostWritesInASecond, MOST_WRITES_PER_SECOND),
-      atLeast(`${what}: share of the limit that is usable`, percent(admitted, perMinute), 99, ' %'),
     );
   }
   return figures;
@@ -62,8 +56,7 @@ async function atTheLimit(): Promise<Figure[]> {
 async function slowKeys(): Promise<Figure[]> {
   const environments = 5;
   const requests = 300;
-  const load = { perSecond: 1_000 / (MINUTE_MS + 1_300) };
-  const { writes } = await VirtualTraffic.serve({ environments, routing: 'random', requests, load });
+  const { writes } = await serve({ environments, requests, load: { perSecond: 1_000 / (MINUTE_MS + 1_300) } });
   return [atMost(`a request a minute from ${environments} environments: writes each`, writes / requests, 1.2)];
 }
 
@@ -71,43 +64,44 @@ async function slowKeys(): Promise<Figure[]> {
 async function steadyTraffic(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const environments of ENVIRONMENTS) {
-    const perMinute = 19_800;
-    const { admitted, failed } = await serveBurst(perMinute, environments, 'random', { perSecond: 990 });
     const what = `990 requests a second from ${environments} environments`;
-    figures.push(atLeast(`${what}: share of the limit that is usable`, percent(admitted, perMinute), 99, ' %'));
-    figures.push(exactly(`${what}: answered with 503`, failed, 0));
+    const perMinute = 19_800;
+    const { admitted, failed } = await serveMinute(what, perMinute, environments, { perSecond: 990 });
+    figures.push(
+      atLeast(`${what}: share of the limit that is usable`, (admitted / perMinute) * 100, 99, ' %'),
+      exactly(`${what}: answered with 503`, failed, 0),
+    );
   }
   return figures;
 }
 
-/** Exactly as many requests at once as the limit allows, from 100 and from 1,000 clients, over few environments and many. */
+/** Exactly as many requests at once as the limit allows, from few clients and many, over few environments and many. */
 async function bursts(): Promise<Figure[]> {
   const figures: Figure[] = [];
   let failed = 0;
-  for (const routing of ROUTINGS) {
+  for (const routing of ['random', 'most recently used'] as const) {
     for (const perMinute of BURSTS) {
-      const served: Served[] = [];
-      for (const environments of ENVIRONMENTS) {
-        for (const clients of CLIENTS) served.push(await serveBurst(perMinute, environments, routing, { clients }));
+      const what = `burst of ${label(perMinute)}, environments ${routing}`;
+      let least = perMinute;
+      for (const [environments, clients] of ENVIRONMENTS.flatMap((count) => CLIENTS.map((some) => [count, some]))) {
+        const title = `${what}: ${environments} of them, ${clients} clients`;
+        const served = await serveMinute(title, perMinute, environments ?? 0, { clients: clients ?? 0 }, routing);
+        least = Math.min(least, served.admitted);
+        failed += served.failed;
       }
-      failed += served.reduce((total, one) => total + one.failed, 0);
-      const usable = Math.min(...served.map(({ admitted }) => percent(admitted, perMinute)));
-      figures.push(
-        atLeast(`burst of ${label(perMinute)}, environments ${routing}: least usable share`, usable, 95, ' %'),
-      );
+      figures.push(atLeast(`${what}: least usable share`, (least / perMinute) * 100, 95, ' %'));
     }
   }
   return [...figures, exactly('all bursts together: answered with 503', failed, 0)];
 }
 
-/** A key whose minute is used up, and that goes on at 2,000 requests a second. */
+/** A key whose day is used up, and that goes on at 2,000 requests a second. */
 async function refusedStorm(): Promise<Figure[]> {
   const environments = 20;
   const seconds = 10;
-  const { writes, failed, refused } = await VirtualTraffic.serve({
+  const { writes, failed } = await serve({
     key: { perMinute: 1_000_000, perDay: 1_000, dayUsed: 1_000, currentMinute: Math.floor(START / MINUTE_MS) },
     environments,
-    routing: 'random',
     requests: 2_000 * seconds,
     load: { perSecond: 2_000 },
     writesPerSecond: WRITES_PER_SECOND,
@@ -116,36 +110,30 @@ async function refusedStorm(): Promise<Figure[]> {
   return [
     atMost('2,000 refused requests a second: writes a second of one environment', perSecond, 2),
     exactly('2,000 refused requests a second: answered with 503', failed, 0),
-    report('2,000 refused requests a second: refused', refused),
   ];
 }
 
-const serveBurst = (
+/** As many requests as a minute has room for. */
+function serveMinute(
+  what: string,
   perMinute: number,
   environments: number,
-  routing: Routing,
-  load: { clients: number } | { perSecond: number },
-): Promise<Served> =>
-  VirtualTraffic.serve({
-    key: { perMinute, perDay: 1_440 * perMinute },
-    environments,
-    routing,
-    requests: perMinute,
-    load,
-    writesPerSecond: WRITES_PER_SECOND,
-  });
-
-const percent = (part: number, whole: number): number => (part / whole) * 100;
+  load: Traffic['load'],
+  routing?: Traffic['routing'],
+): Promise<Served> {
+  progress(what);
+  const key = { perMinute, perDay: 1_440 * perMinute };
+  const writesPerSecond = WRITES_PER_SECOND;
+  return serve({ key, environments, requests: perMinute, load, writesPerSecond, ...(routing && { routing }) });
+}
 
 const label = (count: number): string => count.toLocaleString('en');
-
-/** How Lambda chooses among the free execution environments: any; the one used last. */
-type Routing = 'random' | 'most recently used';
 
 interface Traffic {
   readonly key?: Partial<KeyRecord>;
   readonly environments: number;
-  readonly routing: Routing;
+  /** How Lambda chooses among the free execution environments. */
+  readonly routing?: 'random' | 'most recently used';
   /** Requests in all. */
   readonly requests: number;
   /** So many clients at once, each sending its next request when the last is answered; or requests at a steady rate. */
@@ -156,7 +144,6 @@ interface Traffic {
 
 interface Served {
   readonly admitted: number;
-  readonly refused: number;
   /** Requests that could not be counted: 503. */
   readonly failed: number;
   /** Writes that DynamoDB carried out, those whose condition was false included; not those that it throttled. */
@@ -166,116 +153,52 @@ interface Served {
 
 const TABLE = 'keys';
 const START = Date.UTC(2025, 5, 15, 12, 34);
-/** What a function does besides asking the table, in milliseconds. */
-const OWN_WORK_MS = [1, 2] as const;
-
-interface Environment {
-  readonly caller: Caller;
-  readonly limiter: Limiter;
-}
 
 /** Requests of one key in virtual time, over execution environments that have one request at a time each. */
-class VirtualTraffic {
-  readonly #traffic: Traffic;
-  readonly #random = new Random(1);
-  readonly #time: VirtualTime;
-  readonly #database: VirtualDynamoDB;
-  readonly #keyHash: string;
-  readonly #free: Environment[];
-  readonly #waiting: (() => void)[] = [];
-  readonly #counts = { admitted: 0, refused: 0, denied: 0, failed: 0 };
-  readonly #writesBySecond = new Map<number, number>();
+export async function serve(traffic: Traffic): Promise<Served> {
+  const { environments: count, routing, requests, load, writesPerSecond = Infinity } = traffic;
+  const random = new Random(1);
+  const time = new VirtualTime(START, random);
+  const writesBySecond = new Map<number, number>();
+  const onExecuted = (): void => {
+    const second = Math.floor(time.elapsed / 1_000);
+    writesBySecond.set(second, (writesBySecond.get(second) ?? 0) + 1);
+  };
+  const database = new VirtualDynamoDB({ time, random, weather: CALM, writesPerSecond, onExecuted });
+  const key = aKey(traffic.key);
+  database.tables.createTable(TABLE, 'keyHash');
+  database.tables.put(TABLE, marshall(key), START);
+  const limiters = Array.from({ length: count }, () => new Limiter(database.client, TABLE));
+  const environments = new Environments(time, random, count);
+  const served = { admitted: 0, refused: 0, denied: 0, failed: 0 };
 
-  private constructor(traffic: Traffic) {
-    this.#traffic = traffic;
-    this.#time = new VirtualTime(START, this.#random);
-    const { writesPerSecond } = traffic;
-    this.#database = new VirtualDynamoDB({
-      time: this.#time,
-      random: this.#random,
-      weather: CALM,
-      onExecuted: () => this.#countWrite(),
-      ...(writesPerSecond !== undefined && { writesPerSecond }),
+  const request = (): Promise<void> =>
+    environments.invoke<void>(routing === 'most recently used', async ({ index, caller }) => {
+      const admit = () => limiters[index]?.admit(key.keyHash, Math.floor(time.now));
+      const verdict: Verdict | undefined = await database.as(caller, 'authorizer', admit)?.catch(() => undefined);
+      served[verdict?.kind ?? 'failed'] += 1;
+      // What a function does besides asking the table.
+      await time.sleep(1 + random.next() * 2);
     });
-    const { tables } = this.#database;
-    tables.createTable(TABLE, 'keyHash');
-    const key = aKey(traffic.key);
-    this.#keyHash = key.keyHash;
-    tables.execute(
-      'PutItemCommand',
-      { TableName: TABLE, Item: marshall(key) },
-      { at: this.#time.now, writer: 'admin' },
-    );
-    this.#free = Array.from({ length: traffic.environments }, () => ({
-      caller: newCaller(),
-      limiter: new Limiter(this.#database.client, TABLE),
-    }));
-  }
-
-  static async serve(traffic: Traffic): Promise<Served> {
-    const served = new VirtualTraffic(traffic);
-    served.#plan();
-    await served.#time.run();
-    const writes = [...served.#writesBySecond.values()];
-    const { admitted, refused, failed } = served.#counts;
-    return { admitted, refused, failed, writes: sum(writes), mostWritesInASecond: Math.max(...writes) };
-  }
-
-  #countWrite(): void {
-    const second = Math.floor(this.#time.elapsed / 1_000);
-    this.#writesBySecond.set(second, (this.#writesBySecond.get(second) ?? 0) + 1);
-  }
-
-  #plan(): void {
-    const { load, requests } = this.#traffic;
-    if ('perSecond' in load) {
-      const { now } = this.#time;
-      const plan = (request: number): void => {
-        if (request === requests) return;
-        this.#time.at(now + (request * 1_000) / load.perSecond, () => {
-          void this.#request();
-          plan(request + 1);
-        });
-      };
-      plan(0);
-      return;
-    }
-    let sent = 0;
-    const client = async (): Promise<void> => {
-      while (sent < requests) {
-        sent += 1;
-        await this.#request();
-      }
-    };
-    for (let index = 0; index < load.clients; index++) this.#time.at(this.#time.now, () => void client());
-  }
-
-  async #request(): Promise<void> {
-    while (this.#free.length === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    const environment = this.#take();
-    const { caller, limiter } = environment;
-    const now = Math.floor(this.#time.now);
-    const kind = await this.#database
-      .as(caller, 'authorizer', () => limiter.admit(this.#keyHash, now))
-      .then(
-        (verdict) => verdict.kind,
-        () => 'failed' as const,
-      );
-    this.#counts[kind] += 1;
-    const [least, beyond] = OWN_WORK_MS;
-    await this.#time.sleep(least + this.#random.next() * beyond);
-    this.#free.push(environment);
-    this.#waiting.shift()?.();
-  }
-
-  #take(): Environment {
-    const { routing } = this.#traffic;
-    const last = this.#free.length - 1;
-    const index = routing === 'random' ? this.#random.below(last + 1) : last;
-    const [environment] = this.#free.splice(index, 1);
-    if (!environment) throw new Error('No environment is free');
-    return environment;
-  }
+  let sent = 0;
+  const client = async (): Promise<void> => {
+    for (; sent < requests; await request()) sent += 1;
+  };
+  const sendAt = (perSecond: number): void => {
+    if (sent === requests) return;
+    time.at(START + (sent * 1_000) / perSecond, () => {
+      void request();
+      sendAt(perSecond);
+    });
+    sent += 1;
+  };
+  if ('perSecond' in load) sendAt(load.perSecond);
+  else for (let index = 0; index < load.clients; index++) time.at(START, () => void client());
+  await time.run();
+  const writes = [...writesBySecond.values()];
+  return {
+    ...served,
+    writes: writes.reduce((total, value) => total + value, 0),
+    mostWritesInASecond: Math.max(...writes),
+  };
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

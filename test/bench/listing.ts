@@ -2,146 +2,88 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CreateTableCommand, DynamoDBClient, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
+import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleFunction } from '../../infra/stack/bundle.ts';
 import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts';
 import { stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
+import { type InventoryItem, petStatuses } from '../../shared/contract/inventory.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
+import { int64 } from '../support/int64.ts';
+import { documentsAt } from '../support/local-host.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
-import { engineClient, manyPets, pointSdkAt } from './engine-client.ts';
-import { atMost, type Figure, median, report } from './figure.ts';
+import { createStockTable } from '../support/tables.ts';
+import { atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
 
 /** Turns that count; the first warms up and does not. */
 const TURNS = 7;
-/** The largest store takes its time, so it has fewer. */
-const TURNS_OF_HUGE = 3;
 
-const sizes = { tiny: 1_000, small: 10_000, large: 100_000, huge: 1_000_000 };
+const sizes = { tiny: 1_000, small: 10_000, large: 100_000 };
 type Size = keyof typeof sizes;
 
+/** Stock of `count` pets, petId 1 and up, of all statuses. */
+export const manyPets = (count: number): InventoryItem[] =>
+  Array.from({ length: count }, (_, index) => {
+    const status = petStatuses[(index + 1) % petStatuses.length] ?? 'available';
+    return { petId: int64(String(index + 1)), quantity: (index + 1) % 1_000, status };
+  });
+
+interface Turn extends Record<Size, ListRun> {
+  /** Milliseconds of a loop of Queries that discards the items of the large store. */
+  readonly bare: number;
+}
+
 /**
- * The list function from its bundle, for stores of 1,000 to 1,000,000 pets, beside a bare loop of Queries that discards
+ * The list function from its bundle, for stores of 1,000 to 100,000 pets, beside a bare loop of Queries that discards
  * the items. They take turns; each store has a process of its own, whose memory is what the system says at every chunk.
  */
 export async function benchListing(): Promise<Figure[]> {
   const folder = bundleFunction('list-inventory');
   const engine = await startEmbeddedEngine(undefined);
-  pointSdkAt(engine.endpoint);
-  const documents = engineClient(engine.endpoint);
-  for (const [size, pets] of Object.entries(sizes)) await createStore(documents, size, pets);
-
-  const environmentOf = (size: Size) => new ListEnvironment(folder, size, engine.endpoint);
-  const environments = {
-    tiny: environmentOf('tiny'),
-    small: environmentOf('small'),
-    large: environmentOf('large'),
-    huge: environmentOf('huge'),
-  };
-  const bare = new DynamoDBClient({});
+  const tiny = await ListEnvironment.start(folder, engine.endpoint, 'tiny');
+  const small = await ListEnvironment.start(folder, engine.endpoint, 'small');
+  const large = await ListEnvironment.start(folder, engine.endpoint, 'large');
+  const endpoint = engine.endpoint.href;
+  const client = new DynamoDBClient({ endpoint, region: account.region, credentials: localCredentials });
   const turns: Turn[] = [];
   for (let turn = 0; turn <= TURNS; turn++) {
+    progress(`turn ${turn} of ${TURNS}`);
     turns.push({
-      large: await environments.large.run(),
-      bare: await timeOf(() => queryAll(bare, 'large')),
-      small: await environments.small.run(),
-      tiny: await environments.tiny.run(),
-      ...(turn <= TURNS_OF_HUGE && { huge: await environments.huge.run() }),
+      large: await large.run(),
+      bare: await timeOf(() => queryAll(client, large.table)),
+      small: await small.run(),
+      tiny: await tiny.run(),
     });
   }
-  for (const environment of Object.values(environments)) environment.close();
+  for (const environment of [tiny, small, large]) environment.close();
   await engine.close();
   rmSync(folder, { recursive: true });
   return figures(turns.slice(1));
 }
 
-interface Turn extends Record<Exclude<Size, 'huge'>, ListRun> {
-  readonly huge?: ListRun;
-  /** Milliseconds. */
-  readonly bare: number;
-}
-
-const perPet = (run: ListRun, size: Size): number => run.total / sizes[size];
-
 function figures(turns: readonly Turn[]): Figure[] {
-  const medianOf = (ratio: (turn: Turn) => number): number => median(turns.map(ratio));
-  const medianOfHuge = (ratio: (huge: ListRun, turn: Turn) => number): number =>
-    median(turns.flatMap((turn) => (turn.huge ? [ratio(turn.huge, turn)] : [])));
+  const most = sizes.large.toLocaleString('en');
+  const some = sizes.small.toLocaleString('en');
+  const few = sizes.tiny.toLocaleString('en');
+  const ratio = (what: string, of: (turn: Turn) => number, limit: number): Figure =>
+    atMost(what, median(turns.map(of)), limit);
+  const memory = median(turns.map(({ large }) => large.memory));
   return [
-    atMost(
-      `list of ${label('large')} pets: time ÷ bare Query loop`,
-      medianOf(({ large, bare }) => large.total / bare),
-      1.5,
-    ),
-    atMost(
-      `list: time for ${label('large')} pets ÷ time for ${label('small')}`,
-      medianOf(({ large, small }) => large.total / small.total),
-      11,
-    ),
-    atMost(
-      `list: time per pet at ${label('huge')} ÷ at ${label('large')}`,
-      medianOfHuge((huge, { large }) => perPet(huge, 'huge') / perPet(large, 'large')),
-      1,
-    ),
-    atMost(
-      `list: time to first byte at ${label('huge')} ÷ at ${label('tiny')}`,
-      medianOfHuge((huge, { tiny }) => huge.first / tiny.first),
-      1.5,
-    ),
-    atMost(
-      `list: peak memory at ${label('huge')} ÷ at ${label('tiny')}`,
-      medianOfHuge((huge, { tiny }) => huge.memory / tiny.memory),
-      1.5,
-    ),
-    report(
-      `list: peak memory at ${label('huge')}`,
-      medianOfHuge((huge) => huge.memory / 1_000_000),
-      ' MB',
-    ),
+    ratio(`list of ${most} pets: time ÷ bare Query loop`, ({ large, bare }) => large.total / bare, 1.5),
+    ratio(`list: time for ${most} pets ÷ time for ${some}`, ({ large, small }) => large.total / small.total, 11),
+    ratio(`list: time to first byte at ${most} ÷ at ${few}`, ({ large, tiny }) => large.first / tiny.first, 1.5),
+    ratio(`list: peak memory at ${most} ÷ at ${few}`, ({ large, tiny }) => large.memory / tiny.memory, 1.5),
+    report(`list: peak memory at ${most}`, memory / 1_000_000, ' MB'),
   ];
 }
 
-async function createStore(documents: DynamoDBDocumentClient, TableName: string, pets: number): Promise<void> {
-  await documents.send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [
-        { AttributeName: 'storeId', AttributeType: 'S' },
-        { AttributeName: 'petId', AttributeType: 'N' },
-      ],
-      KeySchema: [
-        { AttributeName: 'storeId', KeyType: 'HASH' },
-        { AttributeName: 'petId', KeyType: 'RANGE' },
-      ],
-    }),
-  );
-  await writeItems(documents, TableName, manyPets(pets), stockItem);
-}
-
-async function timeOf(work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
 async function queryAll(client: DynamoDBClient, TableName: string): Promise<void> {
-  let page: QueryCommandOutput | undefined;
-  do {
-    page = await client.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'storeId = :storeId',
-        ExpressionAttributeValues: { ':storeId': { S: STORE_ID } },
-        ...(page?.LastEvaluatedKey && { ExclusiveStartKey: page.LastEvaluatedKey }),
-      }),
-    );
-  } while (page.LastEvaluatedKey);
+  const ofStore = { ':storeId': { S: STORE_ID } };
+  const query = { TableName, KeyConditionExpression: 'storeId = :storeId', ExpressionAttributeValues: ofStore };
+  for await (const _ of paginateQuery({ client }, query)) continue;
 }
-
-const label = (size: Size): string => sizes[size].toLocaleString('en');
 
 /** One list, from the invocation on. */
 interface ListRun {
@@ -176,15 +118,18 @@ const environmentScript = `
 
 /** The list function from its bundle, in a process of its own, as an execution environment of Lambda is. */
 class ListEnvironment {
+  readonly table: string;
   readonly #process: ChildProcess;
 
-  constructor(bundleFolder: string, table: string, engine: URL) {
+  private constructor(bundleFolder: string, engine: URL, table: string) {
+    this.table = table;
+    const { accessKeyId, secretAccessKey } = localCredentials;
     this.#process = spawn(process.execPath, ['--eval', environmentScript, join(bundleFolder, 'function.cjs')], {
       env: {
         AWS_ENDPOINT_URL_DYNAMODB: engine.href,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'bench',
-        AWS_SECRET_ACCESS_KEY: 'bench',
+        AWS_REGION: account.region,
+        AWS_ACCESS_KEY_ID: accessKeyId,
+        AWS_SECRET_ACCESS_KEY: secretAccessKey,
         STOCK_TABLE: table,
         METRICS_NAMESPACE: 'Bench',
         STACK_NAME: 'bench',
@@ -193,6 +138,16 @@ class ListEnvironment {
       // Its lines about requests are not what the bench prints.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
+  }
+
+  /** Fills a store, and starts an environment for it. */
+  static async start(bundleFolder: string, engine: URL, size: Size): Promise<ListEnvironment> {
+    progress(`filling a store with ${sizes[size]} pets`);
+    const documents = documentsAt(engine);
+    const table = await createStockTable(documents);
+    await writeItems(documents, table, manyPets(sizes[size]), stockItem);
+    documents.destroy();
+    return new ListEnvironment(bundleFolder, engine, table);
   }
 
   async run(): Promise<ListRun> {

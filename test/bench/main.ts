@@ -2,9 +2,7 @@ import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchBundles } from './bundles.ts';
-import { benchCapacity, benchOnePet } from './capacity.ts';
 import { benchClient } from './client.ts';
-import { benchColdStarts } from './cold-starts.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLimiter } from './limiter.ts';
@@ -15,14 +13,11 @@ import { benchSize } from './size.ts';
 /** `npm run bench`: every number that the README and the docs state, as a table. */
 const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
   bundles: { about: 'size and import of the bundle of each function', run: benchBundles },
-  capacity: { about: 'capacity units of requests', run: benchCapacity },
   client: { about: 'what the client adds to a call', run: benchClient },
-  'cold-starts': { about: 'first answers of the functions, over TLS', run: benchColdStarts },
-  costs: { about: 'what a million requests, and a month, cost', run: benchCosts },
+  costs: { about: 'capacity units of requests; what a million of them, and a month, cost', run: benchCosts },
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
-  listing: { about: 'time and memory of the list, up to a million pets', run: benchListing },
-  host: { about: 'start and memory of the local host', run: benchLocalHost },
-  onePet: { about: 'updates of one pet by many clients at once', run: benchOnePet },
+  listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
+  host: { about: 'start, memory and speed of the local host', run: benchLocalHost },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
   synthesis: { about: 'time of cdk synth', run: benchSynthesis },
 };

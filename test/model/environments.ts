@@ -10,105 +10,95 @@ export interface Invocation<Result> {
   answeredAt: number;
   /** Calls of the environment that went wrong meanwhile. */
   troubles: number;
-  /** `failed`: something was thrown. `abandoned`: the environment was frozen before it had an answer. */
-  outcome: Result | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'abandoned' };
+  /** `failed`: something was thrown. */
+  outcome: Result | { readonly kind: 'failed'; readonly error: unknown };
 }
 
-export interface Environment {
+interface Environment {
   readonly index: number;
   readonly caller: Caller;
-  isBusy: boolean;
-  lastUsed: number;
 }
-
-interface Settings {
-  readonly time: VirtualTime;
-  readonly random: Random;
-  readonly count: number;
-  /** Whether environments are frozen, in the middle of a request too, and thawed much later. */
-  readonly freezes: boolean;
-}
-
-/** Connections are idle after this long, in milliseconds, and may be gone. */
-const IDLE_MS = 2_000;
-const FREEZES_MS = [500, 5_000, 70_000] as const;
 
 /** The execution environments of a function, as Lambda has them: each has one request at a time. */
 export class Environments {
-  readonly #settings: Settings;
-  readonly #all: Environment[];
+  readonly #time: VirtualTime;
+  readonly #random: Random;
+  /** The one that was used last comes last. */
+  readonly #free: Environment[];
   readonly #waiting: (() => void)[] = [];
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-    this.#all = Array.from({ length: settings.count }, (_, index) => ({
-      index,
-      caller: newCaller(),
-      isBusy: false,
-      lastUsed: settings.time.now,
-    }));
+  constructor(time: VirtualTime, random: Random, count: number) {
+    this.#time = time;
+    this.#random = random;
+    this.#free = Array.from({ length: count }, (_, index) => ({ index, caller: newCaller(time.now) }));
   }
 
-  /** Hands a request to the environment used last, or to any; it waits until one is free. */
-  invoke<Result>(
+  /**
+   * Hands a request to the environment used last, or to any; it waits until one is free.
+   *
+   * @returns once it is answered
+   */
+  async invoke<Result>(
     isRecent: boolean,
     handle: (environment: Environment, invocation: Invocation<Result>) => Promise<Result>,
-  ): void {
-    const { time, random } = this.#settings;
-    const free = this.#all.filter(({ isBusy }) => !isBusy);
-    const recent = free.toSorted((a, b) => b.lastUsed - a.lastUsed)[0];
-    if (!recent) {
-      this.#waiting.push(() => this.invoke(isRecent, handle));
-      return;
-    }
-    const environment = isRecent ? recent : random.pick(free);
-    environment.isBusy = true;
-    time.at(time.now, () => this.#handle(environment, handle), environment.caller);
-  }
-
-  #handle<Result>(
-    environment: Environment,
-    handle: (environment: Environment, invocation: Invocation<Result>) => Promise<Result>,
-  ): void {
-    const { time, random, freezes } = this.#settings;
-    const { caller, index } = environment;
-    if (freezes && time.now - environment.lastUsed > IDLE_MS) caller.isConnectionIdle = true;
+  ): Promise<void> {
+    while (this.#free.length === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const last = this.#free.length - 1;
+    const [environment] = this.#free.splice(isRecent ? last : this.#random.below(last + 1), 1);
+    if (!environment) throw new Error('No environment is free');
+    const { index, caller } = environment;
+    const invokedAt = this.#time.now;
     const troublesBefore = caller.troubles;
     const invocation: Invocation<Result> = {
       environment: index,
-      invokedAt: time.now,
+      invokedAt,
       answeredAt: Infinity,
       troubles: 0,
-      outcome: { kind: 'abandoned' },
+      outcome: { kind: 'failed', error: 'no answer' },
     };
-    let isAbandoned = false;
-    const end = (outcome: Invocation<Result>['outcome']): void => {
-      if (isAbandoned) return;
-      Object.assign(invocation, { outcome, answeredAt: time.now, troubles: caller.troubles - troublesBefore });
-      this.#release(environment);
-    };
-    handle(environment, invocation).then(end, (error: unknown) => end({ kind: 'failed', error }));
-    if (!freezes || !random.isLikely(0.05)) return;
-    time.at(time.now + random.next() * 10, () => {
-      if (invocation.answeredAt !== Infinity) return;
-      isAbandoned = true;
-      this.#freeze(environment);
-    });
-  }
-
-  /** Lambda takes the environment up again for its next request, and what was left of this one goes on beside it. */
-  #freeze(environment: Environment): void {
-    const { time, random } = this.#settings;
-    const { caller } = environment;
-    caller.troubles += 1;
-    caller.frozenUntil = time.now + random.pick(FREEZES_MS);
-    caller.isConnectionIdle = true;
-    time.at(caller.frozenUntil, () => this.#release(environment));
-  }
-
-  #release(environment: Environment): void {
-    environment.isBusy = false;
-    environment.lastUsed = this.#settings.time.now;
+    try {
+      invocation.outcome = await handle(environment, invocation);
+    } catch (error) {
+      invocation.outcome = { kind: 'failed', error };
+    }
+    invocation.answeredAt = this.#time.now;
+    invocation.troubles = caller.troubles - troublesBefore;
+    this.#free.push(environment);
     this.#waiting.shift()?.();
+  }
+}
+
+interface Bursts {
+  /** Milliseconds between two requests of a burst, in the mean. */
+  readonly gaps: readonly number[];
+  /** Requests of a burst: at least, and at most beyond that. */
+  readonly requests: readonly [number, number];
+  /** Milliseconds to the next burst, given when this one ends. */
+  readonly pauses: (end: number) => readonly number[];
+  /** Begins a burst. @returns what sends one request of it */
+  readonly begin: () => () => void;
+  /** What an admin does during some bursts. */
+  readonly administer: () => void;
+}
+
+/** Plans some bursts of requests, with pauses between them. */
+export function planBursts(
+  time: VirtualTime,
+  random: Random,
+  { gaps, requests, pauses, begin, administer }: Bursts,
+): void {
+  const bursts = 2 + random.below(4);
+  let at = time.now;
+  for (let burst = 0; burst < bursts; burst++) {
+    const start = at;
+    const gap = random.pick(gaps);
+    let send: (() => void) | undefined;
+    time.at(start, () => (send = begin()));
+    for (let left = requests[0] + random.below(requests[1]); left > 0; left--) {
+      time.at(at, () => send?.());
+      at += random.next() * 2 * gap;
+    }
+    if (random.isLikely(0.5)) time.at(start + random.next() * (at - start), administer);
+    at += random.pick(pauses(at));
   }
 }

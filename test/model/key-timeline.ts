@@ -11,55 +11,41 @@ export interface Version {
 
 /** What the records of the keys were at every time. */
 export class KeyTimeline {
-  readonly #versions = new Map<string, Version[]>();
-  readonly #counting = new Map<string, Version[]>();
+  readonly #versions: readonly Version[];
+  readonly #byKey: ReadonlyMap<string, readonly Version[]>;
 
   constructor(commits: readonly Commit[]) {
-    for (const { at, writer, after } of commits) {
-      if (!after) continue;
-      const key = parseKeyRecord(unmarshall(after, { ...exactNumbers }));
-      const versions = this.#versions.get(key.keyHash) ?? [];
-      versions.push({ at, writer, key });
-      this.#versions.set(key.keyHash, versions);
-      if (key.replacedBy === undefined) this.countingVersions(key.lineage).push({ at, writer, key });
-    }
+    this.#versions = commits.flatMap(({ at, writer, after }) =>
+      after ? { at, writer, key: parseKeyRecord(unmarshall(after, { ...exactNumbers })) } : [],
+    );
+    this.#byKey = Map.groupBy(this.#versions, ({ key }) => key.keyHash);
   }
 
-  get lineages(): string[] {
-    return [...this.#counting.keys()];
-  }
-
-  /** The versions of the record that counts for a key and those before it, one record after the other. */
-  countingVersions(lineage: string): Version[] {
-    const versions = this.#counting.get(lineage) ?? [];
-    this.#counting.set(lineage, versions);
-    return versions;
+  /** The versions of the record that counts for a key and those before it, by lineage, one record after the other. */
+  get countingVersions(): Map<string, Version[]> {
+    const counting = this.#versions.filter(({ key }) => key.replacedBy === undefined);
+    return Map.groupBy(counting, ({ key }) => key.lineage);
   }
 
   lineageOf(keyHash: string): string | undefined {
-    return this.#versions.get(keyHash)?.[0]?.key.lineage;
+    return this.#byKey.get(keyHash)?.[0]?.key.lineage;
   }
 
   /** A key and those that count for it, one after the other, as they were at every moment from one time to another. */
   chains(keyHash: string, from: number, to: number): KeyRecord[][] {
     const lineage = this.lineageOf(keyHash);
-    if (lineage === undefined) return [[]];
-    const related = [...this.#versions.values()].filter(([first]) => first?.key.lineage === lineage);
-    const changes = related.flat().map(({ at }) => at);
-    const moments = new Set([from, ...changes.filter((at) => at > from && at <= to)]);
+    const related = this.#versions.filter(({ key, at }) => key.lineage === lineage && at > from && at <= to);
+    const moments = new Set([from, ...related.map(({ at }) => at)]);
     return [...moments].map((at) => this.#chainAt(keyHash, at));
   }
 
   #chainAt(keyHash: string, time: number): KeyRecord[] {
     const chain: KeyRecord[] = [];
-    for (let key = this.#at(keyHash, time); key;) {
-      chain.push(key);
-      key = key.replacedBy === undefined ? undefined : this.#at(key.replacedBy, time);
+    for (let next: string | undefined = keyHash; next !== undefined; next = chain.at(-1)?.replacedBy) {
+      const version = this.#byKey.get(next)?.findLast(({ at }) => at <= time);
+      if (!version) break;
+      chain.push(version.key);
     }
     return chain;
-  }
-
-  #at(keyHash: string, time: number): KeyRecord | undefined {
-    return this.#versions.get(keyHash)?.findLast((version) => version.at <= time)?.key;
   }
 }

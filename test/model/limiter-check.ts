@@ -8,16 +8,15 @@ import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-s
 /** An environment acts on what it remembers for this long, in milliseconds of request time. */
 const REMEMBERED_MS = 1_000;
 
-/** Whether a request was told what the table bears out. Returns what was not: nothing, so it is hoped. */
+/** What clients were told that the table does not bear out: nothing, so it is hoped. */
 export function violationsOfLimiter({ told, commits }: LimiterHistory): string[] {
   const timeline = new KeyTimeline(commits);
   const answered = told.toSorted((a, b) => a.answeredAt - b.answeredAt);
   return [
     ...answered.flatMap((request) => violationsOfRequest(request, timeline)),
     ...violationsOfLimits(answered, timeline),
-    ...timeline.lineages.flatMap((lineage) => {
+    ...[...timeline.countingVersions].flatMap(([lineage, versions]) => {
       const own = answered.filter(({ keyHash }) => timeline.lineageOf(keyHash) === lineage);
-      const versions = timeline.countingVersions(lineage);
       return violationsOfCounters(own, versions).concat(violationsOfSuspensions(own, versions));
     }),
   ];
@@ -25,24 +24,20 @@ export function violationsOfLimiter({ told, commits }: LimiterHistory): string[]
 
 function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): string[] {
   const { outcome, epoch, keyHash, answeredAt, troubles } = request;
-  if (outcome.kind === 'abandoned') return [];
   if (outcome.kind === 'failed')
     return troubles > 0 ? [] : [about(request, `failed with no fault: ${String(outcome.error)}`)];
   // Each moment at which what it was told by may have been read.
   const chains = timeline.chains(keyHash, sinceOf(request), answeredAt);
-  if (outcome.kind === 'denied') {
-    return chains.some((chain) => !isValid(chain, epoch)) ? [] : [about(request, 'denied a valid key')];
-  }
-  const violations = violationsOfHeaders(request, outcome, chains);
-  const isTrue =
-    outcome.kind === 'admitted'
-      ? chains.some(
-          (chain) => isValid(chain, epoch) && (chain.at(-1)?.suspendedUntil ?? 0) <= Math.max(epoch, answeredAt),
-        )
-      : chains.some((chain) => isValid(chain, epoch) && isRefused(chain.at(-1), outcome, epoch));
+  const valid = chains.filter((chain) => isValid(chain, epoch));
+  if (outcome.kind === 'denied') return valid.length < chains.length ? [] : [about(request, 'denied a valid key')];
+  const isTrue = valid.some((chain) => {
+    const key = chain.at(-1);
+    if (outcome.kind === 'refused') return isRefused(key, outcome, epoch);
+    return (key?.suspendedUntil ?? 0) <= Math.max(epoch, answeredAt);
+  });
   const what =
     outcome.kind === 'admitted' ? 'admitted a key that was not good' : `refused for no reason: ${outcome.reason}`;
-  return isTrue ? violations : [...violations, about(request, what)];
+  return [...violationsOfHeaders(request, outcome, chains), ...(isTrue ? [] : [about(request, what)])];
 }
 
 /** A lease that was taken with a request as old as this one is good for that one's time and a second. */
@@ -51,21 +46,15 @@ const sinceOf = ({ epoch, invokedAt }: ToldVerdict): number =>
 
 /** Whether a key, and the one that counts for it, may be used at all. */
 function isValid(chain: readonly KeyRecord[], epoch: number): boolean {
-  return (
-    chain.length > 0 &&
-    chain.at(-1)?.replacedBy === undefined &&
-    chain.every(
-      ({ enabled, revoked, suspendedUntil, expiresAt = Infinity }) =>
-        enabled && !revoked && suspendedUntil < UNTIL_RESUMED && expiresAt > epoch,
-    )
-  );
+  const isOpen = ({ enabled, revoked, suspendedUntil, expiresAt = Infinity }: KeyRecord): boolean =>
+    enabled && !revoked && suspendedUntil < UNTIL_RESUMED && expiresAt > epoch;
+  return chain.length > 0 && chain.at(-1)?.replacedBy === undefined && chain.every(isOpen);
 }
 
 function isRefused(key: KeyRecord | undefined, { reason, key: told }: Refusal, epoch: number): boolean {
   if (!key) return false;
   if (reason === 'suspended') return key.suspendedUntil > epoch;
-  if (!isSameDay(key.currentMinute, told.currentMinute)) return false;
-  if (reason === 'day') return key.dayUsed >= key.perDay;
+  if (reason === 'day') return isSameDay(key.currentMinute, told.currentMinute) && key.dayUsed >= key.perDay;
   return key.currentMinute === told.currentMinute && key.minuteUsed >= key.perMinute;
 }
 
@@ -74,25 +63,19 @@ function violationsOfHeaders(
   outcome: Exclude<Verdict, { kind: 'denied' }>,
   chains: readonly KeyRecord[][],
 ): string[] {
-  const { epoch, answeredAt } = request;
   const { rateLimit, key } = outcome;
   const { limit, remaining, resetsAt } = rateLimit;
-  const limits = chains.flatMap((chain) => chain.flatMap(({ perMinute, perDay }) => [perMinute, perDay]));
+  const limits = chains.flat().flatMap(({ perMinute, perDay }) => [perMinute, perDay]);
   const ends = [endOfMinute(key.currentMinute), endOfDay(key.currentMinute)];
   const isSuspended = outcome.kind === 'refused' && outcome.reason === 'suspended';
-  const rules: [string, boolean][] = [
-    ['The limit is one of the key.', limits.includes(limit)],
-    [
-      'What remains is a whole number up to the limit.',
-      Number.isInteger(remaining) && remaining >= 0 && remaining <= limit,
-    ],
-    ['The reset is the end of a window.', Number.isInteger(resetsAt) && (isSuspended || ends.includes(resetsAt))],
-    ['The window is not before the request.', isSuspended || key.currentMinute >= minuteOf(epoch)],
-    ['The window has begun.', key.currentMinute <= minuteOf(answeredAt + MAX_AHEAD_MS)],
-  ];
-  return rules
-    .filter(([, holds]) => !holds)
-    .map(([rule]) => about(request, `told ${JSON.stringify(rateLimit)}. ${rule}`));
+  const isRight =
+    limits.includes(limit) &&
+    [limit, remaining, resetsAt].every(Number.isInteger) &&
+    remaining >= 0 &&
+    remaining <= limit &&
+    key.currentMinute <= minuteOf(request.answeredAt + MAX_AHEAD_MS) &&
+    (isSuspended || (ends.includes(resetsAt) && key.currentMinute >= minuteOf(request.epoch)));
+  return isRight ? [] : [about(request, `told ${JSON.stringify(rateLimit)} in minute ${key.currentMinute}`)];
 }
 
 /** No more were told that they are admitted, in any window, than the limit that was in force. */
@@ -102,21 +85,20 @@ function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimel
   for (const request of answered) {
     const { outcome } = request;
     if (outcome.kind !== 'admitted') continue;
+    const { rateLimit, key } = outcome;
     const chains = timeline.chains(request.keyHash, sinceOf(request), request.answeredAt);
-    const inForce = (limit: 'perMinute' | 'perDay') => Math.max(...chains.map((chain) => chain.at(-1)?.[limit] ?? 0));
-    const { lineage, currentMinute } = outcome.key;
-    for (const [window, limit, end] of [
-      [`${lineage} minute ${currentMinute}`, inForce('perMinute'), endOfMinute(currentMinute)],
-      [`${lineage} day ${endOfDay(currentMinute)}`, inForce('perDay'), endOfDay(currentMinute)],
+    for (const [name, end] of [
+      ['perMinute', endOfMinute(key.currentMinute)],
+      ['perDay', endOfDay(key.currentMinute)],
     ] as const) {
+      const limit = Math.max(...chains.map((chain) => chain.at(-1)?.[name] ?? 0));
+      const window = `${key.lineage}, ${name} until ${end}`;
       const times = told.get(window) ?? [];
       told.set(window, times);
       // What an environment remembers knows nothing of those that others have admitted since.
       const known = times.filter((time) => time < sinceOf(request)).length;
-      const { rateLimit } = outcome;
-      if (rateLimit.resetsAt === end && rateLimit.remaining + known >= Math.max(limit, rateLimit.limit)) {
+      if (rateLimit.resetsAt === end && rateLimit.remaining + known >= Math.max(limit, rateLimit.limit))
         violations.push(about(request, `told ${rateLimit.remaining} of ${limit} after ${known} others in ${window}`));
-      }
       const count = times.push(request.answeredAt);
       if (count > limit) violations.push(about(request, `is number ${count} of ${limit} in ${window}`));
     }
@@ -126,33 +108,30 @@ function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimel
 
 /** The counter of a minute is never behind what was admitted in it, and not ahead of it where nothing went wrong. */
 function violationsOfCounters(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
-  const wentWrong = own.some(({ troubles, outcome }) => troubles > 0 || outcome.kind === 'abandoned');
+  const wentWrong = own.some(({ troubles }) => troubles > 0);
   const largest = Math.max(...versions.map((version, index) => takes(versions[index - 1], version)));
   // Each environment may hold a lease whose minute is over; one may have been larger by what it gave back.
   const leased = largest > 1 ? 2 * largest * new Set(own.map(({ environment }) => environment)).size : 0;
   const admitted = own.flatMap(({ outcome, answeredAt }) =>
     outcome.kind === 'admitted' ? { answeredAt, minute: outcome.key.currentMinute } : [],
   );
-  return versions.flatMap(({ at: time, key }, index): string[] => {
-    const { currentMinute, minuteUsed, perMinute } = key;
+  return versions.flatMap(({ at, key: { currentMinute, minuteUsed, perMinute } }, index): string[] => {
     const next = versions[index + 1];
-    // Nothing is taken back later, so it is enough to look where the counter is lowered, or left for good.
-    if (next?.key.currentMinute === currentMinute && next.key.minuteUsed >= minuteUsed) return [];
-    const until = next?.at ?? Infinity;
-    const ofMinute = admitted.filter(({ minute }) => minute === currentMinute);
-    const soFar = ofMinute.filter(({ answeredAt }) => answeredAt <= until).length;
     const isLast = next?.key.currentMinute !== currentMinute;
+    // Nothing is taken back later, so it is enough to look where the counter is lowered, or left for good.
+    if (!isLast && next.key.minuteUsed >= minuteUsed) return [];
+    const ofMinute = admitted.filter(({ minute }) => minute === currentMinute);
+    const soFar = ofMinute.filter(({ answeredAt }) => answeredAt <= (next?.at ?? Infinity)).length;
     const isAhead = isLast && !wentWrong && minuteUsed > ofMinute.length + leased;
-    const what = `At ${time} the counter of minute ${currentMinute} was ${minuteUsed} of ${perMinute}`;
+    const what = `At ${at} the counter of minute ${currentMinute} was ${minuteUsed} of ${perMinute}`;
     return minuteUsed < soFar || isAhead ? [`${what}, with ${soFar} admitted, ${ofMinute.length} in the end`] : [];
   });
 }
 
 /** Requests that a change of a key took from the same minute. */
 function takes(before: Version | undefined, { key }: Version): number {
-  return before?.key.currentMinute === key.currentMinute
-    ? Math.abs(key.minuteUsed - before.key.minuteUsed)
-    : key.minuteUsed;
+  const used = before?.key.currentMinute === key.currentMinute ? before.key.minuteUsed : 0;
+  return Math.abs(key.minuteUsed - used);
 }
 
 const about = ({ environment, invokedAt, answeredAt, epoch, keyHash }: ToldVerdict, what: string): string =>
@@ -170,17 +149,21 @@ const PROMPT_MS = 100;
  * @param own the requests of one lineage
  */
 function violationsOfSuspensions(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
-  const isCalm = own.every(({ troubles, outcome }) => troubles === 0 && outcome.kind !== 'abandoned');
+  const isCalm = own.every(({ troubles }) => troubles === 0);
   const isLeftAlone = versions.every(({ writer }, index) => index === 0 || writer !== 'admin');
+  const early = versions.filter((version, index) => isSuspendedTooEarly(version, versions[index - 1], own));
   return [
-    ...versions.flatMap((version, index) => violationOfSuspension(version, versions[index - 1], own)),
+    ...early.map(({ at, key }) => `At ${at} a key of ${key.perMinute} a minute was suspended too early`),
     ...(isCalm && isLeftAlone ? refusedTooOften(own) : []),
   ];
 }
 
-function violationOfSuspension(version: Version, before: Version | undefined, own: readonly ToldVerdict[]): string[] {
-  const { at, writer, key } = version;
-  if (writer === 'admin' || key.suspendedUntil <= (before?.key.suspendedUntil ?? 0)) return [];
+function isSuspendedTooEarly(
+  { at, writer, key }: Version,
+  before: Version | undefined,
+  own: readonly ToldVerdict[],
+): boolean {
+  if (writer === 'admin' || key.suspendedUntil <= (before?.key.suspendedUntil ?? 0)) return false;
   const earlier = own.filter(({ invokedAt }) => invokedAt <= at);
   // Whoever was not told yet may have been refused, and a write whose answer was lost may have counted twice.
   const refused = earlier.filter(
@@ -190,8 +173,7 @@ function violationOfSuspension(version: Version, before: Version | undefined, ow
       (outcome.kind === 'refused' && outcome.key.currentMinute === key.currentMinute),
   ).length;
   const repeated = earlier.reduce((sum, { troubles }) => sum + troubles, 0);
-  if (refused + repeated >= key.perMinute) return [];
-  return [`At ${at} a key of ${key.perMinute} a minute was suspended after ${refused} refusals`];
+  return refused + repeated < key.perMinute;
 }
 
 /** Those that were refused by the limit although the key had been refused so often that it should be suspended. */
@@ -202,21 +184,14 @@ function refusedTooOften(own: readonly ToldVerdict[]): string[] {
       : [],
   );
   return refusals.flatMap((last) => {
-    const ofMinute = refusals.filter(
-      ({ minute, answeredAt }) => minute === last.minute && answeredAt <= last.answeredAt,
+    const before = refusals.filter(
+      ({ minute, answeredAt }) => minute === last.minute && answeredAt < last.answeredAt - COUNTED_AFTER_MS,
     );
     // What an environment has refused is counted at the latest when it refuses another request much later.
-    const counted = ofMinute.filter(({ environment, answeredAt }) =>
-      ofMinute.some(
-        (later) =>
-          later.environment === environment &&
-          later.answeredAt - COUNTED_AFTER_MS > answeredAt &&
-          later.answeredAt < last.answeredAt - COUNTED_AFTER_MS,
-      ),
+    const counted = before.filter(({ environment, answeredAt }) =>
+      before.some((later) => later.environment === environment && later.answeredAt - COUNTED_AFTER_MS > answeredAt),
     );
-    if (counted.length < last.perMinute) return [];
-    return [
-      `At ${last.answeredAt} a key of ${last.perMinute} a minute was not suspended after ${counted.length} refusals`,
-    ];
+    const what = `a key of ${last.perMinute} a minute was not suspended after ${counted.length} refusals`;
+    return counted.length < last.perMinute ? [] : [`At ${last.answeredAt} ${what}`];
   });
 }

@@ -1,9 +1,9 @@
-import { type KeyRecord, unusedCounters } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import type { Verdict } from '../../shared/keys/verdict.ts';
-import { aKey } from '../support/tables.ts';
 import { Random } from '../support/random.ts';
-import { Environments, type Invocation } from './environments.ts';
+import { aKey } from '../support/tables.ts';
+import { Environments, type Invocation, planBursts } from './environments.ts';
 import { KeyAdmin } from './key-admin.ts';
 import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
 import type { Commit } from './virtual-tables.ts';
@@ -31,108 +31,62 @@ export const MAX_AHEAD_MS = 300;
 const LATEST_MS = 90_000;
 
 /** Many execution environments that count requests in one table, as a seed has it. */
-export class LimiterSchedule {
-  readonly #random: Random;
-  readonly #time: VirtualTime;
-  readonly #database: VirtualDynamoDB;
-  readonly #admin: KeyAdmin;
-  readonly #environments: Environments;
-  readonly #limiters: Limiter[];
-  readonly #told: ToldVerdict[] = [];
-  /** Whether requests come as fast as they are answered, so that leases are taken. */
-  readonly #isStorm: boolean;
+export async function runLimiter(seed: number, tamper?: Tamper): Promise<LimiterHistory> {
+  const random = new Random(seed);
+  // Requests come as fast as they are answered, so that leases are taken.
+  const isStorm = random.isLikely(0.1);
+  const time = new VirtualTime(DAY_END - random.pick([61_000, 119_000, 3_600_000]) - random.below(60_000), random);
+  const weather = random.isLikely(0.4) ? CALM : someWeather(random);
+  const database = new VirtualDynamoDB({
+    time,
+    random,
+    weather: isStorm ? { ...weather, latency: [0.2, 0.4] } : weather,
+    writesPerSecond: random.pick([Infinity, Infinity, 1_000, 100]),
+    tamper,
+  });
+  const { tables, client } = database;
+  tables.createTable(TABLE, 'keyHash');
+  const admin = new KeyAdmin(
+    tables,
+    TABLE,
+    [0, 1, 2].map(() => someKey(random, time.now, isStorm)),
+    time.now,
+  );
+  const count = isStorm ? 3 + random.below(6) : 1 + random.below(6);
+  const environments = new Environments(time, random, count);
+  const limiters = Array.from({ length: count }, () => new Limiter(client, TABLE));
+  const told: ToldVerdict[] = [];
 
-  private constructor(seed: number, tamper?: Tamper) {
-    const random = new Random(seed);
-    this.#random = random;
-    this.#isStorm = random.isLikely(0.15);
-    const weather = random.isLikely(0.4) ? CALM : someWeather(random);
-    this.#time = new VirtualTime(DAY_END - random.pick([61_000, 119_000, 3_600_000]) - random.below(60_000), random);
-    this.#database = new VirtualDynamoDB({
-      time: this.#time,
-      random,
-      weather: this.#isStorm ? { ...weather, latency: [0.2, 0.4] } : weather,
-      writesPerSecond: random.pick([Infinity, Infinity, 1_000, 100]),
-      ...(tamper && { tamper }),
-    });
-    this.#database.tables.createTable(TABLE, 'keyHash');
-    this.#admin = new KeyAdmin(this.#database.tables, TABLE, [this.#aKey(), this.#aKey(), this.#aKey()]);
-    this.#admin.putAll(this.#time.now);
-    const count = this.#isStorm ? 3 + random.below(6) : 1 + random.below(6);
-    this.#environments = new Environments({
-      time: this.#time,
-      random,
-      count,
-      freezes: weather !== CALM && random.isLikely(0.4),
-    });
-    this.#limiters = Array.from({ length: count }, () => new Limiter(this.#database.client, TABLE));
-  }
-
-  static async run(seed: number, tamper?: Tamper): Promise<LimiterHistory> {
-    const schedule = new LimiterSchedule(seed, tamper);
-    schedule.#plan();
-    await schedule.#time.run();
-    return { told: schedule.#told, commits: schedule.#database.tables.commits };
-  }
-
-  #aKey(): KeyRecord {
-    const random = this.#random;
-    const perMinute = this.#isStorm ? 100 + random.below(1_200) : 1 + random.below(random.pick([4, 12, 40]));
-    const perDay = random.isLikely(0.3) ? 1 + random.below(perMinute * 2) : perMinute * (2 + random.below(50));
-    const keyHash = random.next().toString(16).slice(2).padEnd(64, '0');
-    const ends = random.isLikely(0.2) && { expiresAt: this.#time.now + random.below(100_000) };
-    const identity = { keyHash, keyId: keyHash.slice(0, 8), lineage: keyHash, ...ends };
-    return aKey({ ...unusedCounters, ...identity, perMinute, perDay });
-  }
-
-  /** Some bursts of requests, with pauses, and what admins do meanwhile. */
-  #plan(): void {
-    const random = this.#random;
-    let at = this.#time.now;
-    const bursts = 2 + random.below(4);
-    for (let burst = 0; burst < bursts; burst++) {
-      const begin = at;
-      at = this.#planBurst(begin);
-      if (random.isLikely(0.6)) {
-        this.#time.at(begin + random.next() * (at - begin), () => this.#admin.act(random, this.#time.now));
-      }
-      at += random.pick([0, 100, 1_100, 10_000, 60_000 - (at % 60_000), 60_000 - (at % 60_000), 301_000]);
-    }
-  }
-
-  /** Returns when it is over. */
-  #planBurst(begin: number): number {
-    const random = this.#random;
-    const gap = this.#isStorm ? random.pick([0.1, 0.3, 1]) : random.pick([1, 5, 40, 300]);
-    const requests = this.#isStorm ? 40 + random.below(100) : 5 + random.below(40);
-    const isRecent = random.isLikely(0.5);
-    let hashes: readonly string[] = [];
-    this.#time.at(begin, () => {
-      hashes = this.#admin.someHashes(random);
-    });
-    let at = begin;
-    for (let request = 0; request < requests; request++) {
-      this.#time.at(at, () => this.#send(random.isLikely(0.02) ? UNKNOWN_KEY : random.pick(hashes), isRecent));
-      at += random.next() * 2 * gap;
-    }
-    return at;
-  }
-
-  #send(presented: string, isRecent: boolean): void {
-    this.#environments.invoke<Verdict>(isRecent, ({ index, caller }, invocation) => {
-      const keyHash = this.#random.isLikely(0.5) ? this.#admin.successorOf(presented) : presented;
-      const epoch = this.#anEpoch();
-      this.#told.push(Object.assign(invocation, { keyHash, epoch }));
-      const limiter = this.#limiters[index];
+  const send = (presented: string, isRecent: boolean): Promise<void> =>
+    environments.invoke<Verdict>(isRecent, async ({ index, caller }, invocation) => {
+      const keyHash = random.isLikely(0.5) ? admin.successorOf(presented) : presented;
+      const ahead = random.isLikely(0.1) ? random.below(MAX_AHEAD_MS) : 0;
+      const late = random.below(random.isLikely(0.03) ? LATEST_MS : 20);
+      const epoch = Math.floor(time.now + ahead - late);
+      told.push(Object.assign(invocation, { keyHash, epoch }));
+      const limiter = limiters[index];
       if (!limiter) throw new Error('There is no such environment');
-      return this.#database.as(caller, `environment ${index}`, () => limiter.admit(keyHash, epoch));
+      return database.as(caller, `environment ${index}`, () => limiter.admit(keyHash, epoch));
     });
-  }
+  planBursts(time, random, {
+    gaps: isStorm ? [0.5, 1] : [1, 5, 40, 300],
+    requests: isStorm ? [150, 150] : [5, 40],
+    pauses: (at) => [0, 100, 1_100, 10_000, 60_000 - (at % 60_000), 60_000 - (at % 60_000), 301_000],
+    begin: () => {
+      const isRecent = random.isLikely(0.5);
+      const hashes = admin.someHashes(random);
+      return () => void send(random.isLikely(0.02) ? UNKNOWN_KEY : random.pick(hashes), isRecent);
+    },
+    administer: () => admin.act(random, time.now),
+  });
+  await time.run();
+  return { told, commits: tables.commits };
+}
 
-  #anEpoch(): number {
-    const random = this.#random;
-    const ahead = random.isLikely(0.1) ? random.below(MAX_AHEAD_MS) : 0;
-    const late = random.below(random.isLikely(0.03) ? LATEST_MS : 20);
-    return Math.floor(this.#time.now + ahead - late);
-  }
+function someKey(random: Random, now: number, isStorm: boolean): KeyRecord {
+  const perMinute = isStorm ? 100 + random.below(1_200) : 1 + random.below(random.pick([4, 12, 40]));
+  const perDay = random.isLikely(0.3) ? 1 + random.below(perMinute * 2) : perMinute * (2 + random.below(50));
+  const keyHash = random.next().toString(16).slice(2).padEnd(64, '0');
+  const ends = random.isLikely(0.2) && { expiresAt: now + random.below(100_000) };
+  return aKey({ keyHash, keyId: keyHash.slice(0, 8), lineage: keyHash, ...ends, perMinute, perDay });
 }

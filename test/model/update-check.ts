@@ -4,7 +4,7 @@ import { type Answer, KEPT_MS, STOCK, type ToldAnswer, type UpdateHistory } from
 type Updated = Extract<Answer, { kind: 'updated' }>;
 type Refused = Extract<Answer, { kind: 'refused' }>;
 
-/** Whether clients were told what the store went through. Returns what they were not: nothing, so it is hoped. */
+/** What clients were told that the store did not go through: nothing, so it is hoped. */
 export function violationsOfUpdates(history: UpdateHistory): string[] {
   const stored = history.commits.filter(({ table, writer }) => table === STOCK && writer.startsWith('try-'));
   const byRequest = Map.groupBy(history.told, ({ request }) => request.id);
@@ -17,7 +17,6 @@ export function violationsOfUpdates(history: UpdateHistory): string[] {
 
 function violationsOfAnswer(told: ToldAnswer, tries: readonly ToldAnswer[], history: UpdateHistory): string[] {
   const { outcome } = told;
-  if (outcome.kind === 'abandoned') return [];
   if (outcome.kind === 'failed') return [by(told, `failed: ${String(outcome.error)}`)];
   if (outcome.kind === 'updated') return violationsOfSuccess(told, outcome, tries, history.commits);
   if (outcome.status === 503) return told.troubles > 0 ? [] : [by(told, '503 with no fault')];

@@ -20,18 +20,16 @@ export type Input = Record<string, unknown>;
 /** A change of one item. */
 export interface Commit {
   readonly at: number;
+  /** Who made it. */
+  readonly writer: string;
   readonly table: string;
   readonly key: Item;
   readonly before: Item | undefined;
   readonly after: Item | undefined;
-  /** Who made it. */
-  readonly writer: string;
 }
 
-/** When a command is carried out, and by whom. */
-export type Occasion = Pick<Commit, 'at' | 'writer'>;
-
-interface Change extends Omit<Commit, keyof Occasion> {
+interface Change extends Omit<Commit, 'at' | 'writer'> {
+  /** Where the item is, among those of all tables. */
   readonly place: string;
 }
 
@@ -47,6 +45,8 @@ interface Table {
   readonly KeySchema: readonly { readonly AttributeName: string }[];
 }
 
+export const TRANSACTION = 'TransactWriteItemsCommand';
+
 /** Commands, and parts of a transaction. */
 const actions: Readonly<Record<string, typeof updateItem>> = {
   GetItemCommand: getItem,
@@ -59,14 +59,14 @@ const actions: Readonly<Record<string, typeof updateItem>> = {
 
 const metadata = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1, totalRetryDelay: 0 } });
 
-/** Tables in memory. Commands on them are dynalite's own, which are carried out at once here. */
+/** Tables in memory, with dynalite's expressions: a command is carried out at once, and every change is noted. */
 export class VirtualTables {
   /** All changes so far. */
   readonly commits: Commit[] = [];
   readonly #tables = new Map<string, Table>();
   readonly #items = new Map<string, Item>();
 
-  /** @param keys attribute names, the partition key first; the sort key is a number */
+  /** @param keys the partition key is text, the sort key is a number */
   createTable(name: string, ...keys: readonly string[]): void {
     this.#tables.set(name, {
       TableName: name,
@@ -90,24 +90,22 @@ export class VirtualTables {
   }
 
   /** Carries out a command. @throws the SDK's errors */
-  execute(command: string, input: Input, occasion: Occasion): Input {
-    const results = partsOfCommand(command, input).map(([action, part]) => this.#try(action, part));
-    const failures = results.map((result) => (result instanceof Error ? result : undefined));
-    if (failures.some((failure) => failure)) {
-      if (command !== 'TransactWriteItemsCommand') throw failures[0];
-      throw canceled(failures.map((failure) => reasonOf(failure)));
+  execute(command: string, input: Input, occasion: Pick<Commit, 'at' | 'writer'>): Input {
+    const results: Result[] = [];
+    const failures: (ConditionalCheckFailedException | undefined)[] = [];
+    for (const [action, part] of partsOfCommand(command, input)) {
+      const result = this.#try(action, part);
+      failures.push(result instanceof Error ? result : undefined);
+      if (!(result instanceof Error)) results.push(result);
     }
-    for (const result of results) {
-      if (result instanceof Error) continue;
-      for (const change of result.changes) {
-        if (change.after) this.#items.set(change.place, change.after);
-        else this.#items.delete(change.place);
-        this.commits.push({ ...occasion, ...change });
-      }
+    const failure = failures.find((each) => each);
+    if (failure) throw command === TRANSACTION ? canceled(failures.map(reasonOf)) : failure;
+    for (const { place, ...change } of results.flatMap(({ changes }) => changes)) {
+      if (change.after) this.#items.set(place, change.after);
+      else this.#items.delete(place);
+      this.commits.push({ ...occasion, ...change });
     }
-    const [first] = results;
-    const output = command === 'TransactWriteItemsCommand' || first instanceof Error ? {} : first?.output;
-    return { ...output, ...metadata(200) };
+    return { ...(command !== TRANSACTION && results[0]?.output), ...metadata(200) };
   }
 
   /** What a command would answer, and change; or that its condition is false. */
@@ -134,10 +132,9 @@ export class VirtualTables {
 
   /** What dynalite's actions take for a database. They change nothing by themselves. */
   #storeFor(changes: Change[]): OperationStore {
-    const change = (table: string, at: string, written?: object): void => {
+    const change = (table: string, at: string, after?: Item): void => {
       const place = `${table}/${at}`;
       const before = this.#items.get(place);
-      const after = written && itemOf(written);
       changes.push({ table, place, key: this.#keyOf(table, after ?? before ?? {}), before, after });
     };
     return {
@@ -150,7 +147,7 @@ export class VirtualTables {
           done(item ? null : Object.assign(new Error('There is no item'), { name: 'NotFoundError' }), item);
         },
         put: (key, item, done) => {
-          change(name, key, item);
+          change(name, key, itemOf(item));
           done(null);
         },
         del: (key, done) => {
@@ -161,7 +158,6 @@ export class VirtualTables {
     };
   }
 
-  /** Where the item is that a command is about. */
   #placeOf({ TableName, Key, Item }: Input): string {
     const name = String(TableName);
     return `${name}/${db.createKey(this.#keyOf(name, partsOf(Key ?? Item)), this.#table(name))}`;
@@ -181,9 +177,8 @@ export class VirtualTables {
 
 /** A command by itself; the parts of a transaction, each with what it does. */
 function partsOfCommand(command: string, input: Input): [string, Input][] {
-  if (command !== 'TransactWriteItemsCommand') return [[command, input]];
-  const items: readonly unknown[] = Array.isArray(input['TransactItems']) ? input['TransactItems'] : [];
-  return items.flatMap((item) =>
+  if (command !== TRANSACTION) return [[command, input]];
+  return Object.values(partsOf(input['TransactItems'])).flatMap((item) =>
     Object.entries(partsOf(item)).map(([name, part]): [string, Input] => [name, partsOf(part)]),
   );
 }
@@ -206,14 +201,9 @@ const isConditionFailure = (error: Error): boolean =>
 /** The parts of an object of which nothing is known; none where it is no object. */
 export const partsOf = (value: unknown): Input => (typeof value === 'object' && value !== null ? { ...value } : {});
 
-/** What the SDK has made of an item. */
-export function itemOf(value: unknown): Item {
-  if (!isItem(value)) throw new Error(`${JSON.stringify(value)} is not an item`);
-  return value;
-}
-
-const isItem = (value: unknown): value is Item =>
-  Object.values(partsOf(value)).every((attribute) => Object.keys(partsOf(attribute)).length === 1);
+/** An item that went through dynalite, which makes nothing else of it. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const itemOf = (value: unknown): Item => value as Item;
 
 /** What dynalite makes of expressions, by their text, and the values in it. */
 const understood = new Map<string, { readonly parsed: Input; readonly values: Input }>();
@@ -224,11 +214,11 @@ function understand(input: Input): Input {
   const values = partsOf(input['ExpressionAttributeValues']);
   const types = Object.entries(values).map(([name, value]) => name + Object.keys(partsOf(value)).join());
   const text = JSON.stringify([UpdateExpression, ConditionExpression, ExpressionAttributeNames, types]);
-  const { parsed, values: inParsed } = understood.get(text) ?? parse(input);
-  understood.set(text, { parsed, values: inParsed });
-  for (const [name, value] of Object.entries(values)) Object.assign(inParsed[name] ?? {}, value);
+  const known = understood.get(text) ?? parse(input);
+  understood.set(text, known);
+  for (const [name, value] of Object.entries(values)) Object.assign(known.values[name] ?? {}, value);
   // Actions change what they are given.
-  return { ...input, ...structuredClone(parsed) };
+  return { ...input, ...structuredClone(known.parsed) };
 }
 
 function parse(input: Input): { parsed: Input; values: Input } {

@@ -2,16 +2,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import type { Random } from '../support/random.ts';
 
-/** Something that runs in virtual time and can be paused, as Lambda pauses an execution environment. */
-export interface Process {
-  /** Virtual milliseconds until which it is frozen: whatever reaches it meanwhile reaches it then. */
-  frozenUntil: number;
-}
-
 interface Event {
   readonly at: number;
-  readonly order: number;
-  readonly process: Process | undefined;
   readonly run: () => void;
 }
 
@@ -34,28 +26,34 @@ let running: VirtualTime | undefined;
  * It replaces the clock and the timers of the whole process, so it is for a process of its own.
  */
 export class VirtualTime {
+  /** Unix milliseconds. */
   now: number;
-  readonly #random: Random;
   readonly #start: number;
+  readonly #random: Random;
   /** The next one first. */
   readonly #events: Event[] = [];
-  #order = 0;
-  /** What the event belongs to that is being run. */
-  #process: Process | undefined;
 
-  /** @param start Unix milliseconds */
   constructor(start: number, random: Random) {
-    this.#start = start;
     this.now = start;
+    this.#start = start;
     this.#random = random;
   }
 
-  /** Runs something at a time, or once its process is no longer frozen. */
-  at(time: number, run: () => void, process: Process | undefined = this.#process): void {
-    this.#insert({ at: Math.max(time, this.now), order: this.#order++, process, run });
+  /** Milliseconds since the beginning. */
+  get elapsed(): number {
+    return this.now - this.#start;
   }
 
-  /** Waits, for the process that is running. */
+  random(): number {
+    return this.#random.next();
+  }
+
+  /** Runs something at a time, behind what is to run at the same time. Most of it comes last, so the list is kept sorted. */
+  at(time: number, run: () => void): void {
+    const at = Math.max(time, this.now);
+    this.#events.splice(this.#events.findLastIndex((event) => event.at <= at) + 1, 0, { at, run });
+  }
+
   sleep(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       this.at(this.now + milliseconds, resolve);
@@ -73,13 +71,7 @@ export class VirtualTime {
     try {
       await quiet();
       for (let event = this.#events.shift(); event; event = this.#events.shift()) {
-        const { process } = event;
-        if (process && process.frozenUntil > event.at) {
-          this.#insert({ ...event, at: process.frozenUntil });
-          continue;
-        }
         this.now = event.at;
-        this.#process = process;
         event.run();
         await quiet();
       }
@@ -87,21 +79,6 @@ export class VirtualTime {
       running = undefined;
       Error.stackTraceLimit = stackTraceLimit;
     }
-  }
-
-  /** Milliseconds since the beginning. */
-  get elapsed(): number {
-    return this.now - this.#start;
-  }
-
-  random(): number {
-    return this.#random.next();
-  }
-
-  /** Behind those of the same time. Events are few and mostly come last, so the list is kept sorted. */
-  #insert(event: Event): void {
-    const isBefore = ({ at, order }: Event) => at < event.at || (at === event.at && order < event.order);
-    this.#events.splice(this.#events.findLastIndex(isBefore) + 1, 0, event);
   }
 }
 

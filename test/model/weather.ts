@@ -6,10 +6,10 @@ import {
 import type { Random } from '../support/random.ts';
 
 /**
- * What becomes of a call: it is done; it is done, and its answer is slow; it is throttled; it never arrives; it is done,
- * and the answer is lost; it is done long after the client gave up.
+ * What becomes of a call: it is done; it is throttled; it never arrives; it is done, and the answer is lost; it is done
+ * long after the client gave up; its connection was idle for so long that it is gone.
  */
-export type Fate = 'done' | 'stalled' | 'throttled' | 'unreached' | 'lost' | 'late';
+export type Fate = 'done' | 'throttled' | 'unreached' | 'lost' | 'late' | 'reset';
 
 /** How likely each fault is, for one call. */
 export interface Weather {
@@ -24,42 +24,35 @@ const weathers: readonly Weather[] = [
   CALM,
   { ...CALM, latency: [1, 40] },
   { faults: { throttled: 0.1 }, latency: [1, 3] },
-  { faults: { lost: 0.08, unreached: 0.08 }, latency: [1, 3] },
-  { faults: { late: 0.1, stalled: 0.1 }, latency: [1, 10] },
-  { faults: { throttled: 0.08, unreached: 0.05, lost: 0.05, late: 0.05, stalled: 0.05 }, latency: [1, 20] },
-  { faults: { throttled: 0.2, unreached: 0.1, lost: 0.15, late: 0.15, stalled: 0.1 }, latency: [1, 60] },
+  { faults: { lost: 0.08, unreached: 0.08, reset: 0.5 }, latency: [1, 3] },
+  { faults: { late: 0.1, lost: 0.1, reset: 0.5 }, latency: [1, 500] },
+  { faults: { throttled: 0.08, unreached: 0.05, lost: 0.05, late: 0.05, reset: 0.5 }, latency: [1, 20] },
+  { faults: { throttled: 0.2, unreached: 0.1, lost: 0.15, late: 0.15, reset: 0.5 }, latency: [1, 60] },
 ];
 
 export const someWeather = (random: Random): Weather => random.pick(weathers);
 
-export function fateOf({ faults }: Weather, random: Random): Fate {
+export function fateOf({ faults }: Weather, random: Random, isIdle: boolean): Fate {
+  if (isIdle && random.isLikely(faults.reset ?? 0)) return 'reset';
   let chance = random.next();
-  for (const fate of ['stalled', 'throttled', 'unreached', 'lost', 'late'] as const) {
+  for (const fate of ['throttled', 'unreached', 'lost', 'late'] as const) {
     chance -= faults[fate] ?? 0;
     if (chance < 0) return fate;
   }
   return 'done';
 }
 
-export const connectionReset = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+const failure = (properties: object): Error => Object.assign(new Error('The call has failed'), properties);
 
-export const timedOut = (): Error => Object.assign(new Error('Request did not complete'), { name: 'TimeoutError' });
+export const connectionReset = (): Error => failure({ code: 'ECONNRESET' });
 
-const metadata = { $metadata: { attempts: 1, totalRetryDelay: 0 } };
+export const timedOut = (): Error => failure({ name: 'TimeoutError' });
 
-/** How the client hears of an answer that is lost, and whether it hears of it at once, or only when its time is over. */
-export function someLoss(random: Random): { readonly error: Error; readonly isSlow: boolean } {
-  return random.pick([
-    { error: connectionReset(), isSlow: false },
-    { error: Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }), isSlow: false },
-    { error: timedOut(), isSlow: true },
-    { error: new InternalServerError({ message: 'Internal server error', ...metadata }), isSlow: false },
-  ]);
-}
+const answered = { message: 'The call has failed', $metadata: { attempts: 1, totalRetryDelay: 0 } };
 
-export function someThrottle(random: Random): Error {
-  const message = 'Throughput exceeds the current capacity of your table or index';
-  return random.isLikely(0.5)
-    ? new ThrottlingException({ message, ...metadata })
-    : new ProvisionedThroughputExceededException({ message, ...metadata });
-}
+/** How the client hears of an answer that is lost: at once, or, where it times out, when its time is over. */
+export const someLoss = (random: Random): Error =>
+  random.pick([connectionReset(), failure({ code: 'EPIPE' }), timedOut(), new InternalServerError(answered)]);
+
+export const someThrottle = (random: Random): Error =>
+  random.pick([new ThrottlingException(answered), new ProvisionedThroughputExceededException(answered)]);

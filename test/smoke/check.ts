@@ -14,9 +14,10 @@ export interface Check {
 }
 
 /** What a service does is not what it promises. The message says what was expected and what was seen. */
-export class Mismatch extends Error {
-  override readonly name = 'Mismatch';
-}
+export class Mismatch extends Error {}
+
+/** A check that cannot be made here, such as an update in a store without pets. */
+export class NotApplicable extends Error {}
 
 /** @throws Mismatch where the two differ */
 export function expectSame(what: string, seen: unknown, expected: unknown): void {
@@ -29,11 +30,6 @@ export function expectThat(condition: boolean, fault: string): asserts condition
 }
 
 const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 120) ?? 'missing';
-
-/** A check that cannot be made here, such as an update in a store without pets. */
-export class NotApplicable extends Error {
-  override readonly name = 'NotApplicable';
-}
 
 /** How a check came out. */
 export interface Result {

@@ -1,7 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { readingChecks } from './reading-checks.ts';
-import { refusalChecks, updateRefusalChecks } from './refusal-checks.ts';
 import { type Result, runChecks } from './check.ts';
+import { readOnlyChecks, updateRefusalChecks } from './checks.ts';
 import { Service } from './service.ts';
 import { updatingChecks } from './updating-checks.ts';
 
@@ -30,11 +29,7 @@ try {
 
 /** @returns whether no check failed */
 async function smoke({ url, key, readOnly, json }: SmokeOptions): Promise<boolean> {
-  const checks = [
-    ...readingChecks,
-    ...refusalChecks,
-    ...(readOnly ? [] : [...updateRefusalChecks, ...updatingChecks()]),
-  ];
+  const checks = [...readOnlyChecks, ...(readOnly ? [] : [...updateRefusalChecks, ...updatingChecks()])];
   const results: Result[] = [];
   // Whatever a service may send back, the key is not shown.
   const print = (text: string): void => void process.stdout.write(`${text.replaceAll(key, '…')}\n`);

@@ -6,7 +6,8 @@ import { FaultyLink } from '../support/faulty-engine.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { freePort } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { answer, ScriptedServer } from '../support/scripted-server.ts';
+import { answer, failure, ScriptedServer, type Step } from '../support/scripted-server.ts';
+import { Service } from './service.ts';
 
 const resultSchema = v.strictObject({
   url: v.string(),
@@ -16,45 +17,45 @@ const resultSchema = v.strictObject({
   checks: v.array(v.strictObject({ name: v.string(), outcome: v.string(), seen: v.string() })),
 });
 
-let host: LocalHost;
-let key: IssuedKey;
-
-beforeAll(async () => {
-  host = await LocalHost.start();
-  key = await issueKey(host);
-});
-afterAll(() => host.close());
-
-/** `npm run smoke -- …` without npm, with the key where it belongs. */
-const smoke = (url: string, ...words: string[]): Promise<Outcome> =>
-  run(process.execPath, ['test/smoke/main.ts', '--url', url, ...words], { PET_STORE_API_KEY: key.token });
-
-/** What it finds out, as one JSON value. */
-async function resultOf(url: string, ...words: string[]): Promise<v.InferOutput<typeof resultSchema>> {
-  return v.parse(resultSchema, JSON.parse((await smoke(url, '--json', ...words)).stdout));
-}
-
-const marksOf = ({ stdout }: Outcome): string[] => stdout.split('\n').map((line) => line.slice(0, 1));
-
 describe('npm run smoke', () => {
+  let host: LocalHost;
+  let key: IssuedKey;
+
+  beforeAll(async () => {
+    host = await LocalHost.start();
+    key = await issueKey(host);
+  });
+  afterAll(() => host.close());
+
+  /** `npm run smoke -- …` without npm, with the key where it belongs. */
+  const smoke = (url: string, ...words: string[]): Promise<Outcome> =>
+    run(process.execPath, ['test/smoke/main.ts', '--url', url, ...words], { PET_STORE_API_KEY: key.token });
+
   test('finds a service in order, with few requests, and leaves its stock as it was', async () => {
-    const before = await ApiClient.withKey(host.baseUrl, key.token).list();
+    const api = ApiClient.withKey(host.baseUrl, key.token);
+    const before = await api.list();
     const { dayUsed } = await key.read();
     const outcome = await smoke(`${host.baseUrl}/`);
+
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(outcome.stdout).toMatch(/\n\nhttp:.*\/v1: 25 passed, 0 failed, 0 skipped\n$/);
-    expect(marksOf(outcome).filter((mark) => mark === '✓')).toHaveLength(25);
+    expect(outcome.stdout).toMatch(/^(✓ .+: .+\n){25}\nhttp:.*\/v1: 25 passed, 0 failed, 0 skipped\n$/);
     expect((await key.read()).dayUsed - dayUsed).toBeLessThanOrEqual(30);
     expect(outcome.stdout).not.toContain(key.token);
-    const after = await ApiClient.withKey(host.baseUrl, key.token).list();
-    expect(after.text).toBe(before.text);
+    expect((await api.list()).text).toBe(before.text);
   });
 
-  test('sends no update where only reading is allowed', async () => {
+  test('sends no update where only reading is allowed, and finds an answer of something on the way', async () => {
     const link = await FaultyLink.to(host.origin);
+    link.faults = ({ path }) =>
+      path === '/v1/store/orders' ? { kind: 'answer', status: 200, body: '<html>' } : undefined;
     try {
-      const { passed, failed, skipped } = await resultOf(`${link.origin}/v1`, '--read-only');
-      expect({ passed, failed, skipped }).toEqual({ passed: 16, failed: 0, skipped: 0 });
+      const { stdout } = await smoke(`${link.origin}/v1`, '--json', '--read-only');
+      const { checks, ...counts } = v.parse(resultSchema, JSON.parse(stdout));
+
+      expect(counts).toMatchObject({ passed: 15, failed: 1, skipped: 0 });
+      expect(checks.filter(({ outcome }) => outcome === 'failed')).toMatchObject([
+        { seen: 'the header x-amzn-RequestId is missing' },
+      ]);
       expect(new Set(link.calls.map(({ method }) => method))).toEqual(new Set(['GET', 'DELETE', 'OPTIONS']));
     } finally {
       await link.close();
@@ -65,42 +66,19 @@ describe('npm run smoke', () => {
     const empty = await LocalHost.start({ sampleData: false });
     try {
       const { token } = await issueKey(empty);
-      const outcome = await run(process.execPath, ['test/smoke/main.ts', '--url', empty.baseUrl, '--key', token]);
+      const outcome = await smoke(empty.baseUrl, '--key', token);
+
       expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-      expect(outcome.stdout).toContain(
-        '– an update with a stale If-Match is refused, with the current ETag: the store is empty',
-      );
+      expect(outcome.stdout).toMatch(/\n– an update with a stale If-Match is refused, .*: the store is empty\n/);
       expect(outcome.stdout).toMatch(/: 19 passed, 0 failed, 6 skipped\n$/);
     } finally {
       await empty.close();
     }
   });
 
-  test('finds an answer of something on the way', async () => {
-    const link = await FaultyLink.to(host.origin);
-    link.faults = ({ path }) =>
-      path === '/v1/store/orders' ? { kind: 'answer', status: 200, body: '<html>' } : undefined;
-    try {
-      const { passed, failed, checks } = await resultOf(`${link.origin}/v1`, '--read-only');
-      expect({ passed, failed }).toEqual({ passed: 15, failed: 1 });
-      expect(checks.filter(({ outcome }) => outcome === 'failed')).toMatchObject([
-        { seen: 'the header x-amzn-RequestId is missing' },
-      ]);
-    } finally {
-      await link.close();
-    }
-  });
-
-  test('finds another service', async () => {
-    const server = await ScriptedServer.start(answer(200, '[{"petId":1,"quantity":1,"status":"available"}]'));
-    const outcome = await smoke(server.baseUrl.replace(/\/v1$/, ''));
-    expect(outcome).toMatchObject({ exitCode: 1, stderr: '' });
-    expect(outcome.stdout).toMatch(/^✗ the base address ends in \/v1: it is http:/);
-    expect(outcome.stdout).toMatch(/: [1-4] passed, \d+ failed, [0-9] skipped\n$/);
-  });
-
   test('says at once where nobody answers', async () => {
     const outcome = await smoke(`http://127.0.0.1:${await freePort()}/v1`);
+
     expect(outcome).toMatchObject({ exitCode: 1, stderr: '' });
     expect(outcome.stdout).toMatch(
       /\n✗ GET \/inventory .*ECONNREFUSED.*\n\nhttp:.*\/v1: 1 passed, 1 failed, 0 skipped\n$/,
@@ -108,16 +86,61 @@ describe('npm run smoke', () => {
   });
 
   test.each([
-    [
-      ['--url', 'ftp://example.com'],
-      /^option '--url <url>' .* It must be an address such as https:.*\/v1\. \(see .*\)$/,
-    ],
-    [['--url', 'http://localhost/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)$/],
-    [['--url', 'http://localhost/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.$/],
+    [['--url', 'ftp://a.com'], /^option '--url <url>' .* It must be an address such as https:.*\/v1\. \(see .*\)\n$/],
+    [['--url', 'http://a.com/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)\n$/],
+    [['--url', 'http://a.com/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.\n$/],
   ])('refuses %j in one line', async (words, message) => {
     const outcome = await run(process.execPath, ['test/smoke/main.ts', ...words], { PET_STORE_API_KEY: '' });
-    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(outcome.stderr.trimEnd()).toMatch(message);
-    expect(outcome.stderr.trimEnd()).not.toContain('\n');
+
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
+  });
+});
+
+const RESET = 1_795_253_280;
+
+const promised: Readonly<Record<string, string>> = {
+  'x-amzn-RequestId': 'request-1',
+  'Access-Control-Allow-Origin': 'https://example.com',
+  Date: new Date((RESET - 30) * 1_000).toUTCString(),
+  'X-RateLimit-Limit': '60',
+  'X-RateLimit-Remaining': '59',
+  'X-RateLimit-Reset': String(RESET),
+  'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+  RateLimit: '"minute";r=59;t=30, "day";r=999;t=4000',
+};
+
+const service = async (...steps: readonly Step[]): Promise<Service> =>
+  new Service((await ScriptedServer.start(...steps)).baseUrl, 'psk_secretA');
+
+describe('an answer of a service that is checked', () => {
+  test.each([
+    ['x-amzn-RequestId', undefined, 'the header x-amzn-RequestId is missing'],
+    ['X-RateLimit-Reset', 'soon', 'the headers X-RateLimit-* are missing or no numbers'],
+    ['X-RateLimit-Limit', '1000', 'X-RateLimit-Limit is 1000, not 60'],
+    ['X-RateLimit-Reset', String(RESET + 60), 'X-RateLimit-Reset and RateLimit are 60 seconds apart'],
+    ['RateLimit-Policy', undefined, 'RateLimit or RateLimit-Policy does not name both windows'],
+  ])('is wrong with the %s %j', async (header, value, fault) => {
+    const { [header]: _, ...others } = promised;
+    const headers = value === undefined ? others : { ...others, [header]: value };
+
+    await expect((await service(answer(200, '[]', headers))).send('GET', '/inventory')).rejects.toThrow(fault);
+  });
+
+  test('is asked for again after a minute that is used up', async () => {
+    const used = failure(429, 'RATE_LIMIT_EXCEEDED', { ...promised, 'Retry-After': '1' });
+    const limited = await service(used, answer(200, '[]', promised));
+
+    expect((await limited.send('GET', '/inventory')).status).toBe(200);
+  });
+
+  test.each([
+    [answer(200, '[]', promised), 'the status is 200, not 404'],
+    [failure(404, 'PET_NOT_FOUND', promised), 'the code is "PET_NOT_FOUND", not "ROUTE_NOT_FOUND"'],
+    [answer(404, '<html>', promised), 'the body is no JSON: "<html>"'],
+    [answer(404, { code: 'ROUTE_NOT_FOUND', status: 403 }, promised), 'the status in the body is 403, not 404'],
+  ])('is no refusal as it should be: %#', async (step, fault) => {
+    const refusal = (await service(step)).expectRefusal(404, 'ROUTE_NOT_FOUND', 'GET', '/nothing');
+
+    await expect(refusal).rejects.toThrow(fault);
   });
 });

@@ -1,16 +1,76 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
-import type { OperationRequest, RequestContract, RequestSchema } from './request-contract.ts';
+import * as v from 'valibot';
+import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
+import { isInt64 } from '../../shared/contract/int64.ts';
+import { MAX_BODY_BYTES } from '../../shared/http/json-body.ts';
+import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 
-const MIN_INT64 = -(2n ** 63n);
-const MAX_INT64 = 2n ** 63n - 1n;
+const valueView = v.looseObject({
+  type: v.picklist(['integer', 'string', 'object']),
+  minimum: v.optional(v.number()),
+  maximum: v.optional(v.number()),
+  format: v.optional(v.string()),
+  enum: v.optional(v.array(v.string())),
+  pattern: v.optional(v.string()),
+  maxLength: v.optional(v.number()),
+});
+const bodyView = v.looseObject({ properties: v.record(v.string(), valueView) });
+const operationView = v.object({
+  operationId: v.string(),
+  parameters: v.array(v.object({ name: v.string(), in: v.picklist(['path', 'query', 'header']), schema: valueView })),
+  requestBody: v.optional(v.object({ content: v.object({ 'application/json': v.object({ schema: bodyView }) }) })),
+});
+const documentView = v.object({ paths: v.record(v.string(), v.record(v.string(), operationView)) });
 
-/** A request that may have nothing to do with any operation. */
-export interface OddRequest {
+type ValueSchema = v.InferOutput<typeof valueView>;
+type BodySchema = v.InferOutput<typeof bodyView>;
+
+/** What the OpenAPI document says of the requests of an operation. */
+export interface RequestContract {
+  readonly operationId: string;
+  readonly method: string;
+  /** With `{petId}`. */
+  readonly path: string;
+  readonly parameters: v.InferOutput<typeof operationView>['parameters'];
+  readonly body: BodySchema | undefined;
+}
+
+/** A request, part by part. */
+export interface FuzzedRequest {
   readonly method: string;
   /** As it goes over the wire, below the base address. */
   readonly path: string;
+  readonly query?: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | undefined;
+}
+
+/** The operations of the document. */
+export function requestContracts(): RequestContract[] {
+  const text = openApiJson(openApiDocument({ serverUrl: 'http://localhost/v1', environment: 'local' }));
+  const document: unknown = JSON.parse(text);
+  const { paths } = v.parse(documentView, resolved(document, document));
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      // What GET refuses has no body to say why where HEAD is refused.
+      .filter(([method]) => method !== 'head')
+      .map(([method, { operationId, parameters, requestBody }]) => {
+        const body = requestBody?.content['application/json'].schema;
+        return { operationId, method: method.toUpperCase(), path, parameters, body };
+      }),
+  );
+}
+
+/** A part of the document with what it refers to in place of the references. */
+function resolved(part: unknown, document: unknown): unknown {
+  if (Array.isArray(part)) return part.map((item) => resolved(item, document));
+  if (typeof part !== 'object' || part === null) return part;
+  const { $ref, ...rest } = v.parse(v.looseObject({ $ref: v.optional(v.string()) }), part);
+  const names = $ref?.split('/').slice(1) ?? [];
+  const target = names.reduce((inner: unknown, name) => v.parse(v.looseObject({}), inner)[name], document);
+  const own = Object.entries(rest).map(([key, item]) => [key, resolved(item, document)]);
+  return { ...($ref !== undefined && Object(resolved(target, document))), ...Object.fromEntries(own) };
 }
 
 /** Text of all sorts, and text that programs have stumbled over. */
@@ -22,30 +82,22 @@ const hostileText = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', "' OR 1=1 --", '<script>', '\uFEFF', 'a'.repeat(3_000), '9'.repeat(400)),
 );
 
+const characters = (min: number, max: number): fc.Arbitrary<string> =>
+  fc
+    .integer({ min, max })
+    .filter((code) => code !== 0x7f)
+    .map((code) => String.fromCharCode(code));
+
 /** Whatever can stand in a header: Latin-1 without control characters. */
 const hostileHeader = fc.oneof(
-  fc.string({
-    unit: fc
-      .integer({ min: 0x20, max: 0xff })
-      .filter((code) => code !== 0x7f)
-      .map(toCharacter),
-    maxLength: 40,
-  }),
+  fc.string({ unit: characters(0x20, 0xff), maxLength: 40 }),
   fc.constantFrom('', '*', '""', '"a', 'W/"a"', '"a", "b"', '"a" "b"', '*, "a"', ','.repeat(300), '"a",'.repeat(100)),
   fc.constantFrom('gzip;q=0', 'identity;q=0', '*;q=0', 'gzip, gzip', 'br;q=1.0, gzip;q=0.001', 'x'.repeat(2_500)),
 );
 
 const headerName = fc.oneof(
   fc.constantFrom('Accept', 'Accept-Encoding', 'Content-Encoding', 'Content-Type', 'Idempotency-Key', 'If-Match'),
-  fc.constantFrom(
-    'Cookie',
-    'If-None-Match',
-    'Origin',
-    'Range',
-    'X-Forwarded-For',
-    'X-HTTP-Method-Override',
-    '__proto__',
-  ),
+  fc.constantFrom('Cookie', 'If-None-Match', 'Origin', 'Range', 'X-HTTP-Method-Override', '__proto__', 'Authorization'),
 );
 
 const jsonText = fc.oneof(
@@ -53,61 +105,58 @@ const jsonText = fc.oneof(
   fc.json().map((text) => text.slice(0, -1)),
   fc.record({ quantity: fc.jsonValue() }).map((value) => JSON.stringify(value)),
   fc.record({ quantity: fc.nat(), more: fc.jsonValue() }).map((value) => JSON.stringify(value)),
-  fc.double().map((value) => `{"quantity":${value}}`),
-  fc.bigInt().map((value) => `{"quantity":${value}}`),
+  fc.oneof(fc.double(), fc.bigInt()).map((value) => `{"quantity":${value}}`),
   fc.constantFrom('', ' ', '{}', '[]', '{"quantity":1e999}', '{"quantity":-0}', '{"quantity":5.0}', '{"quantity":5e0}'),
-  fc.constantFrom(
-    '{"quantity":1,"quantity":2}',
-    '{"quantity":1,"__proto__":{}}',
-    '\uFEFF{"quantity":1}',
-    '['.repeat(9_000),
-  ),
+  fc.constantFrom('{"quantity":1,"quantity":2}', '{"quantity":1,"__proto__":{}}', '\uFEFF{"quantity":1}'),
+  fc.constant('['.repeat(9_000)),
   fc.nat({ max: 40_000 }).map((length) => '{"quantity":3}'.padEnd(length)),
 );
 
 /** Requests of one operation that the document allows. */
-export function allowedRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<OperationRequest> {
-  const { parameters, body } = operation;
+export function allowedRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
+  const { method, path, parameters, body } = operation;
   const someOf = (place: string) => {
     const all = parameters.filter((parameter) => parameter.in === place);
     const pairs = all.map(({ name, schema }) => allowedText(schema).map((value): [string, string] => [name, value]));
     return fc.tuple(...pairs).chain((values) => fc.subarray(values));
   };
   const contentType: [string, string][] = body ? [['Content-Type', 'application/json']] : [];
+  const petId = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...petIds) }, anInt64Text);
   return fc.record({
-    petId: allowedPetId(operation, petIds),
+    method: fc.constant(method),
+    path: petId.map((id) => path.replace('{petId}', id)),
     query: someOf('query'),
     headers: someOf('header').map((headers) => Object.fromEntries([...headers, ...contentType])),
     body: body ? allowedBody(body) : fc.constant(undefined),
   });
 }
 
-/** Requests of one operation with anything in their parts; some of them are allowed. */
-export function anyRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<OperationRequest> {
-  const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-  const name = fc.oneof(fc.constantFrom(...names, 'limit'), hostileText);
-  const value = fc.oneof(hostileText, fc.constantFrom('1', '1000', '1001', 'sold', 'placed'));
-  return allowedRequest(operation, petIds).chain((allowed) =>
-    fc.record({
-      petId: fc.oneof({ weight: 3, arbitrary: fc.constant(allowed.petId) }, { weight: 1, arbitrary: hostileText }),
-      query: fc.oneof(
-        { weight: 2, arbitrary: fc.constant(allowed.query) },
-        { weight: 1, arbitrary: fc.array(fc.tuple(name, value), { maxLength: 4 }) },
-      ),
-      headers: fc
-        .dictionary(headerName, hostileHeader, { maxKeys: 2 })
-        .map((hostile) => Object.fromEntries([...Object.entries(allowed.headers), ...Object.entries(hostile)])),
-      body: fc.oneof(fc.constant(allowed.body), jsonText),
-    }),
-  );
+/** Requests of one operation that are allowed but for one part. */
+export function forbiddenRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
+  const { path, parameters, body } = operation;
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  const badPart: fc.Arbitrary<Partial<FuzzedRequest>>[] = [
+    ...(path.includes('{petId}')
+      ? [hostileText.filter(isNoInteger).map((id) => ({ path: path.replace('{petId}', encodeURIComponent(id)) }))]
+      : []),
+    ...query.flatMap(({ name, schema }) => [
+      forbiddenText(schema).map((value) => ({ query: [[name, value]] as const })),
+      hostileText.map((text) => ({ query: [[`${name}_${text}`, '1']] as const })),
+      allowedText(schema).map((value) => ({ query: [[name, value] as const, [name, value] as const] })),
+    ]),
+    ...(body ? [jsonText.filter((text) => isForbiddenBody(text, body)).map((text) => ({ body: text }))] : []),
+  ];
+  return fc
+    .tuple(allowedRequest(operation, petIds), fc.oneof(...badPart))
+    .map(([good, bad]) => Object.assign(good, bad));
 }
 
 /** Requests with any method, path and headers. */
-export function oddRequest(paths: readonly string[]): fc.Arbitrary<OddRequest> {
+export function oddRequest(paths: readonly string[]): fc.Arbitrary<FuzzedRequest> {
   const segment = fc.oneof(
     hostileText.map(encodeURIComponent),
     fc.constantFrom(...paths.flatMap((path) => path.split('/')), '..', '%2e%2e', '%2F', '%', '%zz', '%ff', '{petId}'),
-    fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map(toCharacter), maxLength: 20 }),
+    fc.string({ unit: characters(0x21, 0x7e), maxLength: 20 }),
   );
   const path = fc.oneof(
     fc.constantFrom(...paths.map((template) => template.replace(/\{\w+\}/, '101'))),
@@ -116,46 +165,56 @@ export function oddRequest(paths: readonly string[]): fc.Arbitrary<OddRequest> {
   return fc.record({
     method: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'PROPFIND'),
     path: path.map((text) => text.replaceAll('#', '')),
-    headers: fc.dictionary(
-      fc.oneof({ weight: 9, arbitrary: headerName }, { weight: 1, arbitrary: fc.constant('Authorization') }),
-      fc.oneof(hostileHeader, fc.array(hostileHeader)),
-      {
-        maxKeys: 4,
-      },
-    ),
+    headers: fc
+      .dictionary(headerName, fc.oneof(hostileHeader, fc.array(hostileHeader)), { maxKeys: 4 })
+      .map((headers) => Object.assign({ 'Content-Type': 'application/json' }, headers)),
     body: fc.option(jsonText, { nil: undefined }),
   });
 }
 
+const anInt64Text = allowedInteger({ type: 'integer', format: 'int64' });
+
 /** Values that a schema allows, as text. */
-function allowedText(schema: RequestSchema): fc.Arbitrary<string> {
+function allowedText(schema: ValueSchema): fc.Arbitrary<string> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
-  if (schema.type === 'integer') return allowedInteger(schema).map(String);
+  if (schema.type === 'integer') return allowedInteger(schema);
   const { maxLength = 200, pattern = '' } = schema;
   return fc.stringMatching(new RegExp(pattern), { maxLength }).filter((text) => text.length > 0);
 }
 
 /** Integers that a schema allows. Those at its bounds are likelier. */
-function allowedInteger({ format, minimum = 0, maximum = 0 }: RequestSchema): fc.Arbitrary<bigint> {
+function allowedInteger({ format, minimum = 0, maximum = 0 }: ValueSchema): fc.Arbitrary<string> {
   // As numbers the bounds of an int64 are no longer quite those that the document has.
-  const [min, max] = format === 'int64' ? [MIN_INT64, MAX_INT64] : [BigInt(minimum), BigInt(maximum)];
-  return fc.oneof(fc.constantFrom(min, max), fc.bigInt({ min, max }));
+  const min = BigInt(format === 'int64' ? MIN_INT64 : minimum);
+  const max = BigInt(format === 'int64' ? MAX_INT64 : maximum);
+  return fc.oneof(fc.constantFrom(min, max), fc.bigInt({ min, max })).map(String);
 }
 
-function allowedPetId({ parameters }: RequestContract, petIds: readonly string[]): fc.Arbitrary<string> {
-  const parameter = parameters.find(({ name }) => name === 'petId');
-  if (!parameter) return fc.constant('');
-  const known = fc.constantFrom(...petIds);
-  return fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: allowedText(parameter.schema) });
+function forbiddenText({ type, enum: values, pattern = '', minimum = 0, maximum = 0 }: ValueSchema) {
+  if (type !== 'integer')
+    return hostileText.filter((text) => !(values ? values.includes(text) : new RegExp(pattern).test(text)));
+  return fc.oneof(hostileText.filter(isNoInteger), fc.constantFrom(String(minimum - 1), String(maximum + 1)));
 }
 
-function allowedBody({ properties = {} }: RequestSchema): fc.Arbitrary<string> {
-  const values = Object.entries(properties).map(([name, property]) =>
-    allowedInteger(property).map((value) => `${JSON.stringify(name)}:${value}`),
+/** How an integer may be written in a URL, OpenAPI does not say: a plus sign and leading zeros may be taken or refused. */
+const isNoInteger = (text: string): boolean => !isInt64(text) && !/^[\s+]*0*\d+\s*$/.test(text);
+
+function allowedBody({ properties }: BodySchema): fc.Arbitrary<string> {
+  const fields = Object.entries(properties).map(([name, schema]) =>
+    allowedInteger(schema).map((value) => `${JSON.stringify(name)}:${value}`),
   );
-  return fc.tuple(...values).map((fields) => `{${fields.join(',')}}`);
+  return fc.tuple(...fields).map((texts) => `{${texts.join(',')}}`);
 }
 
-function toCharacter(code: number): string {
-  return String.fromCharCode(code);
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+function isForbiddenBody(body: string, schema: BodySchema): boolean {
+  if (Buffer.byteLength(body) > MAX_BODY_BYTES) return true;
+  // A schema says nothing of a field that is given twice: what parses the body makes one of them.
+  if ([...body.matchAll(/"quantity"\s*:/g)].length > 1) return false;
+  try {
+    return !ajv.validate(schema, JSON.parse(body));
+  } catch {
+    return true;
+  }
 }

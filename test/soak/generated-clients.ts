@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { build } from 'esbuild';
-import { isDeepStrictEqual } from 'node:util';
 import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -15,7 +14,7 @@ const modules = path.join(import.meta.dirname, '../../node_modules');
 
 interface Generator {
   /** Arguments of `npx`, which read `openapi.json`. */
-  readonly generate: readonly string[];
+  readonly generate: string;
   /** A module that lists, updates pets 101 and 999, and lists again, with what was generated. */
   readonly probe: string;
 }
@@ -23,33 +22,10 @@ interface Generator {
 /** Entries of the list; the quantity that an update has set; the codes of the two errors. */
 const EXPECTED = [true, 7, 'PET_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'];
 
+/** Those that people use most, but for openapi-typescript: our own client is made with it. */
 const generators: Readonly<Record<string, Generator>> = {
-  'openapi-typescript': {
-    generate: ['openapi-typescript@7.13.0', 'openapi.json', '-o', 'schema.ts'],
-    probe: `import createClient from 'openapi-fetch';
-      import type { paths } from './schema';
-      export async function probe(baseUrl: string, key: string) {
-        const api = createClient<paths>({ baseUrl, headers: { Authorization: 'Bearer ' + key } });
-        const list = await api.GET('/inventory');
-        const set = (petId: number) =>
-          api.PATCH('/inventory/{petId}', { params: { path: { petId } }, body: { quantity: 7 } });
-        const [done, missing] = [await set(101), await set(999)];
-        const refused = await api.GET('/inventory');
-        return [(list.data?.length ?? 0) > 0, done.data?.quantity, missing.error?.code, refused.error?.code];
-      }`,
-  },
   '@hey-api/openapi-ts': {
-    generate: [
-      '-p',
-      '@hey-api/openapi-ts@0.99.0',
-      '-p',
-      'typescript@5.9.3',
-      'openapi-ts',
-      '-i',
-      'openapi.json',
-      '-o',
-      '.',
-    ],
+    generate: '-p @hey-api/openapi-ts@0.99.0 -p typescript@5.9.3 openapi-ts -i openapi.json -o .',
     probe: `import { client } from './client.gen';
       import { listInventory, updateInventory } from './sdk.gen';
       export async function probe(baseUrl: string, key: string) {
@@ -62,7 +38,7 @@ const generators: Readonly<Record<string, Generator>> = {
       }`,
   },
   orval: {
-    generate: ['orval@8.38.0', '--input', 'openapi.json', '--output', 'client.ts', '--client', 'fetch'],
+    generate: 'orval@8.38.0 --input openapi.json --output client.ts --client fetch',
     probe: `import { listInventory, updateInventory } from './client';
       export async function probe(baseUrl: string, key: string) {
         const send = globalThis.fetch;
@@ -87,7 +63,7 @@ const generators: Readonly<Record<string, Generator>> = {
       }`,
   },
   'swagger-typescript-api': {
-    generate: ['swagger-typescript-api@13.13.0', 'generate', '-p', 'openapi.json', '-o', '.', '-n', 'client.ts'],
+    generate: 'swagger-typescript-api@13.13.0 generate -p openapi.json -o . -n client.ts',
     probe: `import { Api, type Error as ErrorBody, type HttpResponse } from './client';
       export async function probe(baseUrl: string, key: string) {
         const api = new Api({ baseUrl, baseApiParams: { headers: { Authorization: 'Bearer ' + key } } });
@@ -103,14 +79,14 @@ const generators: Readonly<Record<string, Generator>> = {
 
 /** A round takes the generator of its seed: it makes a client from the document, which compiles and works. */
 export async function generatedClientRound(seed: number): Promise<Outcome> {
-  const names = Object.keys(generators);
-  const name = names[(seed - 1) % names.length] ?? '';
+  const all = Object.entries(generators);
+  const [name, generator] = all[(seed - 1) % all.length] ?? ['none', { generate: '', probe: '' }];
   const folder = mkdtempSync(path.join(tmpdir(), 'pet-store-client-'));
   const host = await LocalHost.start();
   try {
     // Two updates and a list use a minute up, so that the list after them is refused.
     const { token } = await issueKey(host, { perMinute: 3, perDay: 1_000 });
-    const results = await useClient(generators[name], folder, host.baseUrl, token);
+    const results = await useClient(generator, folder, host.baseUrl, token);
     const isExpected = isDeepStrictEqual(results, EXPECTED);
     return { violations: isExpected ? [] : [`${name}: ${JSON.stringify(results)}`], counts: { [name]: 1 } };
   } catch (error) {
@@ -123,19 +99,15 @@ export async function generatedClientRound(seed: number): Promise<Outcome> {
 }
 
 async function useClient(
-  generator: Generator | undefined,
+  { generate, probe }: Generator,
   folder: string,
   baseUrl: string,
   key: string,
 ): Promise<unknown> {
-  const { generate, probe } = generator ?? { generate: [], probe: '' };
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
   const document = openApiDocument({ serverUrl: baseUrl, environment: 'local' });
   writeFileSync(path.join(folder, 'openapi.json'), openApiJson(document));
-  await run('npx', ['--yes', ...generate], { cwd: folder });
-  mkdirSync(path.join(folder, 'node_modules'));
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers'])
-    symlinkSync(path.join(modules, name), path.join(folder, 'node_modules', name));
+  await run('npx', ['--yes', ...generate.split(' ')], { cwd: folder });
   const source = path.join(folder, 'probe.ts');
   writeFileSync(source, probe);
   const options = '--strict --noEmit --skipLibCheck false --target es2022 --module esnext --moduleResolution bundler';

@@ -4,7 +4,7 @@ import { type Model, models } from './models.ts';
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string' },
+    model: { type: 'string', multiple: true },
     seeds: { type: 'string' },
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
@@ -17,7 +17,7 @@ const help = `Usage: npm run soak -- [options]
 
 Runs rounds of each model, which look for what no single test would find. It ends with the first that fails, and its seed.
 
-  --model NAME  only this one:
+  --model NAME  only this one; may be given several times:
 ${Object.entries(models)
   .map(([name, { title, seeds }]) => `                  ${name.padEnd(8)} ${title} (${seeds} rounds)`)
   .join('\n')}
@@ -28,73 +28,51 @@ ${Object.entries(models)
   --help        this text
 `;
 
-if (values.help) {
-  process.stdout.write(help);
+try {
+  if (values.help) process.stdout.write(help);
+  else for (const name of values.model ?? Object.keys(models)) await runModel(name);
   process.exit(0);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 }
-const first = wholeNumber(values.seed ?? values.first);
-for (const name of values.model === undefined ? Object.keys(models) : [values.model]) {
+
+/** @throws Error where the model fails, or overlooks a fault that was put into it */
+async function runModel(name: string): Promise<void> {
   const model = models[name];
-  if (!model) fail(`There is no model ${name}. The models are ${Object.keys(models).join(', ')}.`);
-  else if (values.broken) await findEachFault(name, model);
-  else await soak(name, model);
+  if (!model) throw new Error(`There is no model ${name}. The models are ${Object.keys(models).join(', ')}.`);
+  const first = wholeNumber(values.seed ?? values.first);
+  const rounds = values.seed === undefined ? wholeNumber(values.seeds ?? String(model.seeds)) : 1;
+  if (!values.broken) {
+    const { seed, violations, totals } = await firstFailure(model, first, rounds);
+    const replay = `Replay it with npm run soak -- --model ${name} --seed ${seed}`;
+    if (violations.length > 0)
+      throw new Error([`The model of ${name} fails with seed ${seed}:`, ...violations.slice(0, 10), replay].join('\n'));
+    const told = Object.entries(totals).map(([what, times]) => `${times} ${what}`);
+    process.stdout.write(`${name}: ${rounds} schedules, ${told.join(', ')}\n`);
+    return;
+  }
+  for (const [fault, tamper] of Object.entries(model.broken ?? {})) {
+    const { seed, violations } = await firstFailure(model, first, rounds, tamper);
+    if (violations.length === 0)
+      throw new Error(`The model of ${name} does not see within ${rounds} schedules that ${fault}.`);
+    process.stdout.write(`${name}: seed ${seed} shows that ${fault}: ${violations[0]}\n`);
+  }
 }
 
-/** Rounds that a model is to run. */
-function roundsOf({ seeds }: Model): number {
-  if (values.seed !== undefined) return 1;
-  return values.seeds === undefined ? seeds : wholeNumber(values.seeds);
-}
-
-/** Runs all schedules, and ends with the first that fails. */
-async function soak(name: string, model: Model): Promise<void> {
+/** Runs rounds up to the first that fails. @returns what was wrong with it: nothing where none has failed */
+async function firstFailure(model: Model, first: number, rounds: number, tamper?: Tamper) {
   const totals: Record<string, number> = {};
-  const failure = await firstFailure(model, undefined, (counts) => {
-    for (const [what, times] of Object.entries(counts)) totals[what] = (totals[what] ?? 0) + times;
-  });
-  if (failure) {
-    const replay = `Replay it with npm run soak -- --model ${name} --seed ${failure.seed}`;
-    fail(
-      [`The model of ${name} fails with seed ${failure.seed}:`, ...failure.violations.slice(0, 10), replay].join('\n'),
-    );
-  }
-  const told = Object.entries(totals).map(([what, times]) => `${times} ${what}`);
-  process.stdout.write(`${name}: ${roundsOf(model)} schedules, ${told.join(', ')}\n`);
-}
-
-async function findEachFault(name: string, model: Model): Promise<void> {
-  for (const [fault, tamper] of Object.entries(model.broken)) {
-    const failure = await firstFailure(model, tamper, () => undefined);
-    if (!failure) fail(`The model of ${name} does not see within ${roundsOf(model)} schedules that ${fault}.`);
-    process.stdout.write(`${name}: seed ${failure?.seed} shows that ${fault}: ${failure?.violations[0]}\n`);
-  }
-}
-
-interface Failure {
-  readonly seed: number;
-  readonly violations: readonly string[];
-}
-
-async function firstFailure(
-  model: Model,
-  tamper: Tamper | undefined,
-  note: (counts: Readonly<Record<string, number>>) => void,
-): Promise<Failure | undefined> {
-  for (let seed = first; seed < first + roundsOf(model); seed++) {
+  for (let seed = first; seed < first + rounds; seed++) {
     const { violations, counts } = await model.run(seed, tamper);
-    if (violations.length > 0) return { seed, violations };
-    note(counts);
+    if (violations.length > 0) return { seed, violations, totals };
+    for (const [what, times] of Object.entries(counts)) totals[what] = (totals[what] ?? 0) + times;
   }
-  return undefined;
+  return { seed: first, violations: [], totals };
 }
 
 function wholeNumber(text: string): number {
   const number = Number(text);
-  if (!Number.isSafeInteger(number)) fail(`${text} is not a whole number`);
+  if (!Number.isSafeInteger(number)) throw new Error(`${text} is not a whole number`);
   return number;
-}
-
-function fail(message: string): void {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
 }

@@ -30,34 +30,23 @@ const secretPatterns: Readonly<Record<string, RegExp>> = {
 const logPatterns = { ...secretPatterns, 'a hash': /(?<!asset\.)\b[0-9a-f]{64}\b/gi };
 
 /** Secrets in a text, of any kind, and in any form that a known key can be told by. */
-export function secretsIn(text: string, keys: Iterable<string> = []): Leak[] {
-  return [...matching(text, secretPatterns), ...knownIn(text, keys)];
+export function secretsIn(text: string, keys: Iterable<string> = [], patterns = secretPatterns): Leak[] {
+  const looksLike = Object.entries(patterns).flatMap(([kind, pattern]) =>
+    [...text.matchAll(pattern)].map(({ index }) => ({ kind, index })),
+  );
+  const known = [...keys].flatMap(formsOf).map(([form, kind]) => ({ kind, index: text.indexOf(form) }));
+  return [...looksLike, ...known]
+    .filter(({ index }) => index !== -1)
+    .map(({ kind, index }) => ({ kind, line: text.slice(0, index).split('\n').length }));
 }
 
 /** The same in a log, where nothing that even looks like the hash of a key belongs. */
-export function secretsInLog(text: string, keys: Iterable<string> = []): Leak[] {
-  return [...matching(text, logPatterns), ...knownIn(text, keys)];
-}
+export const secretsInLog = (text: string, keys: Iterable<string> = []): Leak[] => secretsIn(text, keys, logPatterns);
 
 /** @throws Error where a text has a key in it, or what is stored in place of one */
 export function expectNoSecrets(text: string, keys: readonly string[]): void {
   const leaks = secretsIn(text, keys).map(({ kind, line }) => `line ${line}: ${kind}`);
   if (leaks.length > 0) throw new Error(`There are secrets in the text:\n${leaks.join('\n')}`);
-}
-
-function matching(text: string, patterns: Readonly<Record<string, RegExp>>): Leak[] {
-  return Object.entries(patterns).flatMap(([kind, pattern]) =>
-    [...text.matchAll(pattern)].map(({ index }) => ({ kind, line: lineAt(text, index) })),
-  );
-}
-
-function knownIn(text: string, keys: Iterable<string>): Leak[] {
-  return [...keys].flatMap((key) =>
-    formsOf(key)
-      .map(([form, kind]) => ({ kind, index: text.indexOf(form) }))
-      .filter(({ index }) => index !== -1)
-      .map(({ kind, index }) => ({ kind, line: lineAt(text, index) })),
-  );
 }
 
 /** What a key can be told by, or half a key; of a key that is only known by its hash, the hash. */
@@ -79,8 +68,6 @@ function formsOf(key: string): [form: string, kind: string][] {
     ...pieces.map((piece): [string, string] => [piece, 'a piece of a known key']),
   ];
 }
-
-const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 
 /**
  * Looks for secrets in the logs of a host. Its last lines are written while it closes, and with it the folder may go;
