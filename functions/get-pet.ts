@@ -2,14 +2,13 @@ import { ServiceError } from '../shared/contract/errors.ts';
 import { petToJson } from '../shared/contract/pets.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { withHealthCheck } from '../shared/health-check.ts';
-import { deprecationHeaders } from '../shared/http/deprecation.ts';
+import { ANY_ID, warmUp, withHealthCheck } from '../shared/health-check.ts';
+import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { withEntityTag } from '../shared/http/entity-tags.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/request.ts';
 import { PetStore } from '../shared/stores/pet-store.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
-import { ANY_ID, warmUp } from '../shared/warm-up.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const pets = new PetStore(client, requiredEnv('PETS_TABLE'));

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { allowedMethods } from './allowed-methods.ts';
+import { allowedMethods } from './response-headers.ts';
 import { headerValues } from './request.ts';
 
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
@@ -36,7 +36,7 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
 const unsupported = ({ resource }: APIGatewayProxyEvent, message?: string): ServiceError =>
   new ServiceError('UNSUPPORTED_MEDIA_TYPE', {
     headers: allowedMethods(resource),
-    ...(message !== undefined && { message }),
+    message,
   });
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;

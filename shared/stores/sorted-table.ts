@@ -1,7 +1,9 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
-import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
+import { type InventoryItem, petStatusSchema } from '../contract/inventory.ts';
+import { type Order, orderStatusSchema } from '../contract/orders.ts';
+import { int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from '../dynamodb.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';
@@ -125,3 +127,29 @@ export class SortedTable<Entry> {
     return v.parse(int64AttributeSchema, item?.[this.#idName]);
   }
 }
+
+export const stockEntrySchema = v.object({
+  petId: int64AttributeSchema,
+  quantity: safeNumberSchema,
+  status: petStatusSchema,
+});
+
+/** The stock levels of the store, in ascending petId. */
+export const stockList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<InventoryItem> =>
+  new SortedTable(client, tableName, 'petId', stockEntrySchema);
+
+const orderItemSchema = v.pipe(
+  v.object({
+    orderId: int64AttributeSchema,
+    petId: int64AttributeSchema,
+    quantity: safeNumberSchema,
+    shipDate: v.optional(v.string()),
+    status: orderStatusSchema,
+    complete: v.boolean(),
+  }),
+  v.transform(({ orderId, ...rest }): Order => ({ id: orderId, ...rest })),
+);
+
+/** The orders of the store, in ascending id. */
+export const orderList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<Order> =>
+  new SortedTable(client, tableName, 'orderId', orderItemSchema);

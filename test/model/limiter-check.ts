@@ -1,6 +1,5 @@
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
-import type { Refusal, Verdict } from '../../shared/keys/verdict.ts';
+import { type KeyRecord, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
+import { type CountedVerdict, type Refusal, tightest, windowsOf } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';
 import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-schedule.ts';
@@ -69,13 +68,10 @@ function isRefused(key: KeyRecord | undefined, { reason, key: told }: Refusal, e
   return key.currentMinute === told.currentMinute && key.minuteUsed >= key.perMinute;
 }
 
-function violationsOfHeaders(
-  request: ToldVerdict,
-  outcome: Exclude<Verdict, { kind: 'denied' }>,
-  chains: readonly KeyRecord[][],
-): string[] {
+function violationsOfHeaders(request: ToldVerdict, outcome: CountedVerdict, chains: readonly KeyRecord[][]): string[] {
   const { epoch, answeredAt } = request;
-  const { rateLimit, key } = outcome;
+  const { key } = outcome;
+  const rateLimit = tightest(windowsOf(outcome));
   const { limit, remaining, resetsAt } = rateLimit;
   const limits = chains.flatMap((chain) => chain.flatMap(({ perMinute, perDay }) => [perMinute, perDay]));
   const ends = [endOfMinute(key.currentMinute), endOfDay(key.currentMinute)];
@@ -113,7 +109,7 @@ function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimel
       told.set(window, times);
       // What an environment remembers knows nothing of those that others have admitted since.
       const known = times.filter((time) => time < sinceOf(request)).length;
-      const { rateLimit } = outcome;
+      const rateLimit = tightest(windowsOf(outcome));
       if (rateLimit.resetsAt === end && rateLimit.remaining + known >= Math.max(limit, rateLimit.limit)) {
         violations.push(about(request, `told ${rateLimit.remaining} of ${limit} after ${known} others in ${window}`));
       }

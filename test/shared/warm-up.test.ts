@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { requiredEnv } from '../../shared/environment.ts';
-import { warmUp } from '../../shared/warm-up.ts';
+import { warmUp } from '../../shared/health-check.ts';
 
 describe('A call that warms up', () => {
   beforeEach(() => {

@@ -7,7 +7,7 @@ import {
   ResponseStream,
   type StreamingHandler,
 } from '../../infra/local/lambda/response-stream.ts';
-import { securityHeaders } from '../../shared/http/security-headers.ts';
+import { securityHeaders } from '../../shared/http/response-headers.ts';
 
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {

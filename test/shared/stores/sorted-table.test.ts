@@ -2,8 +2,12 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
-import { MOST_READ_FOR_PAGE, type Selection, type SortedTable } from '../../../shared/stores/sorted-table.ts';
-import { stockList } from '../../../shared/stores/stock-list.ts';
+import {
+  MOST_READ_FOR_PAGE,
+  type Selection,
+  type SortedTable,
+  stockList,
+} from '../../../shared/stores/sorted-table.ts';
 import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
