@@ -13,6 +13,14 @@ import {
 } from './key-table.ts';
 import type { SyncReport } from './sync-keys.ts';
 
+/** What a sync works with. */
+interface Sync {
+  readonly gateway: APIGatewayClient;
+  readonly table: KeyTable;
+  readonly stage: ApiStage;
+  readonly report: SyncReport;
+}
+
 type Change = 'added' | 'changed' | 'disabled' | 'removed';
 
 /**
@@ -20,16 +28,10 @@ type Change = 'added' | 'changed' | 'disabled' | 'removed';
  * before API Gateway was. A suspension and a revocation are none of its business: they stay.
  */
 export class Mirror {
-  readonly #gateway: APIGatewayClient;
-  readonly #table: KeyTable;
-  readonly #stage: ApiStage;
-  readonly #report: SyncReport;
+  readonly #sync: Sync;
 
-  constructor(gateway: APIGatewayClient, table: KeyTable, stage: ApiStage, report: SyncReport) {
-    this.#gateway = gateway;
-    this.#table = table;
-    this.#stage = stage;
-    this.#report = report;
+  constructor(sync: Sync) {
+    this.#sync = sync;
   }
 
   /** A key that has no record. @param lineage that of the keys it replaces, or its own id */
@@ -37,7 +39,7 @@ export class Mirror {
     if (!registered || isLeftAlone) return;
     if ('problem' in registered) return this.#reportProblem(keyId, registered.problem);
     const record = { ...registered.identity, ...unusedCounters, lineage, interimUntil: 0, revoked: false };
-    await this.#write('added', keyId, () => this.#table.add(record));
+    await this.#write('added', keyId, () => this.#sync.table.add(record));
   }
 
   /** A key that is on a plan, or left alone. */
@@ -62,13 +64,15 @@ export class Mirror {
 
   /** A key that API Gateway seems to have no longer. */
   async remove(record: KeyRecord): Promise<void> {
-    const isGone = async () => (await readKeyAgain(this.#gateway, record.keyId)) === undefined;
+    const isGone = async () => (await readKeyAgain(this.#sync.gateway, record.keyId)) === undefined;
     await this.#change('removed', record, revocation(), isGone);
   }
 
   /** A key that seems to be on no plan. */
   async disableUnlessPlanned(record: KeyRecord, { keyId }: GatewayKey): Promise<void> {
-    await this.#change('disabled', record, { enabled: false }, () => isOnNoPlan(this.#gateway, this.#stage, keyId));
+    await this.#change('disabled', record, { enabled: false }, () =>
+      isOnNoPlan(this.#sync.gateway, this.#sync.stage, keyId),
+    );
   }
 
   /** A key that was revoked, and is in API Gateway all the same, under its id or another. */
@@ -79,7 +83,7 @@ export class Mirror {
         ? 'was revoked, but is still in API Gateway: revoke it again'
         : `is the same as ${record.keyId}, which was revoked, and stays closed: delete it and issue another`,
     );
-    if (isHalfPurged(record)) await this.#table.revise(record, revocation());
+    if (isHalfPurged(record)) await this.#sync.table.revise(record, revocation());
   }
 
   /** Changes what differs in a record. @param isConfirmed asks API Gateway once more: a list may lag behind */
@@ -92,28 +96,28 @@ export class Mirror {
     const keyId = wanted.keyId ?? record.keyId;
     const before: Readonly<Record<string, unknown>> = record;
     const change = Object.fromEntries(Object.entries(wanted).filter(([name, value]) => before[name] !== value));
-    if (Object.keys(change).length === 0) return void this.#report.unchanged.push(keyId);
+    if (Object.keys(change).length === 0) return void this.#sync.report.unchanged.push(keyId);
     await this.#write(what, keyId, async () => {
-      return (await isConfirmed()) && (await this.#table.revise(record, change)) !== undefined;
+      return (await isConfirmed()) && (await this.#sync.table.revise(record, change)) !== undefined;
     });
   }
 
   async #isStill({ keyId, apiKey }: GatewayKey): Promise<boolean> {
-    const now = await readKeyAgain(this.#gateway, keyId);
+    const now = await readKeyAgain(this.#sync.gateway, keyId);
     return now?.enabled === apiKey.enabled && isDeepStrictEqual({ ...now?.tags }, { ...apiKey.tags });
   }
 
   /** @param write says whether it was done, or somebody else was faster */
   async #write(what: Change, keyId: string, write: () => Promise<boolean>): Promise<void> {
     try {
-      this.#report[(await write()) ? what : 'conflicts'].push(keyId);
+      this.#sync.report[(await write()) ? what : 'conflicts'].push(keyId);
     } catch (error) {
       if (!(error instanceof UnreadableRecordError)) throw error;
-      this.#report.problems.push(`${error.message}. Nothing was written.`);
+      this.#sync.report.problems.push(`${error.message}. Nothing was written.`);
     }
   }
 
   #reportProblem(keyId: string, problem: string): void {
-    this.#report.problems.push(`The key ${keyId} ${problem}.`);
+    this.#sync.report.problems.push(`The key ${keyId} ${problem}.`);
   }
 }

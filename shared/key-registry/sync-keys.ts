@@ -79,7 +79,7 @@ async function syncOnce(
   const problems = [...unreadable.values(), ...state.problems];
   const did = { added: [], changed: [], disabled: [], removed: [], conflicts: [], unchanged: [] };
   const report: SyncReport = { ...did, problems, keysInAccount: state.keysInAccount };
-  const mirror = new Mirror(gateway, table, stage, report);
+  const mirror = new Mirror({ gateway, table, stage, report });
   const recordOfId = new Map([...records.values()].map((record) => [record.keyId, record]));
   const gone = [...records.values()].filter(({ revoked, keyHash }) => !revoked && !state.keys.has(keyHash));
   const missing: Missing[] = gone.map((record) => ({ record }));

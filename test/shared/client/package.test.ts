@@ -21,14 +21,8 @@ const read = (file: string): string => readFileSync(file, 'utf8');
 let host: LocalHost;
 let token: string;
 
-beforeAll(async () => {
-  host = await LocalHost.start();
-  ({ token } = await issueKey(host));
-});
-afterAll(() => host.close());
-
 /** Packs the client and installs the package as npm would, with its dependencies from this repository. */
-beforeAll(async () => {
+async function install(): Promise<void> {
   const packed = await run('npm', ['pack', '--silent', '--workspace', 'shared/client', '--pack-destination', folder]);
   const tarball = path.join(folder, packed.stdout.trim());
   mkdirSync(installed, { recursive: true });
@@ -40,7 +34,13 @@ beforeAll(async () => {
   }
   writeFileSync(example, /```ts\n(.*?)```/s.exec(read(path.join(installed, 'README.md')))?.[1] ?? '');
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+}
+
+beforeAll(async () => {
+  [host] = await Promise.all([LocalHost.start(), install()]);
+  ({ token } = await issueKey(host));
 });
+afterAll(() => host.close());
 
 describe('the package of the client', () => {
   test('holds what a program needs, and its licence', () => {
@@ -125,6 +125,8 @@ if (browserObstacle !== undefined) {
   });
 });
 
+const fieldsOf = (properties: object) => ({ type: 'object', properties });
+
 describe('the types of the client', () => {
   test('are those of the OpenAPI document (npm run client)', async () => {
     const document = read(path.join(root, 'docs/openapi.json'));
@@ -132,13 +134,11 @@ describe('the types of the client', () => {
   });
 
   test('know the int64 fields, however deep, and none whose name means two things', () => {
-    const int64 = { type: 'integer', format: 'int64' };
-    const schemas = {
-      Label: { type: 'object', properties: { id: int64, name: { type: 'string' } } },
-      Things: { type: 'array', items: { type: 'object', properties: { thingId: int64 } } },
-    };
+    const things = { type: 'array', items: fieldsOf({ thingId: { format: 'int64' } }) };
+    const schemas = { Label: fieldsOf({ id: { format: 'int64' }, name: {} }), Things: things };
     expect(int64Fields(schemas)).toEqual(['id', 'thingId']);
-    const other = { ...schemas, Other: { type: 'object', properties: { id: { type: 'string' } } } };
-    expect(() => int64Fields(other)).toThrow('The field id is an int64 in one place and something else in another');
+    expect(() => int64Fields({ ...schemas, Other: fieldsOf({ id: { type: 'string' } }) })).toThrow(
+      'The field id is an int64',
+    );
   });
 });

@@ -6,7 +6,7 @@ import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
 import type { Order } from '../../../shared/contract/orders.ts';
 import type { PetRecord } from '../../../shared/contract/pets.ts';
-import { PetStore } from '../../../shared/stores/pet-store.ts';
+import { findPet } from '../../../shared/stores/find-pet.ts';
 import { MOST_READ_FOR_PAGE, orderList, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
 import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
@@ -167,7 +167,7 @@ describeOnEachEngine('Orders and pets', () => {
     await client.send(new PutCommand({ TableName: pets, Item: { petId: 42, name: 'Rex' } }));
 
     await expect(Array.fromAsync(orderList(client, orders).all())).rejects.toThrow('must be an int64');
-    await expect(new PetStore(client, pets).find(int64('42'))).rejects.toThrow('photoUrls');
+    await expect(findPet(client, pets, int64('42'))).rejects.toThrow('photoUrls');
   });
 
   test('are found with all that they are, and no other', async () => {
@@ -182,8 +182,8 @@ describeOnEachEngine('Orders and pets', () => {
     const other = { id: int64('9007199254740992'), name: 'another', photoUrls: [] };
     await writeItems(client, name, [pet, other], petItem);
 
-    expect(await new PetStore(client, name).find(pet.id)).toEqual(pet);
-    expect(await new PetStore(client, name).find(other.id)).toEqual(other);
-    expect(await new PetStore(client, name).find(MAX_INT64)).toBeUndefined();
+    expect(await findPet(client, name, pet.id)).toEqual(pet);
+    expect(await findPet(client, name, other.id)).toEqual(other);
+    expect(await findPet(client, name, MAX_INT64)).toBeUndefined();
   });
 });
