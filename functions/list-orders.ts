@@ -3,7 +3,7 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { orderList } from '../shared/stores/sorted-table.ts';
+import { orderList } from '../shared/stores/order-list.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));

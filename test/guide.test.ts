@@ -11,7 +11,7 @@ import { API_VERSION, operations } from '../shared/contract/operations.ts';
 import { limitHeaders } from '../shared/http/authorizer-context.ts';
 import { STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
-import { SUSPENSION_MS } from '../shared/keys/key-record.ts';
+import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
 import { MOST_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
 
 const guide = readFileSync(new URL('../docs/guide.md', import.meta.url), 'utf8');

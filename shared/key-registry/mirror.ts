@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import { type KeyRecord, UNTIL_RESUMED, unusedCounters } from '../keys/key-record.ts';
+import { type KeyRecord, unusedCounters } from '../keys/key-record.ts';
+import { UNTIL_RESUMED } from '../keys/verdict.ts';
 import type { ApiStage } from './gateway-client.ts';
 import { type GatewayKey, isOnNoPlan, readKeyAgain } from './gateway-state.ts';
 import {

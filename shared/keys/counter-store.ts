@@ -2,8 +2,8 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers, isThrottled, tryAgain } from '../dynamodb.ts';
-import { type KeyRecord, parseKeyRecord, SUSPENSION_MS, UNTIL_RESUMED } from './key-record.ts';
-import type { CountedIn } from './verdict.ts';
+import { type KeyRecord, parseKeyRecord } from './key-record.ts';
+import { type CountedIn, SUSPENSION_MS, UNTIL_RESUMED } from './verdict.ts';
 import { firstMinuteOfDay, type Minute } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */

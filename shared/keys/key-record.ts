@@ -8,12 +8,6 @@ import { planIds } from './plans.ts';
  */
 export const MAX_SUCCESSORS = 5;
 
-/** A key that is refused too often within a minute is suspended this long, in milliseconds. */
-export const SUSPENSION_MS = 5 * 60_000;
-
-/** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
-export const UNTIL_RESUMED = 8_640_000_000_000_000;
-
 /** As an item has it; or plain, so that a record is checked before it is written too. */
 const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
@@ -53,7 +47,7 @@ const keyRecordSchema = v.object({
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
-  /** Unix milliseconds; in the past: not suspended; {@link UNTIL_RESUMED}: refused with 401 until it is resumed. */
+  /** Unix milliseconds; in the past: not suspended; `UNTIL_RESUMED`: refused with 401 until it is resumed. */
   suspendedUntil: number,
   /** Whether an admin set `suspendedUntil`, rather than the limiter. */
   suspendedByAdmin: v.boolean(),

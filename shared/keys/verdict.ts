@@ -1,5 +1,11 @@
-import { type KeyRecord, UNTIL_RESUMED } from './key-record.ts';
+import type { KeyRecord } from './key-record.ts';
 import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
+
+/** A key that is refused too often within a minute is suspended this long, in milliseconds. */
+export const SUSPENSION_MS = 5 * 60_000;
+
+/** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
+export const UNTIL_RESUMED = 8_640_000_000_000_000;
 
 /** One of the windows that a key is limited in. */
 export interface Window {

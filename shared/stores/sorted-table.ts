@@ -2,7 +2,6 @@ import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import { type InventoryItem, petStatusSchema } from '../contract/inventory.ts';
-import { type Order, orderStatusSchema } from '../contract/orders.ts';
 import { int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from '../dynamodb.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
@@ -137,19 +136,3 @@ export const stockEntrySchema = v.object({
 /** The stock levels of the store, in ascending petId. */
 export const stockList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<InventoryItem> =>
   new SortedTable(client, tableName, 'petId', stockEntrySchema);
-
-const orderItemSchema = v.pipe(
-  v.object({
-    orderId: int64AttributeSchema,
-    petId: int64AttributeSchema,
-    quantity: safeNumberSchema,
-    shipDate: v.optional(v.string()),
-    status: orderStatusSchema,
-    complete: v.boolean(),
-  }),
-  v.transform(({ orderId, ...rest }): Order => ({ id: orderId, ...rest })),
-);
-
-/** The orders of the store, in ascending id. */
-export const orderList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<Order> =>
-  new SortedTable(client, tableName, 'orderId', orderItemSchema);

@@ -5,7 +5,7 @@ import { writeItems } from '../../infra/write-items.ts';
 import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
-import { orderList } from '../../shared/stores/sorted-table.ts';
+import { orderList } from '../../shared/stores/order-list.ts';
 import { findPet } from '../../shared/stores/find-pet.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';

@@ -1,5 +1,5 @@
-import { type KeyRecord, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
-import { type CountedVerdict, type Refusal, tightest, windowsOf } from '../../shared/keys/verdict.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { type CountedVerdict, type Refusal, tightest, UNTIL_RESUMED, windowsOf } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';
 import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-schedule.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyChange, NewRecord } from '../../../shared/key-registry/key-table.ts';
 import { revocation } from '../../../shared/key-registry/key-table.ts';
-import { type KeyRecord, UNTIL_RESUMED, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';

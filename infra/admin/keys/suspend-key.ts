@@ -1,4 +1,5 @@
-import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import {

@@ -5,7 +5,8 @@ import type { NewKey } from '../../../infra/admin/keys/create-key.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { hashApiKey } from '../../../shared/keys/api-key.ts';
-import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import {
   type CommandName,

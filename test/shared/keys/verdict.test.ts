@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,
   emptyWindows,
@@ -7,6 +7,7 @@ import {
   refusal,
   type Step,
   tightest,
+  UNTIL_RESUMED,
   windowsOf,
 } from '../../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../../shared/keys/window.ts';
