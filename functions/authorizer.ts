@@ -3,7 +3,7 @@ import { errorCatalogue } from '../shared/contract/errors.ts';
 import { operationAt } from '../shared/contract/operations.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { withHealthCheck } from '../shared/health-check.ts';
+import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
 import {
   authorizerMetrics,
@@ -12,13 +12,12 @@ import {
   UNCOUNTED,
   usageIdentifier,
 } from '../shared/http/authorizer-context.ts';
-import { allowedOrigin } from '../shared/http/cors.ts';
+import { allowedOrigin } from '../shared/http/response-headers.ts';
 import { bearerToken, headerValues, requestTime } from '../shared/http/request.ts';
 import { logError } from '../shared/log.ts';
 import { hashApiKey, isPlausibleApiKey } from '../shared/keys/api-key.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { requestLog, takeColdStarts } from '../shared/request-log.ts';
-import { warmUp } from '../shared/warm-up.ts';
 
 /** One try: the SDK repeating a write that did arrive would count a request twice. */
 const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));

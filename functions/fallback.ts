@@ -1,7 +1,7 @@
 import { ServiceError } from '../shared/contract/errors.ts';
 import { methodsOf } from '../shared/contract/operations.ts';
 import { withHealthCheck } from '../shared/health-check.ts';
-import { allowedMethods } from '../shared/http/allowed-methods.ts';
+import { allowedMethods } from '../shared/http/response-headers.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 
 const answerNoOperation = operationHandler(async ({ resource }) => {

@@ -2,20 +2,19 @@ import { ServiceError } from '../shared/contract/errors.ts';
 import { petToJson } from '../shared/contract/pets.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { withHealthCheck } from '../shared/health-check.ts';
-import { deprecationHeaders } from '../shared/http/deprecation.ts';
+import { ANY_ID, warmUp, withHealthCheck } from '../shared/health-check.ts';
+import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { withEntityTag } from '../shared/http/entity-tags.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/request.ts';
-import { PetStore } from '../shared/stores/pet-store.ts';
+import { findPet } from '../shared/stores/find-pet.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
-import { ANY_ID, warmUp } from '../shared/warm-up.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
-const pets = new PetStore(client, requiredEnv('PETS_TABLE'));
+const petsTable = requiredEnv('PETS_TABLE');
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 
-const check = () => Promise.all([pets.find(ANY_ID), stock.find(ANY_ID)]);
+const check = () => Promise.all([findPet(client, petsTable, ANY_ID), stock.find(ANY_ID)]);
 export const initialise = () => warmUp(check);
 
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
@@ -24,7 +23,7 @@ export const handler = withHealthCheck(
   operationHandler(
     async (event) => {
       const petId = parsePetId(event);
-      const [pet, inStock] = await Promise.all([pets.find(petId), stock.find(petId)]);
+      const [pet, inStock] = await Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
       if (!pet) throw new ServiceError('PET_NOT_FOUND');
       return withEntityTag(event, { status: 200, body: petToJson(pet, inStock?.entry.status) });
     },

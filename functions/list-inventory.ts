@@ -1,10 +1,9 @@
 import { inventoryItemToJson, petStatusSchema } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { withHealthCheck } from '../shared/health-check.ts';
+import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { stockList } from '../shared/stores/stock-list.ts';
-import { warmUp } from '../shared/warm-up.ts';
+import { stockList } from '../shared/stores/sorted-table.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const stock = stockList(client, requiredEnv('STOCK_TABLE'));

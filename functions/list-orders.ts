@@ -1,10 +1,9 @@
 import { orderStatusSchema, orderToJson } from '../shared/contract/orders.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { withHealthCheck } from '../shared/health-check.ts';
+import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { orderList } from '../shared/stores/order-list.ts';
-import { warmUp } from '../shared/warm-up.ts';
 
 const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));

@@ -2,8 +2,7 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { gatewayClient } from '../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
-import { syncKeys } from '../shared/key-registry/sync-keys.ts';
-import { countedBySync, type SyncReport } from '../shared/key-registry/sync-report.ts';
+import { countedBySync, syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';
 
 const gateway = gatewayClient();
 const table = new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE'));

@@ -2,15 +2,14 @@ import { type ErrorCode, ServiceError } from '../shared/contract/errors.ts';
 import { entityTag, inventoryItemToJson, inventoryUpdateSchema } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { withHealthCheck } from '../shared/health-check.ts';
+import { ANY_ID, warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { parsePetId } from '../shared/http/request.ts';
-import { stabilityHeader } from '../shared/http/stability.ts';
+import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { idempotentRequest, expectedVersions } from '../shared/http/update-headers.ts';
 import { IdempotentUpdates } from '../shared/stores/idempotent-updates.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
-import { ANY_ID, warmUp } from '../shared/warm-up.ts';
 
 /** The SDK must repeat no write by itself: the stores repeat those that surely were not done. */
 const client = documentClient({ maxAttempts: 1, requestTimeout: 3_000 });

@@ -42,7 +42,7 @@ export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): 
 }
 
 /** Failures that DynamoDB answers when it is too busy: the call was not carried out, and may be sent again. */
-const REFUSALS = new Set([
+const THROTTLED: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'ThrottlingException',
@@ -51,51 +51,40 @@ const REFUSALS = new Set([
   'TransactionInProgressException',
 ]);
 
-/** Whether DynamoDB was too busy for a call, or the item in a transaction: it has surely not been carried out. */
-export function isThrottled(error: unknown): boolean {
-  return error instanceof Error && REFUSALS.has(error.name);
-}
-
-/** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
-export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';
-  if (error instanceof DynamoDBServiceException) return error.$fault === 'server' || REFUSALS.has(error.name);
-  return error.name === 'TimeoutError' || isNetworkError(error) || isServerError(error);
-}
-
-/** The codes that the operating system gives; Node's own, which begin with ERR_, are faults of a program. */
-export function isNetworkError(error: Error): boolean {
-  return /^E(?!RR_)[A-Z]/.test(codeOf(error));
-}
-
-/** A 5xx of something in between, whose body the SDK could not read. */
-function isServerError(error: Error & { readonly $response?: { readonly statusCode?: number } }): boolean {
-  return (error.$response?.statusCode ?? 0) >= 500;
-}
-
-/**
- * Whether the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile finds
- * out only when it uses one: the request has then not arrived.
- */
-export function isConnectionGone(error: unknown): boolean {
-  return ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
-}
-
 /** The connection was refused, or the host not found. */
-const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
-
-/** Whether a call surely was not carried out, and may be sent again. */
-export function wasRefused(error: unknown): boolean {
-  return isThrottled(error) || UNREACHED.has(codeOf(error));
-}
+const UNREACHED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** The code of an error that has one: of the operating system, for an error of the network. */
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
+/** The codes that the operating system gives; Node's own, which begin with ERR_, are faults of a program. */
+export const isNetworkError = (error: Error): boolean => /^E(?!RR_)[A-Z]/.test(codeOf(error));
+
+/** Whether DynamoDB was too busy for a call, or the item in a transaction: it has surely not been carried out. */
+export const isThrottled = (error: unknown): boolean => error instanceof Error && THROTTLED.has(error.name);
+
+/** Whether a call surely was not carried out, and may be sent again. */
+export const wasRefused = (error: unknown): boolean => isThrottled(error) || UNREACHED.has(codeOf(error));
+
 /** Whether a call may have been carried out, or may be yet: no answer came, or none that tells. */
 export const isAnswerLost = (error: unknown): boolean => isUnavailable(error) && !wasRefused(error);
+
+/**
+ * Whether the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile finds
+ * out only when it uses one: the request has then not arrived.
+ */
+export const isConnectionGone = (error: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
+
+/** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';
+  if (error instanceof DynamoDBServiceException) return error.$fault === 'server' || isThrottled(error);
+  // A 5xx of something in between, whose body the SDK could not read.
+  const { $response }: Error & { readonly $response?: { readonly statusCode?: number } } = error;
+  return error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
+}
 
 /** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE where DynamoDB is out of reach */
 export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>
@@ -104,38 +93,32 @@ export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result>
   });
 
 /** The answer where DynamoDB cannot be reached right now. */
-export function unavailable(cause: unknown, message?: string): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', {
-    ...(message !== undefined && { message }),
-    headers: { 'Retry-After': '1' },
-    cause,
-  });
-}
+export const unavailable = (cause: unknown, message?: string): ServiceError =>
+  new ServiceError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': '1' }, cause });
 
-/** The first one included. */
-const MAX_TRIES = 4;
-/** No try begins later: the function has 15 seconds, and a try takes up to six, for a read and a write. */
+/** No try begins later: a function has 10 seconds or more, and a try takes up to six, for a read and a write. */
 const LAST_TRY_AFTER_MS = 5_000;
-/** Before the second try; it doubles with each further one. */
-const LONGEST_FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 250;
 
 /**
- * Makes an attempt again while it fails in a way that `mayRepeat` says. Pauses are random, or those who collide would
- * collide again.
+ * Makes an attempt again while it fails in a way that `mayRepeat` says. Pauses are random and longer each time, or those
+ * who collide would collide again.
  *
+ * @param maxTries the first one included
  * @throws the last failure
  */
 export async function tryAgain<Result>(
   attempt: () => Promise<Result>,
   mayRepeat: (error: unknown) => boolean,
+  maxTries = 4,
 ): Promise<Result> {
   const begun = Date.now();
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayRepeat(error) || tries === MAX_TRIES || Date.now() - begun > LAST_TRY_AFTER_MS) throw error;
+      if (!mayRepeat(error) || tries === maxTries || Date.now() - begun > LAST_TRY_AFTER_MS) throw error;
     }
-    await sleep(Math.random() * LONGEST_FIRST_PAUSE_MS * 2 ** (tries - 1));
+    await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** tries));
   }
 }

@@ -1,12 +1,36 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import { int64Schema } from './contract/int64.ts';
+
+/** Longest that a cold start waits for its first call, in milliseconds. */
+const WARM_UP_MS = 1_000;
+
+/** Id of an item that is read; whether there is one does not matter. */
+export const ANY_ID = v.parse(int64Schema, '0');
 
 /**
  * Calls DynamoDB for whatever its function may do there, and changes nothing.
  *
  * @throws what a request would fail with
  */
-export type HealthCheck = () => Promise<unknown>;
+type HealthCheck = () => Promise<unknown>;
+
+/**
+ * Makes a call of DynamoDB for what the first one sets up: the connection, TLS, the lazy parts of the SDK. Waited for while Lambda
+ * initialises the function, it makes the first request nearly as fast as those that follow.
+ */
+export async function warmUp(check: HealthCheck): Promise<void> {
+  const { promise: timedOut, resolve: giveUp } = Promise.withResolvers<void>();
+  const timer = setTimeout(giveUp, WARM_UP_MS);
+  try {
+    await Promise.race([check(), timedOut]);
+  } catch {
+    // Nothing is lost but time: the first request makes its own call, and tells its client and the log if that fails.
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** A check begins no later than this before its function is stopped. */
 const LAST_TRY_MS = 3_000;

@@ -2,6 +2,9 @@ import type { OperationId } from './contract/operations.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import { requiredEnv } from './environment.ts';
 
+/** Where the metrics of all stages are; each has its stack as a dimension of its own. */
+export const METRICS_NAMESPACE = 'PetStoreInventory';
+
 /**
  * The metrics of requests by their names, each a count, with the dimensions that it is kept by. Every distinct set of
  * dimension values is a metric of its own to CloudWatch, and to its bill.

@@ -9,9 +9,9 @@ import { MAX_QUANTITY, petStatuses } from '../shared/contract/inventory.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { API_VERSION, operations } from '../shared/contract/operations.ts';
 import { limitHeaders } from '../shared/http/authorizer-context.ts';
-import { STABILITY_HEADER } from '../shared/http/stability.ts';
+import { STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
-import { SUSPENSION_MS } from '../shared/keys/suspension.ts';
+import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
 import { MOST_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
 
 const guide = readFileSync(new URL('../docs/guide.md', import.meta.url), 'utf8');

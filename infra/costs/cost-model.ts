@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { errorCatalogue } from '../../shared/contract/errors.ts';
 import { operations } from '../../shared/contract/operations.ts';
 import { type Limits, planIds } from '../../shared/keys/plans.ts';
-import { countedBySync } from '../../shared/key-registry/sync-report.ts';
+import { countedBySync } from '../../shared/key-registry/sync-keys.ts';
 import { requestMetrics } from '../../shared/request-log.ts';
 import { prices, TRACED_SHARE } from './prices.ts';
 

@@ -1,14 +1,16 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
 import { operations } from '../../shared/contract/operations.ts';
 import type { limitHeaders } from '../../shared/http/authorizer-context.ts';
-import { corsHeaders } from '../../shared/http/cors.ts';
-import { deprecationHeaders } from '../../shared/http/deprecation.ts';
-import { STABILITY_HEADER } from '../../shared/http/stability.ts';
+import {
+  corsHeaders,
+  deprecationHeaders,
+  securityHeaders,
+  STABILITY_HEADER,
+} from '../../shared/http/response-headers.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { stages } from '../stages.ts';
 import { EXAMPLE_CURSOR, exampleTimes } from './examples.ts';
 import { challenges } from '../../shared/http/authorizer-answer.ts';
-import { securityHeaders } from '../../shared/http/security-headers.ts';
 import { countSchema, int64, int64From } from './schemas.ts';
 
 /** As long as a header can be that a gateway lets through. */

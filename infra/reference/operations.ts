@@ -1,7 +1,7 @@
 import type { OperationObject, PathsObject, ResponseObject } from 'openapi3-ts/oas31';
 import * as v from 'valibot';
 import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
-import { STABILITY_HEADER } from '../../shared/http/stability.ts';
+import { STABILITY_HEADER } from '../../shared/http/response-headers.ts';
 import type { StageSettings } from '../stages.ts';
 import { exampleTexts, exampleValue } from './examples.ts';
 import { deprecationText } from './guide.ts';

@@ -2,8 +2,7 @@ import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
 import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
-import { corsHeaders } from '../../shared/http/cors.ts';
-import { securityHeaders } from '../../shared/http/security-headers.ts';
+import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 
 interface Answer {
   readonly code: ErrorCode;

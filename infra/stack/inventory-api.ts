@@ -20,10 +20,8 @@ import {
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
 import { methodsFor, methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
-import { allowedMethods } from '../../shared/http/allowed-methods.ts';
+import { allowedMethods, allowedRequestHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
-import { allowedRequestHeaders } from '../../shared/http/cors.ts';
-import { securityHeaders } from '../../shared/http/security-headers.ts';
 import { TRACED_SHARE } from '../costs/prices.ts';
 import type { StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';

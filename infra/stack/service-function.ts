@@ -11,7 +11,7 @@ import {
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { METRICS_NAMESPACE } from '../../shared/metrics-namespace.ts';
+import { METRICS_NAMESPACE } from '../../shared/request-log.ts';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleFunction } from './bundle.ts';

@@ -34,10 +34,6 @@ export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   readonly maxConcurrent?: number | undefined;
   /** Told of every repetition, before the pause. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Told of every request before it is sent; its headers, which have the API key, may be changed. */
-  readonly onRequest?: ((request: Request) => void | Promise<void>) | undefined;
-  /** Told of every answer; gets a copy, whose body may be read. */
-  readonly onResponse?: ((response: Response) => void | Promise<void>) | undefined;
   /** What requests are sent with; the `fetch` of the platform by default. */
   readonly fetch?: typeof fetch | undefined;
 }

@@ -40,7 +40,7 @@ export class RetryAndLimits {
         await this.#enter(call);
         return await this.#send(request, body, settings).finally(() => this.#leave());
       } catch (error) {
-        if (!isPassing(error, request) || attempt > settings.maxRetries) throw error;
+        if (!isPassing(error) || attempt > settings.maxRetries) throw error;
         const pause = pauseAfter(error, attempt, settings.retryDelay);
         if (pause > call.pauseLeft) throw error;
         call.pauseLeft -= pause;
@@ -51,9 +51,7 @@ export class RetryAndLimits {
   }
 
   async #send(request: Request, body: string | null, settings: ClientSettings): Promise<Response> {
-    await settings.onRequest?.(request);
     const response = await fetchWhole(request, body, settings);
-    await settings.onResponse?.(response.clone());
     const limits = readLimits(response.headers);
     this.limits = limits ?? this.limits;
     this.#room = Math.max(1, Math.min(settings.maxConcurrent, limits?.remaining ?? Infinity));
@@ -134,13 +132,11 @@ async function fetchWhole(
 }
 
 /**
- * Whether a failed request may be repeated. One that was refused for what it is would be refused again; one that got no
- * answer may have been carried out, so an update is repeated only with an Idempotency-Key, the same in all requests.
+ * Whether a failed request may be repeated. One that was refused for what it is would be refused again. One that got no
+ * answer may have been carried out; an update is carried out once all the same, by its Idempotency-Key.
  */
-function isPassing(error: unknown, { method, headers }: Request): error is ApiError | ConnectionError {
-  if (method !== 'GET' && !headers.has('Idempotency-Key')) return false;
-  return error instanceof ConnectionError || (error instanceof ApiError && PASSING_STATUSES.has(error.status));
-}
+const isPassing = (error: unknown): error is ApiError | ConnectionError =>
+  error instanceof ConnectionError || (error instanceof ApiError && PASSING_STATUSES.has(error.status));
 
 /**
  * Milliseconds until the next request: as long as `Retry-After` says, and on top a backoff that doubles each time. A random

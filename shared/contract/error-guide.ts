@@ -1,147 +1,138 @@
-import type { ErrorCode } from './errors.ts';
+import { type ErrorCode, errorCatalogue } from './errors.ts';
 import { IDEMPOTENCY_KEY_RULE } from './idempotency-key.ts';
 
 /** Whether the same request may succeed later: not unless something is changed; when `Retry-After` says; with backoff. */
 export type Retry = 'never' | 'after' | 'backoff';
 
-export interface ErrorAdvice {
+interface Words {
   /** When the service answers with the error. */
   readonly cause: string;
   /** What the client does about it. */
   readonly remedy: string;
+}
+
+export interface ErrorAdvice extends Words {
   readonly retry: Retry;
 }
 
-/** What the docs say of each error code. Not beside the catalogue, so that no function carries it. */
-export const errorGuide: Record<ErrorCode, ErrorAdvice> = {
+/** Not beside the catalogue, so that no function carries it. */
+const words: Readonly<Record<string, Words>> = {
   BAD_REQUEST: {
     cause: 'The request line, a header or the encoding is not valid HTTP, or the gateway could not read the request.',
     remedy: 'Check the request line, the headers and the body.',
-    retry: 'never',
   },
   INVALID_PET_ID: {
     cause: 'The path has something in the place of petId that is no whole number, or one beyond 64 bits.',
     remedy: 'Use a petId as GET /inventory lists it.',
-    retry: 'never',
   },
   INVALID_QUERY: {
     cause: 'A list was asked for with a parameter that it does not have, one given twice, or a value out of its range.',
     remedy: 'Correct the parameter that the message names: a list takes limit, cursor and status.',
-    retry: 'never',
   },
   INVALID_CURSOR: {
     cause: 'The cursor was changed, cut off, or taken from another list or with another status.',
     remedy: 'Follow the Link header of a page as it is, or begin again without a cursor.',
-    retry: 'never',
   },
   INVALID_HEADER: {
     cause: `If-Match is no list of entity tags, If-None-Match of an update is not *, or Idempotency-Key is not what it must be: ${IDEMPOTENCY_KEY_RULE}.`,
     remedy: 'Correct the header that the message names.',
-    retry: 'never',
   },
   INVALID_BODY: {
     cause:
       'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not written as an integer from 0 to 2147483647, or has a field that is not known or given twice.',
     remedy: 'Correct the field that the message names.',
-    retry: 'never',
   },
   API_KEY_MISSING: {
     cause: 'The request has no Authorization header, has several, or has one of another form than Bearer <API_KEY>.',
     remedy: 'Add the header. A key in the query string or in another header is not looked at.',
-    retry: 'never',
   },
   API_KEY_INVALID: {
     cause:
       'No such key was ever issued, its checksum does not fit (a typo), or it was disabled, revoked, rotated with its grace over, or has expired.',
     remedy: 'Check the key letter by letter, or ask the admin of the store for a new one.',
-    retry: 'never',
   },
   FORBIDDEN: {
     cause: 'The firewall in front of the service took the request for an attack, or its address for a flood.',
     remedy: 'Slow down, and check the request for patterns that look like an attack.',
-    retry: 'backoff',
   },
   PET_NOT_FOUND: {
     cause: 'The petId is well-formed, but the store has no stock entry for it, or for GET /pets no pet.',
     remedy: 'Use a petId as GET /inventory lists it.',
-    retry: 'never',
   },
   ROUTE_NOT_FOUND: {
     cause: 'No operation has this path; a missing /v1 is enough.',
     remedy: 'Compare the path with the operations of the API reference; it starts with /v1.',
-    retry: 'never',
   },
   METHOD_NOT_ALLOWED: {
     cause: 'The path exists, but not with this method. The Allow header names those that it has.',
     remedy: 'Use one of the methods in the Allow header.',
-    retry: 'never',
   },
   PRECONDITION_FAILED: {
     cause:
       'Somebody has updated the stock entry since the ETag in If-Match was given out; or If-None-Match: * asks for there to be none. Nothing was changed.',
     remedy: 'Look at the stock as it is now, decide again, and send the update with the ETag of this answer.',
-    retry: 'never',
   },
   PAYLOAD_TOO_LARGE: {
     cause: 'The body is larger than 16 KiB, or than the gateway takes.',
     remedy: 'Send only the fields that the operation knows.',
-    retry: 'never',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     cause:
       'The body was sent with another Content-Type than application/json, or with none, or with a Content-Encoding.',
     remedy: 'Set the Content-Type header to application/json, and send the body uncompressed.',
-    retry: 'never',
   },
   IDEMPOTENCY_KEY_REUSED: {
     cause: 'Within 24 hours the same Idempotency-Key came with another petId, body or If-Match.',
     remedy: 'Make a new key for every update, and send one again only with the very same request.',
-    retry: 'never',
   },
   RATE_LIMIT_EXCEEDED: {
     cause:
       'The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day.',
     remedy: 'Wait as many seconds as Retry-After says, then back off exponentially.',
-    retry: 'after',
   },
   DAILY_QUOTA_EXCEEDED: {
     cause:
       'The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC.',
     remedy: 'Wait as many seconds as Retry-After says, or move to a higher plan.',
-    retry: 'after',
   },
   API_KEY_SUSPENDED: {
     cause:
       'The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time.',
     remedy: 'Stop all requests with this key for as many seconds as Retry-After says.',
-    retry: 'after',
   },
   TOO_MANY_REQUESTS: {
     cause:
       'Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is.',
     remedy: 'Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.',
-    retry: 'after',
   },
   INTERNAL_ERROR: {
     cause: 'The service ran into a fault of its own. It is logged under the request id.',
     remedy: 'Try again later; if it stays, report the x-amzn-RequestId header of the answer.',
-    retry: 'backoff',
   },
   BAD_GATEWAY: {
     cause: 'The operation crashed or gave no proper answer. An update may or may not have happened.',
     remedy: 'Try again with exponential backoff; an update with the Idempotency-Key of the first try.',
-    retry: 'backoff',
   },
   SERVICE_UNAVAILABLE: {
     cause:
       'The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that nobody can tell.',
     remedy:
       'Wait as many seconds as Retry-After says, then try again with exponential backoff; an update with the Idempotency-Key of the first try.',
-    retry: 'after',
   },
   GATEWAY_TIMEOUT: {
     cause: 'The operation did not finish in time. An update may or may not have happened.',
     remedy: 'Try again with exponential backoff; an update with the Idempotency-Key of the first try.',
-    retry: 'backoff',
   },
-};
+} satisfies Record<ErrorCode, Words>;
+
+/** The limits and a database out of reach pass; faults of ours may, and the firewall forgets. */
+function retryOf(status: number): Retry {
+  if (status === 429 || status === 503) return 'after';
+  return status === 403 || status >= 500 ? 'backoff' : 'never';
+}
+
+/** What the docs say of each error code. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the codes of `words`, which has all
+export const errorGuide = Object.fromEntries(
+  Object.entries(errorCatalogue).map(([code, { status }]) => [code, { ...words[code], retry: retryOf(status) }]),
+) as Record<ErrorCode, ErrorAdvice>;

@@ -42,13 +42,20 @@ export interface ErrorBody {
   readonly status: number;
 }
 
+interface ServiceErrorOptions {
+  /** In the place of that of the catalogue. */
+  readonly message?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
 /** A failure that is an answer: thrown anywhere below the pipeline, sent as its Error body. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, options: { message?: string; headers?: Record<string, string>; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
     super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
     this.code = code;
     this.headers = options.headers ?? {};

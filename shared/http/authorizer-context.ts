@@ -3,11 +3,11 @@ import type { ErrorCode } from '../contract/errors.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { PlanId } from '../keys/plans.ts';
 import {
+  type CountedVerdict,
   emptyWindows,
-  type RateLimit,
-  type RefusalReason,
-  retryAfterSeconds,
-  type Verdict,
+  type Refusal,
+  tightest,
+  type Window,
   type Windows,
   windowsOf,
 } from '../keys/verdict.ts';
@@ -19,7 +19,7 @@ const codeOfRefusal = {
   minute: 'RATE_LIMIT_EXCEEDED',
   day: 'DAILY_QUOTA_EXCEEDED',
   suspended: 'API_KEY_SUSPENDED',
-} as const satisfies Record<RefusalReason, ErrorCode>;
+} as const satisfies Record<Refusal['reason'], ErrorCode>;
 
 /**
  * What the authorizer tells the gateway and the functions about a request. API Gateway hands every value over as text.
@@ -56,11 +56,12 @@ export const limitHeaders = {
   RateLimit: 'rateLimit',
 } as const satisfies Record<string, keyof AuthorizerContext>;
 
-export function contextOf(verdict: Exclude<Verdict, { kind: 'denied' }>, now: number): AuthorizerContext {
+export function contextOf(verdict: CountedVerdict, now: number): AuthorizerContext {
   const outcome = verdict.kind === 'admitted' ? ADMITTED : codeOfRefusal[verdict.reason];
-  const retryAfter = verdict.kind === 'admitted' ? 1 : retryAfterSeconds(verdict.rateLimit, now);
-  const { lineage } = verdict.key;
-  return { outcome, lineage, ...limitContext(verdict.rateLimit, windowsOf(verdict), retryAfter, now) };
+  const windows = windowsOf(verdict);
+  const least = tightest(windows);
+  const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, now));
+  return { outcome, lineage: verdict.key.lineage, ...limitContext(least, windows, retryAfter, now) };
 }
 
 /** The principal of a request that could not be counted. */
@@ -86,8 +87,8 @@ export const unknownLimit = {
   rateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
 } as const satisfies Record<(typeof limitHeaders)[keyof typeof limitHeaders], string>;
 
-function limitContext(tightest: RateLimit, windows: Windows, retryAfter: number, now: number): LimitContext {
-  const { limit, remaining, resetsAt } = tightest;
+function limitContext(least: Window, windows: Windows, retryAfter: number, now: number): LimitContext {
+  const { limit, remaining, resetsAt } = least;
   const each = Object.entries(windows);
   return {
     limit: String(limit),
@@ -101,7 +102,8 @@ function limitContext(tightest: RateLimit, windows: Windows, retryAfter: number,
   };
 }
 
-const secondsUntil = ({ resetsAt }: RateLimit, now: number): number => Math.max(0, Math.ceil((resetsAt - now) / 1_000));
+/** Whole seconds, the unit of `Retry-After` (RFC 9110 §10.2.3) too. */
+const secondsUntil = ({ resetsAt }: Window, now: number): number => Math.max(0, Math.ceil((resetsAt - now) / 1_000));
 
 /** Reads the context in a function. Throws where it is missing: without a verdict nothing may be served. */
 export function parseAuthorizerContext(context: unknown): AuthorizerContext {

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { allowedMethods } from './allowed-methods.ts';
-import { headerValues } from './request.ts';
+import { allowedMethods } from './response-headers.ts';
+import { headerValues, quoted } from './request.ts';
 
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
 export const MAX_BODY_BYTES = 16 * 1024;
@@ -36,7 +36,7 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
 const unsupported = ({ resource }: APIGatewayProxyEvent, message?: string): ServiceError =>
   new ServiceError('UNSUPPORTED_MEDIA_TYPE', {
     headers: allowedMethods(resource),
-    ...(message !== undefined && { message }),
+    message,
   });
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
@@ -89,9 +89,6 @@ function duplicateField(json: string): string | undefined {
   }
   return undefined;
 }
-
-/** Field names are the caller's, so they are cut short. */
-const quoted = (field: string): string => JSON.stringify(field.slice(0, 40));
 
 /** One sentence about one fault of the body, naming its field. */
 function describe(issue: v.BaseIssue<unknown>): string {

@@ -10,7 +10,7 @@ import { withEntityTag } from './entity-tags.ts';
 import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
 import { type Reply, streamingHandler } from './operation-handler.ts';
 import { headerValues } from './request.ts';
-import { stabilityHeader } from './stability.ts';
+import { stabilityHeader } from './response-headers.ts';
 
 export interface List<Entry, Status extends string> {
   readonly operation: OperationId;
@@ -61,7 +61,10 @@ async function onePage<Entry, Status extends string>(
   return withEntityTag(event, { status: 200, headers: { Link }, body });
 }
 
-/** The first entries are read before the answer begins, so that a store out of reach is an Error body. */
+/**
+ * The list as a stream that is read as it is taken. The first entries are read before the answer begins, so that a store
+ * out of reach is an Error body.
+ */
 async function wholeList<Entry, Status extends string>(
   { requestContext: { requestId } }: APIGatewayProxyEvent,
   { entries, toJson, idleTimeoutMs = IDLE_TIMEOUT_MS }: List<Entry, Status>,
@@ -69,50 +72,31 @@ async function wholeList<Entry, Status extends string>(
 ): Promise<Reply<Readable>> {
   const parts = entries.all(status);
   const first = await parts.next();
-  const text = cutOffWhenIdle(jsonArray(first, parts, toJson), idleTimeoutMs, (error) => {
-    logError('A list broke off after its answer had begun', error, { requestId });
-  });
-  return { status: 200, body: text };
-}
-
-/** The text of a JSON array, part by part as the entries are read. */
-async function* jsonArray<Entry>(
-  first: IteratorResult<readonly Entry[]>,
-  parts: AsyncGenerator<readonly Entry[]>,
-  toJson: (entry: Entry) => string,
-): AsyncGenerator<string> {
-  let separator = '[';
-  for (let part = first; !part.done; part = await parts.next()) {
-    if (part.value.length === 0) continue;
-    yield separator + part.value.map(toJson).join(',');
-    separator = ',';
-  }
-  yield separator === '[' ? '[]' : ']';
-}
-
-/** A stream of a text, which ends with an error when its reader takes nothing for too long: it costs the function's time. */
-function cutOffWhenIdle(
-  text: AsyncGenerator<string>,
-  idleTimeoutMs: number,
-  onError: (error: unknown) => void,
-): Readable {
-  const timed = async function* (): AsyncGenerator<string> {
+  let timer: NodeJS.Timeout | undefined;
+  /** From part to part the reader has so long: one that takes nothing costs the function's time. */
+  const timed = (part: string): string => {
+    clearTimeout(timer);
+    timer = setTimeout(() => stream.destroy(new Error('The reader has stalled')), idleTimeoutMs);
+    return part;
+  };
+  const jsonArray = async function* (): AsyncGenerator<string> {
+    let separator = '[';
     try {
-      for await (const part of text) {
-        const timer = setTimeout(() => stream.destroy(new Error('The reader has stalled')), idleTimeoutMs);
-        try {
-          yield part;
-        } finally {
-          clearTimeout(timer);
-        }
+      for (let part = first; !part.done; part = await parts.next()) {
+        if (part.value.length === 0) continue;
+        yield timed(separator + part.value.map(toJson).join(','));
+        separator = ',';
       }
+      yield timed(separator === '[' ? '[]' : ']');
     } catch (error) {
-      onError(error);
+      logError('A list broke off after its answer had begun', error, { requestId });
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   };
-  const stream = Readable.from(timed());
-  return stream;
+  const stream = Readable.from(jsonArray());
+  return { status: 200, body: stream };
 }
 
 /** API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. */

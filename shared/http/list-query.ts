@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { cursorSchema, limitSchema } from '../contract/list-query.ts';
+import { quoted } from './request.ts';
 
 /** What a client asked of a list. */
 export interface ListQuery<Status extends string> {
@@ -50,9 +51,6 @@ function describe(issue: v.BaseIssue<unknown>): string {
   const name = quoted(v.getDotPath(issue) ?? '');
   return issue.expected === 'never' ? `The parameter ${name} is not known.` : `The parameter ${name} ${issue.message}.`;
 }
-
-/** Names are the caller's, so they are cut short. */
-const quoted = (name: string): string => JSON.stringify(name.slice(0, 40));
 
 /** A place in a list: after an id, among the entries with a status. */
 export interface Place {

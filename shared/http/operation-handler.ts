@@ -14,9 +14,8 @@ import {
   refusalCode,
   unknownLimit,
 } from './authorizer-context.ts';
-import { allowedOrigin, corsHeaders } from './cors.ts';
+import { allowedOrigin, corsHeaders, securityHeaders } from './response-headers.ts';
 import { requestTime } from './request.ts';
-import { securityHeaders } from './security-headers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

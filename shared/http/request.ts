@@ -36,3 +36,6 @@ export function parsePetId({ pathParameters }: APIGatewayProxyEvent): Int64 {
   if (!isInt64(petId)) throw new ServiceError('INVALID_PET_ID');
   return petId;
 }
+
+/** A name that the caller has given, for a message: in quotes, and cut short. */
+export const quoted = (name: string): string => JSON.stringify(name.slice(0, 40));

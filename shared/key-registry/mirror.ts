@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { type KeyRecord, unusedCounters } from '../keys/key-record.ts';
-import { UNTIL_RESUMED } from '../keys/suspension.ts';
+import { UNTIL_RESUMED } from '../keys/verdict.ts';
 import type { ApiStage } from './gateway-client.ts';
 import { type GatewayKey, isOnNoPlan, readKeyAgain } from './gateway-state.ts';
 import {
@@ -12,23 +12,27 @@ import {
   revocation,
   UnreadableRecordError,
 } from './key-table.ts';
-import type { SyncReport } from './sync-report.ts';
+import type { SyncReport } from './sync-keys.ts';
+
+/** What a sync works with. */
+interface Sync {
+  readonly gateway: APIGatewayClient;
+  readonly table: KeyTable;
+  readonly stage: ApiStage;
+  readonly report: SyncReport;
+}
+
+type Change = 'added' | 'changed' | 'disabled' | 'removed';
 
 /**
  * Brings one record after the other up to date, and reports what it did. Each write replaces the revision that was read
  * before API Gateway was. A suspension and a revocation are none of its business: they stay.
  */
 export class Mirror {
-  readonly #gateway: APIGatewayClient;
-  readonly #table: KeyTable;
-  readonly #stage: ApiStage;
-  readonly #report: SyncReport;
+  readonly #sync: Sync;
 
-  constructor(gateway: APIGatewayClient, table: KeyTable, stage: ApiStage, report: SyncReport) {
-    this.#gateway = gateway;
-    this.#table = table;
-    this.#stage = stage;
-    this.#report = report;
+  constructor(sync: Sync) {
+    this.#sync = sync;
   }
 
   /** A key that has no record. @param lineage that of the keys it replaces, or its own id */
@@ -36,7 +40,7 @@ export class Mirror {
     if (!registered || isLeftAlone) return;
     if ('problem' in registered) return this.#reportProblem(keyId, registered.problem);
     const record = { ...registered.identity, ...unusedCounters, lineage, interimUntil: 0, revoked: false };
-    await this.#write('added', keyId, () => this.#table.add(record));
+    await this.#write('added', keyId, () => this.#sync.table.add(record));
   }
 
   /** A key that is on a plan, or left alone. */
@@ -45,35 +49,31 @@ export class Mirror {
     if (!registered || isLeftAlone || 'problem' in registered) {
       if (registered && 'problem' in registered && !isLeftAlone) this.#reportProblem(keyId, registered.problem);
       // The table stays as it is, but neither a command at work nor a typo keeps a key open that was closed.
-      return apiKey.enabled ? this.#unchanged(keyId) : this.#disable(record);
+      return this.#change('disabled', record, apiKey.enabled ? {} : { enabled: false });
     }
     const isSuspended = record.suspendedUntil >= UNTIL_RESUMED;
     if (isSuspended && apiKey.enabled)
       this.#reportProblem(keyId, `is suspended, but enabled in API Gateway: suspend it again, or resume it`);
     const identity = { ...registered.identity, ...(isSuspended && !record.enabled && { enabled: false }) };
-    const names = identityNames.filter((name) => record[name] !== identity[name]);
-    if (names.length === 0) return this.#unchanged(keyId);
-    const loosens = names.some(
-      (name) => name === 'expiresAt' || name === 'replacedBy' || (name === 'enabled' && identity[name]),
-    );
-    const change: KeyChange = Object.fromEntries(names.map((name) => [name, identity[name]]));
-    await this.#write('changed', keyId, async () => {
-      return (!loosens || (await this.#isStill(key))) && this.#revise(record, change);
-    });
+    const loosens =
+      identity.expiresAt !== record.expiresAt ||
+      identity.replacedBy !== record.replacedBy ||
+      (identity.enabled && !record.enabled);
+    const change = Object.fromEntries(identityNames.map((name) => [name, identity[name]]));
+    await this.#change('changed', record, change, async () => !loosens || this.#isStill(key));
   }
 
   /** A key that API Gateway seems to have no longer. */
   async remove(record: KeyRecord): Promise<void> {
-    await this.#write('removed', record.keyId, async () => {
-      const isGone = (await readKeyAgain(this.#gateway, record.keyId)) === undefined;
-      return isGone && this.#revise(record, revocation());
-    });
+    const isGone = async () => (await readKeyAgain(this.#sync.gateway, record.keyId)) === undefined;
+    await this.#change('removed', record, revocation(), isGone);
   }
 
   /** A key that seems to be on no plan. */
   async disableUnlessPlanned(record: KeyRecord, { keyId }: GatewayKey): Promise<void> {
-    if (record.enabled && !(await isOnNoPlan(this.#gateway, this.#stage, keyId))) this.#report.conflicts.push(keyId);
-    else await this.#disable(record);
+    await this.#change('disabled', record, { enabled: false }, () =>
+      isOnNoPlan(this.#sync.gateway, this.#sync.stage, keyId),
+    );
   }
 
   /** A key that was revoked, and is in API Gateway all the same, under its id or another. */
@@ -84,38 +84,41 @@ export class Mirror {
         ? 'was revoked, but is still in API Gateway: revoke it again'
         : `is the same as ${record.keyId}, which was revoked, and stays closed: delete it and issue another`,
     );
-    if (isHalfPurged(record)) await this.#table.revise(record, revocation());
+    if (isHalfPurged(record)) await this.#sync.table.revise(record, revocation());
   }
 
-  async #revise(record: KeyRecord, change: KeyChange): Promise<boolean> {
-    return (await this.#table.revise(record, change)) !== undefined;
+  /** Changes what differs in a record. @param isConfirmed asks API Gateway once more: a list may lag behind */
+  async #change(
+    what: Change,
+    record: KeyRecord,
+    wanted: KeyChange,
+    isConfirmed: () => Promise<boolean> = () => Promise.resolve(true),
+  ): Promise<void> {
+    const keyId = wanted.keyId ?? record.keyId;
+    const before: Readonly<Record<string, unknown>> = record;
+    const change = Object.fromEntries(Object.entries(wanted).filter(([name, value]) => before[name] !== value));
+    if (Object.keys(change).length === 0) return void this.#sync.report.unchanged.push(keyId);
+    await this.#write(what, keyId, async () => {
+      return (await isConfirmed()) && (await this.#sync.table.revise(record, change)) !== undefined;
+    });
   }
 
-  #unchanged(keyId: string): void {
-    this.#report.unchanged.push(keyId);
-  }
-
-  async #disable(record: KeyRecord): Promise<void> {
-    if (!record.enabled) return this.#unchanged(record.keyId);
-    await this.#write('disabled', record.keyId, () => this.#revise(record, { enabled: false }));
-  }
-
-  /** Asks for a key once more before something lets it in, or in for longer, on the strength of a list. */
   async #isStill({ keyId, apiKey }: GatewayKey): Promise<boolean> {
-    const now = await readKeyAgain(this.#gateway, keyId);
+    const now = await readKeyAgain(this.#sync.gateway, keyId);
     return now?.enabled === apiKey.enabled && isDeepStrictEqual({ ...now?.tags }, { ...apiKey.tags });
   }
 
-  async #write(what: 'added' | 'changed' | 'disabled' | 'removed', keyId: string, write: () => Promise<boolean>) {
+  /** @param write says whether it was done, or somebody else was faster */
+  async #write(what: Change, keyId: string, write: () => Promise<boolean>): Promise<void> {
     try {
-      this.#report[(await write()) ? what : 'conflicts'].push(keyId);
+      this.#sync.report[(await write()) ? what : 'conflicts'].push(keyId);
     } catch (error) {
       if (!(error instanceof UnreadableRecordError)) throw error;
-      this.#report.problems.push(`${error.message}. Nothing was written.`);
+      this.#sync.report.problems.push(`${error.message}. Nothing was written.`);
     }
   }
 
   #reportProblem(keyId: string, problem: string): void {
-    this.#report.problems.push(`The key ${keyId} ${problem}.`);
+    this.#sync.report.problems.push(`The key ${keyId} ${problem}.`);
   }
 }

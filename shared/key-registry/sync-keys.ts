@@ -4,7 +4,33 @@ import type { ApiStage } from './gateway-client.ts';
 import { type GatewayKey, type GatewayState, readGatewayState } from './gateway-state.ts';
 import type { KeyTable } from './key-table.ts';
 import { Mirror } from './mirror.ts';
-import { emptyReport, type SyncReport } from './sync-report.ts';
+
+/** What a sync did, in ids of keys. */
+export interface SyncReport {
+  readonly added: string[];
+  readonly changed: string[];
+  /** They are on no plan, or disabled in API Gateway; their counters are kept. */
+  readonly disabled: string[];
+  /** They are gone from API Gateway, and closed for good. */
+  readonly removed: string[];
+  /** Changed by somebody else meanwhile, and left to the next sync. */
+  readonly conflicts: string[];
+  readonly unchanged: string[];
+  /** What an admin should put right, in words. */
+  readonly problems: string[];
+  /** API keys of the account in the region, of all stages and services: AWS has a limit to them. */
+  readonly keysInAccount: number;
+}
+
+/** What the line of a sync counts, each with the part of its report. Of those that are not 0, CloudWatch makes metrics. */
+export const countedBySync = {
+  KeysAdded: 'added',
+  KeysChanged: 'changed',
+  KeysDisabled: 'disabled',
+  KeysRemoved: 'removed',
+  SyncConflicts: 'conflicts',
+  SyncProblems: 'problems',
+} as const satisfies Record<string, keyof Omit<SyncReport, 'keysInAccount' | 'unchanged'>>;
 
 export interface SyncOptions {
   /** Closes keys even where they are so many that a fault is more likely than an admin. */
@@ -27,12 +53,12 @@ export async function syncKeys(
   gateway: APIGatewayClient,
   table: KeyTable,
   stage: ApiStage,
-  options: SyncOptions = {},
+  { force = false }: SyncOptions = {},
 ): Promise<SyncReport> {
-  const first = await syncOnce(gateway, table, stage, options);
+  const first = await syncOnce(gateway, table, stage, force);
   if (first.conflicts.length === 0) return first;
   // Somebody changed a key while API Gateway was being read: look again.
-  const second = await syncOnce(gateway, table, stage, options);
+  const second = await syncOnce(gateway, table, stage, force);
   for (const name of ['added', 'changed', 'disabled', 'removed'] as const) second[name].unshift(...first[name]);
   return second;
 }
@@ -41,7 +67,7 @@ async function syncOnce(
   gateway: APIGatewayClient,
   table: KeyTable,
   stage: ApiStage,
-  { force = false }: SyncOptions,
+  force: boolean,
 ): Promise<SyncReport> {
   // The table is read before API Gateway: a record that changes from here on has another revision than the one read.
   const records = new Map<string, KeyRecord>();
@@ -50,16 +76,17 @@ async function syncOnce(
     for (const record of page) records.set(record.keyHash, record);
   }
   const state = await readGatewayState(gateway, stage);
-  const report = emptyReport([...unreadable.values(), ...state.problems], state.keysInAccount);
-  const mirror = new Mirror(gateway, table, stage, report);
-  const work: (() => Promise<void>)[] = [];
+  const problems = [...unreadable.values(), ...state.problems];
+  const did = { added: [], changed: [], disabled: [], removed: [], conflicts: [], unchanged: [] };
+  const report: SyncReport = { ...did, problems, keysInAccount: state.keysInAccount };
+  const mirror = new Mirror({ gateway, table, stage, report });
   const recordOfId = new Map([...records.values()].map((record) => [record.keyId, record]));
-  const missing: Missing[] = [];
-  for (const record of records.values())
-    if (!record.revoked && !state.keys.has(record.keyHash)) missing.push({ record });
+  const gone = [...records.values()].filter(({ revoked, keyHash }) => !revoked && !state.keys.has(keyHash));
+  const missing: Missing[] = gone.map((record) => ({ record }));
+  const work: (() => Promise<void>)[] = [];
   for (const [keyHash, keys] of state.keys) {
     const record = records.get(keyHash);
-    const key = pickKey(keys, record, report.problems);
+    const key = pickKey(keys, record, problems);
     if (!key || unreadable.has(keyHash)) continue;
     const isOnPlan = key.registered !== undefined || key.isLeftAlone;
     if (!record) work.push(() => mirror.add(key, lineageOf(key.keyId, state, recordOfId)));
@@ -67,8 +94,8 @@ async function syncOnce(
     else if (isOnPlan) work.push(() => mirror.update(record, key));
     else if (state.hasAllPlans) missing.push({ record, key });
   }
-  const open = [...records.values()].filter(({ enabled }) => enabled).length;
-  for (const { record, key } of force ? missing : withoutMass(missing, open, report.problems)) {
+  const open = records.values().filter(({ enabled }) => enabled);
+  for (const { record, key } of force ? missing : withoutMass(missing, [...open].length, problems)) {
     work.push(() => (key ? mirror.disableUnlessPlanned(record, key) : mirror.remove(record)));
   }
   await inParallel(work);
@@ -94,23 +121,14 @@ function withoutMass(missing: readonly Missing[], open: number, problems: string
   return closed;
 }
 
-const createdAt = ({ apiKey }: GatewayKey): number => apiKey.createdDate?.getTime() ?? 0;
-
-/** The one of the keys with one hash that counts: the one that the table has, or the oldest. */
-function pickKey(
-  keys: readonly GatewayKey[],
-  record: KeyRecord | undefined,
-  problems: string[],
-): GatewayKey | undefined {
-  const byAge = keys.toSorted((a, b) => createdAt(a) - createdAt(b) || (a.keyId < b.keyId ? -1 : 1));
-  const picked = byAge.find(({ keyId }) => keyId === record?.keyId) ?? byAge[0];
-  const others = byAge.filter((key) => key !== picked && (record ?? key.registered));
-  if (picked && others.length > 0) {
-    const ids = others.map(({ keyId }) => keyId).join(', ');
+/** The one of the keys with one hash that counts: the one that the table has, or the first. */
+function pickKey(keys: readonly GatewayKey[], record: KeyRecord | undefined, problems: string[]) {
+  const picked = keys.find(({ keyId }) => keyId === record?.keyId) ?? keys[0];
+  const others = keys.flatMap(({ keyId }) => (keyId === picked?.keyId ? [] : keyId)).join(', ');
+  if (others !== '')
     problems.push(
-      `${ids}: the same key as ${picked.keyId}, one with the other's hash as its value. Delete the former.`,
+      `${others}: the same key as ${picked?.keyId}, one with the other's hash as its value. Delete the former.`,
     );
-  }
   return picked;
 }
 
@@ -129,14 +147,9 @@ function lineageOf(keyId: string, { predecessors }: GatewayState, recordOfId: Re
 
 /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
 async function inParallel(work: readonly (() => Promise<void>)[]): Promise<void> {
-  // The loop that fails ends the generator for the others too.
-  const queue = (function* () {
-    yield* work;
-  })();
-  const run = async (): Promise<void> => {
-    for (const task of queue) await task();
-  };
-  const runs = Array.from({ length: CONCURRENCY }, run);
-  await Promise.allSettled(runs);
-  await Promise.all(runs);
+  for (let begun = 0; begun < work.length; begun += CONCURRENCY) {
+    const runs = work.slice(begun, begun + CONCURRENCY).map((task) => task());
+    await Promise.allSettled(runs);
+    await Promise.all(runs);
+  }
 }

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers, isThrottled } from '../dynamodb.ts';
+import { exactNumbers, isThrottled, tryAgain } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
-import type { CountedIn } from './verdict.ts';
-import { SUSPENSION_MS, UNTIL_RESUMED } from './suspension.ts';
+import { type CountedIn, SUSPENSION_MS, UNTIL_RESUMED } from './verdict.ts';
 import { firstMinuteOfDay, type Minute } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */
@@ -32,10 +30,6 @@ interface ConditionalUpdate {
 const IS_GOOD =
   'enabled = :true AND revoked = :false AND suspendedUntil <= :now AND attribute_not_exists(replacedBy) ' +
   'AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
-
-/** How long a write is tried that is throttled, in milliseconds. Hundreds of environments may wait for one item. */
-const THROTTLED_MS = 5_000;
-const LONGEST_PAUSE_MS = 250;
 
 /**
  * The counters of the keys. Each change of them is one conditional write, which says by itself whether the key is good.
@@ -106,24 +100,12 @@ export class CounterStore {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
-      const { Attributes } = await this.#sendUnthrottled(command);
+      // Hundreds of environments may wait for one item. What is throttled is surely not done, and counts nothing twice.
+      const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, Infinity);
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       return { done: false, key: error.Item && parseKeyRecord(unmarshall(error.Item, { ...exactNumbers })) };
-    }
-  }
-
-  /** What DynamoDB throttles it has surely not done, so sending it again counts nothing twice. */
-  async #sendUnthrottled(command: UpdateCommand) {
-    const deadline = Date.now() + THROTTLED_MS;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#client.send(command);
-      } catch (error) {
-        if (Date.now() > deadline || !isThrottled(error)) throw error;
-      }
-      await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 50 * 2 ** attempt));
     }
   }
 }

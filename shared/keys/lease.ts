@@ -3,22 +3,21 @@ import type { KeyRecord } from './key-record.ts';
 import { Pace } from './pace.ts';
 import {
   type CountedIn,
+  type CountedVerdict,
   countingStep,
   type CountingStep,
-  rateLimitOf,
   refusal,
   type Refusal,
-  type Verdict,
+  tightest,
+  windowsOf,
 } from './verdict.ts';
-import { isSameDay, type Minute, minuteOf, startOfMinute } from './window.ts';
+import { isSameDay, type Minute, minuteOf } from './window.ts';
 
 /**
  * How long an execution environment acts on what it remembers of a key without asking the table, in milliseconds of
  * request time. A key that is revoked, suspended, resumed or moved meanwhile is served as before until then, and no longer.
  */
 export const LEASE_MS = 1_000;
-
-const MINUTE_MS = 60_000;
 
 /** Requests that a lease took from a minute and did not use. */
 export interface Unused {
@@ -35,9 +34,7 @@ export class RememberedKey {
   /** As it was last written or read. */
   #key: KeyRecord;
   readonly #pace = new Pace();
-  /** Requests of `#key.currentMinute` that this environment has taken. */
-  #taken = 0;
-  /** Those of them that may be admitted without a write. */
+  /** Requests of `#key.currentMinute` that were taken and may be admitted without a write. */
   #left = 0;
   /** The answer without a write, and how many got it that are not counted in the table yet. */
   #refusal: Refusal | undefined;
@@ -50,7 +47,7 @@ export class RememberedKey {
   }
 
   /** The verdict from memory; undefined where the table has to be asked. @param now Unix milliseconds */
-  answer(now: number): Verdict | undefined {
+  answer(now: number): CountedVerdict | undefined {
     const { currentMinute, minuteRefused, perMinute } = this.#key;
     if (now >= this.#until || minuteOf(now) > currentMinute) return undefined;
     if (this.#refusal) {
@@ -65,16 +62,9 @@ export class RememberedKey {
     return this.#admitted();
   }
 
-  /**
-   * The write to try first. If nothing is known of the minute yet, the key's own traffic tells: another environment has
-   * begun it already, unless less than one request of the others is expected since its start.
-   */
+  /** The write to try first. Where it counts in another minute than the key has by now, it fails, and brings that. */
   firstStep(now: number): CountingStep {
-    const step = countingStep(this.#key, now);
-    const { minute, starts } = step.window;
-    if (starts === undefined) return step;
-    const expected = ((this.#key.minuteUsed - this.#taken) * (now - startOfMinute(minute))) / MINUTE_MS;
-    return expected < 1 ? step : { kind: 'countAdmitted', window: { minute } };
+    return countingStep(this.#key, now);
   }
 
   /** Requests to take with one write in a window, and what goes back of an earlier lease that `unused` tells of. */
@@ -110,7 +100,6 @@ export class RememberedKey {
   /** Takes over the key as a write found it that counted nothing. */
   see(key: KeyRecord): void {
     if (key.keyId !== this.#key.keyId || key.currentMinute !== this.#key.currentMinute) {
-      this.#taken = 0;
       this.#left = 0;
       this.#uncounted = 0;
       this.#until = 0;
@@ -119,10 +108,9 @@ export class RememberedKey {
   }
 
   /** Remembers requests that were just taken, the one at hand included. @returns the verdict on that one */
-  grant(key: KeyRecord, taken: number, now: number): Verdict {
+  grant(key: KeyRecord, taken: number, now: number): CountedVerdict {
     this.see(key);
     this.#pace.measure(key, taken, now);
-    this.#taken += taken;
     this.#left += taken - 1;
     this.#refusal = undefined;
     this.#until = Math.min(now + LEASE_MS, key.expiresAt ?? Infinity);
@@ -130,19 +118,19 @@ export class RememberedKey {
   }
 
   /** Remembers that the key is refused for now. @returns the verdict */
-  refuse(key: KeyRecord, now: number): Verdict {
+  refuse(key: KeyRecord, now: number): CountedVerdict {
     this.see(key);
     const verdict = refusal(key, now);
     if (this.#left > 0) return verdict;
     this.#refusal = verdict;
-    this.#until = Math.min(now + LEASE_MS, verdict.rateLimit.resetsAt, key.expiresAt ?? Infinity);
+    this.#until = Math.min(now + LEASE_MS, tightest(windowsOf(verdict)).resetsAt, key.expiresAt ?? Infinity);
     return verdict;
   }
 
   /** What is left of the windows, as far as this environment knows: what it holds itself, and what nobody has taken. */
-  #admitted(): Verdict {
+  #admitted(): CountedVerdict {
     const { minuteUsed, dayUsed } = this.#key;
     const key = { ...this.#key, minuteUsed: minuteUsed - this.#left, dayUsed: dayUsed - this.#left };
-    return { kind: 'admitted', key, rateLimit: rateLimitOf(key) };
+    return { kind: 'admitted', key };
   }
 }

@@ -1,41 +1,36 @@
 import type { KeyRecord } from './key-record.ts';
-import { UNTIL_RESUMED } from './suspension.ts';
 import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
-/** What `X-RateLimit-*` say: the window with the least left. */
-export interface RateLimit {
+/** A key that is refused too often within a minute is suspended this long, in milliseconds. */
+export const SUSPENSION_MS = 5 * 60_000;
+
+/** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
+export const UNTIL_RESUMED = 8_640_000_000_000_000;
+
+/** One of the windows that a key is limited in. */
+export interface Window {
   readonly limit: number;
   readonly remaining: number;
   /** Unix milliseconds. */
   readonly resetsAt: number;
-}
-
-/** One of the windows that a key is limited in. */
-export interface Window extends RateLimit {
   /** Its length. */
   readonly seconds: number;
 }
 
-/** Both windows of a key. */
-export interface Windows {
-  readonly minute: Window;
-  readonly day: Window;
-}
+export type Windows = Readonly<Record<'minute' | 'day', Window>>;
 
-export type RefusalReason = 'minute' | 'day' | 'suspended';
-
+/** A request that the counters of its key, as they are after it, leave no room for; or whose key is suspended. */
 export interface Refusal {
   readonly kind: 'refused';
   readonly key: KeyRecord;
-  readonly rateLimit: RateLimit;
-  readonly reason: RefusalReason;
+  readonly reason: 'minute' | 'day' | 'suspended';
 }
 
+/** The outcome for a request with a good key, counted in it. */
+export type CountedVerdict = { readonly kind: 'admitted'; readonly key: KeyRecord } | Refusal;
+
 /** The outcome for one request. */
-export type Verdict =
-  | { readonly kind: 'admitted'; readonly key: KeyRecord; readonly rateLimit: RateLimit }
-  | Refusal
-  | { readonly kind: 'denied' };
+export type Verdict = CountedVerdict | { readonly kind: 'denied' };
 
 /** The minute that a request is counted in, and whether counting it begins a new minute, or a new day with it. */
 export interface CountedIn {
@@ -86,18 +81,19 @@ export function countingStep(key: KeyRecord, now: number): CountingStep {
   return { kind: isRefused ? 'countRefused' : 'countAdmitted', window: { minute } };
 }
 
-/** The window of the key with the least left; the day's on a tie. */
-export function rateLimitOf(key: KeyRecord): RateLimit {
-  const { minute, day } = windowsOfKey(key);
-  const { limit, remaining, resetsAt } = day.remaining <= minute.remaining ? day : minute;
-  return { limit, remaining, resetsAt };
+/** The refusal of a request, from the key after it was counted. @param now Unix milliseconds */
+export function refusal(key: KeyRecord, now: number): Refusal {
+  const usedUp = key.dayUsed >= key.perDay ? 'day' : 'minute';
+  return { kind: 'refused', key, reason: key.suspendedUntil > now ? 'suspended' : usedUp };
 }
 
 /** What the counters of a key leave of both windows. A suspended key has nothing left until the suspension ends. */
-export function windowsOf(verdict: Exclude<Verdict, { kind: 'denied' }>): Windows {
+export function windowsOf(verdict: CountedVerdict): Windows {
   const windows = windowsOfKey(verdict.key);
   if (verdict.kind === 'admitted' || verdict.reason !== 'suspended') return windows;
-  return { ...windows, minute: { ...windows.minute, remaining: 0, resetsAt: verdict.rateLimit.resetsAt } };
+  const { remaining, resetsAt } = tightest(windows);
+  const end = Math.max(verdict.key.suspendedUntil, remaining === 0 ? resetsAt : 0);
+  return { ...windows, minute: { ...windows.minute, remaining: 0, resetsAt: end } };
 }
 
 /** The windows of a request without a valid key: there is nothing in them. */
@@ -115,17 +111,8 @@ function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }:
   };
 }
 
-/** The verdict on a request that was refused, from the key after its refusal was counted. */
-export function refusal(key: KeyRecord, now: number): Refusal {
-  const rateLimit = rateLimitOf(key);
-  if (key.suspendedUntil <= now) {
-    return { kind: 'refused', key, rateLimit, reason: key.dayUsed >= key.perDay ? 'day' : 'minute' };
-  }
-  const resetsAt = Math.max(key.suspendedUntil, rateLimit.remaining === 0 ? rateLimit.resetsAt : 0);
-  return { kind: 'refused', key, reason: 'suspended', rateLimit: { ...rateLimit, remaining: 0, resetsAt } };
-}
-
-/** Whole seconds until the limit resets, at least 1 (the unit of `Retry-After`, RFC 9110 §10.2.3). */
-export function retryAfterSeconds({ resetsAt }: RateLimit, now: number): number {
-  return Math.max(1, Math.ceil((resetsAt - now) / 1_000));
+/** What `X-RateLimit-*` say: the window with the least left; on a tie the one that resets later, most often the day's. */
+export function tightest({ minute, day }: Windows): Window {
+  if (day.remaining === minute.remaining) return day.resetsAt >= minute.resetsAt ? day : minute;
+  return day.remaining < minute.remaining ? day : minute;
 }

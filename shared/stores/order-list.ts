@@ -16,6 +16,6 @@ const orderItemSchema = v.pipe(
   v.transform(({ orderId, ...rest }): Order => ({ id: orderId, ...rest })),
 );
 
-/** The orders of the store, in ascending id (partition = store, sort key = orderId). */
+/** The orders of the store, in ascending id. */
 export const orderList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<Order> =>
   new SortedTable(client, tableName, 'orderId', orderItemSchema);

@@ -1,7 +1,8 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
-import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
+import { type InventoryItem, petStatusSchema } from '../contract/inventory.ts';
+import { int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from '../dynamodb.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';
@@ -125,3 +126,13 @@ export class SortedTable<Entry> {
     return v.parse(int64AttributeSchema, item?.[this.#idName]);
   }
 }
+
+export const stockEntrySchema = v.object({
+  petId: int64AttributeSchema,
+  quantity: safeNumberSchema,
+  status: petStatusSchema,
+});
+
+/** The stock levels of the store, in ascending petId. */
+export const stockList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<InventoryItem> =>
+  new SortedTable(client, tableName, 'petId', stockEntrySchema);

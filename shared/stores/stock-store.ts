@@ -7,8 +7,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import { entityTag, type InventoryItem } from '../contract/inventory.ts';
 import { exactNumbers, isAnswerLost, reachingDynamoDB, tryAgain, unavailable, wasRefused } from '../dynamodb.ts';
-import { STORE_ID } from './sorted-table.ts';
-import { stockEntrySchema } from './stock-list.ts';
+import { stockEntrySchema, STORE_ID } from './sorted-table.ts';
 
 /** A stock entry as one write has made it. */
 export interface StockVersion {

@@ -1,92 +1,75 @@
-import { type APIGatewayClient, CreateApiKeyCommand } from '@aws-sdk/client-api-gateway';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
-import { anApiKey, gatewayAt } from '../support/gateway-records.ts';
-import { LocalHost } from '../support/local-host.ts';
-import { syncLogOf, type SyncRun, syncRuns } from '../support/request-lines.ts';
+import { EmbeddedDatabase } from '../support/engines.ts';
+import { apiStage } from '../support/gateway-records.ts';
+import { KeyRegistry } from '../support/key-registry.ts';
+import { metricsIn, recordLog } from '../support/request-lines.ts';
 
 /** More than a line names. */
 const MANY = 130;
 const NAMED = 100;
 
-const valueOf = (index: number) => `made-in-the-console-${index}`;
+const database = new EmbeddedDatabase();
+const log = recordLog();
 
-describe('sync-keys', () => {
-  let host: LocalHost;
-  let console: APIGatewayClient;
-  let runs = 0;
+let registry: KeyRegistry;
+let sync: () => Promise<void>;
 
-  beforeAll(async () => {
-    host = await LocalHost.start();
-    console = gatewayAt(host.origin);
+beforeAll(async () => {
+  registry = await KeyRegistry.start(database.client);
+  Object.assign(process.env, {
+    KEYS_TABLE: registry.keysTable,
+    API_ID: apiStage.apiId,
+    API_STAGE: apiStage.stage,
+    AWS_ENDPOINT_URL_API_GATEWAY: registry.server.endpoint,
   });
+  ({ handler: sync } = await import('../../functions/sync-keys.ts'));
+});
 
-  afterAll(async () => {
-    console.destroy();
-    await host.close();
-  });
+afterAll(() => registry.close());
 
-  /** Puts a key on the Free plan, without an event that tells of it. */
-  function putKey(index: number, tags: Record<string, string> = {}): string {
-    const { records } = host.host;
-    const id = `key-${index}`;
-    records.putApiKey(anApiKey({ id, value: valueOf(index), name: `customer ${index}`, tags }));
-    records.putOnPlan(usagePlanOf(records, 'free')?.id ?? '', id);
-    return id;
-  }
+const named = (line: Record<string, unknown>, what: string): string[] => JSON.parse(String(line[what]));
 
-  /** Makes a change that an event tells of, and waits for the run that follows. */
-  async function nextRun(): Promise<SyncRun | undefined> {
-    await console.send(new CreateApiKeyCommand({ name: 'on no plan' }));
-    runs += 1;
-    return (await syncRuns(host, runs)).at(runs - 1);
-  }
-
-  test('counts all that it did, and names up to a hundred keys', async () => {
-    const ids = Array.from({ length: MANY }, (_, index) => putKey(index));
-    const run = await nextRun();
-    const { _aws: format, ...members } = run ?? {};
-
-    expect(members).toMatchObject({ service: 'sync-keys', stack: 'staging-Inventory' });
-    expect(members).toMatchObject({ KeysAdded: MANY, KeysChanged: 0, KeysUnchanged: 4, SyncProblems: 0 });
-    expect(run?.added).toHaveLength(NAMED);
-    expect(ids).toEqual(expect.arrayContaining(run?.added ?? []));
-    const Metrics = [{ Name: 'KeysAdded', Unit: 'Count' }];
-    expect(format?.CloudWatchMetrics).toEqual([
-      { Namespace: 'PetStoreInventory', Dimensions: [['service', 'stack']], Metrics },
-    ]);
-  });
-
-  test('names the keys of each kind, and up to a hundred problems', async () => {
-    const { records } = host.host;
-    records.putApiKey(anApiKey({ id: 'key-0', value: valueOf(0), name: 'renamed' }));
-    records.removeFromPlan(usagePlanOf(records, 'free')?.id ?? '', 'key-1');
-    records.deleteApiKey('key-2');
-    for (let index = 10; index < MANY; index++) putKey(index, { expires: 'soon' });
-
-    const run = await nextRun();
-    expect(run).toMatchObject({
-      KeysAdded: 0,
-      KeysChanged: 1,
-      KeysDisabled: 1,
-      KeysRemoved: 1,
-      KeysUnchanged: 4 + 7 + MANY - 10,
-      SyncConflicts: 0,
-      SyncProblems: MANY - 10,
-      added: [],
-      changed: ['key-0'],
-      removed: ['key-2'],
+test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and no key', async () => {
+  const secrets: string[] = [];
+  const putKeys = (count: number, tags = {}) =>
+    Array.from({ length: count }, () => {
+      const value = `made-in-the-console-${secrets.length}`;
+      secrets.push(value, hashApiKey(value));
+      return registry.putKey({ value, tags }, 'free');
     });
-    expect(run?.disabled).toEqual(['key-1']);
-    expect(run?.problems).toHaveLength(NAMED);
-    expect(run?.problems[0]).toMatch(/^The key key-\d+ has a tag expires that is no ISO 8601 date\.$/);
-  });
+  const ids = putKeys(MANY);
+  await sync();
+  const first = JSON.parse(log());
+  const [renamed = '', offPlan = '', gone = ''] = ids;
+  registry.update(renamed, { name: 'renamed' });
+  registry.move(offPlan);
+  registry.records.deleteApiKey(gone);
+  putKeys(MANY, { expires: 'soon' });
+  await sync();
+  const second = JSON.parse(log().split('\n')[1] ?? '');
 
-  test('has never logged a key, nor a hash of one', () => {
-    const log = syncLogOf(host);
-    const secrets = Array.from({ length: MANY }, (_, index) => [valueOf(index), hashApiKey(valueOf(index))]).flat();
+  const nothing = { KeysAdded: 0, KeysChanged: 0, KeysDisabled: 0, KeysRemoved: 0, SyncConflicts: 0, SyncProblems: 0 };
+  expect(first).toMatchObject({ service: 'sync-keys', stack: 'test-Inventory', KeysInAccount: MANY, KeysUnchanged: 0 });
+  expect(first).toMatchObject({ ...nothing, KeysAdded: MANY });
+  expect(named(first, 'added')).toHaveLength(NAMED);
+  expect(ids).toEqual(expect.arrayContaining(named(first, 'added')));
+  expect(metricsIn(first)).toEqual([
+    {
+      namespace: 'PetStoreInventory',
+      name: 'KeysAdded',
+      dimensions: { service: 'sync-keys', stack: 'test-Inventory' },
+      value: MANY,
+    },
+  ]);
 
-    expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
-  });
+  expect(second).toMatchObject({ ...nothing, KeysChanged: 1, KeysDisabled: 1, KeysRemoved: 1, SyncProblems: MANY });
+  expect(second).not.toHaveProperty('added');
+  expect([named(second, 'changed'), named(second, 'disabled'), named(second, 'removed')]).toEqual([
+    [renamed],
+    [offPlan],
+    [gone],
+  ]);
+  expect(named(second, 'problems')).toHaveLength(NAMED);
+  expect(secrets.filter((secret) => log().includes(secret))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
 import { orderList } from '../../shared/stores/order-list.ts';
-import { PetStore } from '../../shared/stores/pet-store.ts';
+import { findPet } from '../../shared/stores/find-pet.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { createOrdersTable, createPetsTable, createStockTable } from '../support/tables.ts';
@@ -27,7 +27,7 @@ describe('the item of a pet', () => {
     const pet = v.parse(petRecordSchema, { id: LARGEST, name: 'Rex', photoUrls, ...fields });
     await writeItems(database.client, tableName, [pet], petItem);
 
-    expect(await new PetStore(database.client, tableName).find(pet.id)).toStrictEqual(pet);
+    expect(await findPet(database.client, tableName, pet.id)).toStrictEqual(pet);
   });
 });
 

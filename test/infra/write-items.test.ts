@@ -5,7 +5,7 @@ import { stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
-import { stockList } from '../../shared/stores/stock-list.ts';
+import { stockList } from '../../shared/stores/sorted-table.ts';
 import { EmbeddedDatabase, patientClient } from '../support/engines.ts';
 import { createStockTable } from '../support/tables.ts';
 

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
+import { UNTIL_RESUMED } from '../../shared/keys/verdict.ts';
 import type { Random } from '../support/random.ts';
 import type { Item, VirtualTables } from './virtual-tables.ts';
 

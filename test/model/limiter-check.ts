@@ -1,6 +1,5 @@
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
-import type { Refusal, Verdict } from '../../shared/keys/verdict.ts';
+import { type CountedVerdict, type Refusal, tightest, UNTIL_RESUMED, windowsOf } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';
 import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-schedule.ts';
@@ -58,12 +57,9 @@ function isRefused(key: KeyRecord | undefined, { reason, key: told }: Refusal, e
   return key.currentMinute === told.currentMinute && key.minuteUsed >= key.perMinute;
 }
 
-function violationsOfHeaders(
-  request: ToldVerdict,
-  outcome: Exclude<Verdict, { kind: 'denied' }>,
-  chains: readonly KeyRecord[][],
-): string[] {
-  const { rateLimit, key } = outcome;
+function violationsOfHeaders(request: ToldVerdict, outcome: CountedVerdict, chains: readonly KeyRecord[][]): string[] {
+  const { key } = outcome;
+  const rateLimit = tightest(windowsOf(outcome));
   const { limit, remaining, resetsAt } = rateLimit;
   const limits = chains.flat().flatMap(({ perMinute, perDay }) => [perMinute, perDay]);
   const ends = [endOfMinute(key.currentMinute), endOfDay(key.currentMinute)];
@@ -85,7 +81,8 @@ function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimel
   for (const request of answered) {
     const { outcome } = request;
     if (outcome.kind !== 'admitted') continue;
-    const { rateLimit, key } = outcome;
+    const { key } = outcome;
+    const rateLimit = tightest(windowsOf(outcome));
     const chains = timeline.chains(request.keyHash, sinceOf(request), request.answeredAt);
     for (const [name, end] of [
       ['perMinute', endOfMinute(key.currentMinute)],

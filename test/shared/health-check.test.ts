@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { withHealthCheck } from '../../shared/health-check.ts';
+import { warmUp, withHealthCheck } from '../../shared/health-check.ts';
 
 const refused = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 describe('a handler with a health check', () => {
   const check = jest.fn<() => Promise<void>>();
@@ -9,13 +17,8 @@ describe('a handler with a health check', () => {
   const handler = withHealthCheck(check, serve);
 
   beforeEach(() => {
-    jest.useFakeTimers();
     check.mockReset().mockResolvedValue();
     serve.mockReset().mockResolvedValue('served');
-  });
-
-  afterEach(() => {
-    jest.useRealTimers();
   });
 
   test('serves whatever has a request context, and checks nothing', async () => {
@@ -43,5 +46,26 @@ describe('a handler with a health check', () => {
     check.mockRejectedValue(refused);
 
     await expect(handler({}, { getRemainingTimeInMillis: () => 2_999 })).rejects.toThrow('not authorized');
+  });
+});
+
+describe('a call that warms up', () => {
+  test('is waited for, may fail, and leaves no timer', async () => {
+    const call = jest.fn(() => Promise.reject(new Error('out of reach')));
+
+    await expect(warmUp(call)).resolves.toBeUndefined();
+    expect(call).toHaveBeenCalledTimes(1);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test('is waited for no longer than a second, and may fail after it', async () => {
+    const { promise, reject } = Promise.withResolvers<void>();
+    let isReady = false;
+    const warm = warmUp(() => promise).then(() => (isReady = true));
+    await jest.advanceTimersByTimeAsync(999);
+    expect(isReady).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    await warm;
+    reject(new Error('out of reach'));
   });
 });

@@ -4,10 +4,9 @@ import * as v from 'valibot';
 import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/operations.ts';
-import { allowedMethods } from '../../shared/http/allowed-methods.ts';
+import { allowedMethods, securityHeaders } from '../../shared/http/response-headers.ts';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
 import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
-import { securityHeaders } from '../../shared/http/security-headers.ts';
 
 /** A request for an answer: its method, and its path below the base address, without a query. */
 export interface AnsweredRequest {

@@ -12,7 +12,7 @@ import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../shared/keys/suspension.ts';
+import { UNTIL_RESUMED } from '../../shared/keys/verdict.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';

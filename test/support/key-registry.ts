@@ -1,38 +1,22 @@
-import {
-  type APIGatewayClient,
-  type APIGatewayClientConfig,
-  CreateApiKeyCommand,
-  type CreateApiKeyRequest,
-  CreateUsagePlanCommand,
-  type CreateUsagePlanRequest,
-  CreateUsagePlanKeyCommand,
-  DeleteApiKeyCommand,
-  DeleteUsagePlanKeyCommand,
-  type PatchOperation,
-  TagResourceCommand,
-  UntagResourceCommand,
-  UpdateApiKeyCommand,
-  UpdateUsagePlanCommand,
-} from '@aws-sdk/client-api-gateway';
-import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
-import type { UsagePlan } from '../../infra/local/gateway-records/records.ts';
+import type { APIGatewayClient, APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
+import type { ApiKey } from '../../infra/local/gateway-records/records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
+import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
+import { gatewayClient } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { valueOf } from '../../shared/key-registry/registered-key.ts';
-import { type SyncOptions, syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import type { SyncReport } from '../../shared/key-registry/sync-report.ts';
+import { type SyncOptions, syncKeys, type SyncReport } from '../../shared/key-registry/sync-keys.ts';
+import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import type { PlanId } from '../../shared/keys/plans.ts';
+import { planIds } from '../../shared/keys/plans.ts';
 import { ControlPlaneServer } from './control-plane-calls.ts';
-import { LocalHost } from './local-host.ts';
-
-/** The pace that {@link gatewayClient} keeps, which AWS needs and a laptop does not. */
-const PACE = 'paced';
+import { anApiKey, apiStage, aUsagePlan } from './gateway-records.ts';
+import { createKeysTable } from './tables.ts';
 
 /** What requests and the admin command have left in a record, the latter a while ago. */
-export const usedCounters = {
+const usedCounters = {
   currentMinute: 29_000_000,
   minuteUsed: 7,
   dayUsed: 70,
@@ -42,178 +26,102 @@ export const usedCounters = {
   interimUntil: 1_700_000_000_000,
 } as const satisfies Partial<KeyRecord>;
 
-/** API Gateway and the keys table of a local host, as an admin changes them in the AWS console. No sync runs by itself. */
+/**
+ * API Gateway with the usage plans of a stage, and a keys table, as an admin changes them in the AWS console. The usage
+ * plan of Free has the id `free`; the one that no customer is on, `internal`.
+ */
 export class KeyRegistry {
-  readonly host: LocalHost;
-  readonly server: ControlPlaneServer;
-  readonly console: APIGatewayClient;
+  readonly records: GatewayRecords;
+  readonly documents: DynamoDBDocumentClient;
+  readonly keysTable: string;
   readonly table: KeyTable;
-  readonly apiStage: ApiStage;
-  readonly #clients: APIGatewayClient[] = [];
-  /** The API keys that were there at the start. */
-  readonly #keys: ReadonlySet<string>;
-  /** The usage plans as they were at the start. */
-  readonly #plans: ReadonlyMap<string, UsagePlan>;
+  readonly server: ControlPlaneServer;
+  readonly #client: APIGatewayClient;
 
-  private constructor(host: LocalHost, server: ControlPlaneServer, apiStage: ApiStage) {
-    this.host = host;
+  private constructor(
+    documents: DynamoDBDocumentClient,
+    keysTable: string,
+    records: GatewayRecords,
+    server: ControlPlaneServer,
+  ) {
+    this.documents = documents;
+    this.keysTable = keysTable;
+    this.table = new KeyTable(documents, keysTable);
+    this.records = records;
     this.server = server;
-    this.apiStage = apiStage;
-    this.console = this.client();
-    this.table = new KeyTable(host.documents, host.keysTable);
-    this.#keys = new Set(host.host.records.apiKeys.map(({ id }) => id));
-    this.#plans = new Map(host.host.records.usagePlans.map((plan) => [plan.id, plan]));
+    this.#client = this.client();
+    for (const id of planIds) records.putUsagePlan(aUsagePlan({ id, tags: { plan: id } }));
+    records.putUsagePlan(aUsagePlan({ id: 'internal', tags: { plan: INTERNAL_PLAN } }));
   }
 
-  static async start(): Promise<KeyRegistry> {
-    const host = await LocalHost.start();
-    const { ApiId: apiId = '', ApiStage: stage = '' } = host.host.outputs;
-    const server = await ControlPlaneServer.start(host.host.records, { apiId, stage });
-    return new KeyRegistry(host, server, { apiId, stage });
+  /** One with a table of its own, and no keys. */
+  static async start(documents: DynamoDBDocumentClient): Promise<KeyRegistry> {
+    const records = GatewayRecords.inMemory();
+    const server = await ControlPlaneServer.start(records, apiStage);
+    return new KeyRegistry(documents, await createKeysTable(documents), records, server);
   }
 
-  /** A client as the sync has it, but for its pace. */
+  async close(): Promise<void> {
+    this.#client.destroy();
+    await this.server.close();
+  }
+
+  /** A client as the sync has it, but for its pace, which AWS needs and a laptop does not. */
   client(settings: APIGatewayClientConfig = {}): APIGatewayClient {
-    const client = this.pacedClient(settings);
-    client.middlewareStack.remove(PACE);
-    return client;
-  }
-
-  pacedClient(settings: APIGatewayClientConfig = {}): APIGatewayClient {
-    const endpoint = this.server.endpoint;
+    const { endpoint } = this.server;
     const client = gatewayClient({ endpoint, region: account.region, credentials: localCredentials, ...settings });
-    this.#clients.push(client);
+    client.middlewareStack.remove('paced');
     return client;
   }
 
-  sync(client = this.console, options: SyncOptions = {}): Promise<SyncReport> {
-    return syncKeys(client, this.table, this.apiStage, options);
+  sync(client = this.#client, options: SyncOptions = {}): Promise<SyncReport> {
+    return syncKeys(client, this.table, apiStage, options);
   }
 
-  /** Makes an API key, enabled and on a usage plan where one is given. @returns its id */
-  async createKey(request: CreateApiKeyRequest = {}, usagePlanId?: string): Promise<string> {
-    const { id = '' } = await this.console.send(new CreateApiKeyCommand({ name: 'acme', enabled: true, ...request }));
-    if (usagePlanId !== undefined) await this.putOnPlan(id, usagePlanId);
-    return id;
+  /** Makes an API key, or puts it anew, on a usage plan where one is given. @returns its id */
+  putKey(differences: Partial<ApiKey> = {}, planId?: string): string {
+    const id = this.records.newId();
+    const key = anApiKey({ id, name: 'acme', value: hashApiKey(generateApiKey()), ...differences });
+    this.records.putApiKey(key);
+    if (planId !== undefined) this.records.putOnPlan(planId, key.id);
+    return key.id;
   }
 
-  /** A key on the Free plan that is in the table, used and suspended. @returns its record */
-  async usedKey(request: CreateApiKeyRequest = {}, usagePlanId = this.plan('free')): Promise<KeyRecord> {
-    const id = await this.createKey(request, usagePlanId);
+  /** Changes an API key. Tags that are undefined are taken away. */
+  update(keyId: string, { tags = {}, ...differences }: Partial<Omit<ApiKey, 'tags'>> & { tags?: Tags } = {}): void {
+    const key = this.records.apiKey(keyId);
+    if (!key) throw new Error(`There is no key ${keyId}`);
+    const all = Object.entries({ ...key.tags, ...tags }).flatMap(([name, text]) =>
+      text === undefined ? [] : [[name, text]],
+    );
+    this.records.putApiKey({ ...key, ...differences, tags: Object.fromEntries(all) });
+  }
+
+  /** Takes a key off its usage plans, and puts it on another. */
+  move(keyId: string, planId?: string): void {
+    for (const { id } of this.records.plansOfKey(keyId)) this.records.removeFromPlan(id, keyId);
+    if (planId !== undefined) this.records.putOnPlan(planId, keyId);
+  }
+
+  /** A key that is in the table, used and suspended for a time. @returns its record */
+  async usedKey(differences: Partial<ApiKey> = {}, planId = 'free'): Promise<KeyRecord> {
+    const keyId = this.putKey(differences, planId);
     await this.sync();
-    return this.use(id);
-  }
-
-  async deleteKey(apiKey: string): Promise<void> {
-    await this.console.send(new DeleteApiKeyCommand({ apiKey }));
-  }
-
-  async updateKey(apiKey: string, member: 'enabled' | 'name', value: string): Promise<void> {
-    const patchOperations = [{ op: 'replace' as const, path: `/${member}`, value }];
-    await this.console.send(new UpdateApiKeyCommand({ apiKey, patchOperations }));
-  }
-
-  async putOnPlan(keyId: string, usagePlanId: string): Promise<void> {
-    await this.console.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
-  }
-
-  async takeOffPlan(keyId: string, usagePlanId: string): Promise<void> {
-    await this.console.send(new DeleteUsagePlanKeyCommand({ usagePlanId, keyId }));
-  }
-
-  async moveKey(keyId: string, from: string, to: string): Promise<void> {
-    await this.takeOffPlan(keyId, from);
-    await this.putOnPlan(keyId, to);
-  }
-
-  /** Makes a usage plan of the stage. @returns its id */
-  async createPlan(tags: CreateUsagePlanRequest['tags'], settings: Partial<CreateUsagePlanRequest> = {}) {
-    const { id = '' } = await this.console.send(
-      new CreateUsagePlanCommand({ name: 'Acme', apiStages: [this.apiStage], tags, ...settings }),
-    );
-    return id;
-  }
-
-  async updatePlan(usagePlanId: string, ...patchOperations: PatchOperation[]): Promise<void> {
-    await this.console.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations }));
-  }
-
-  /** Sets tags of a key or a usage plan; undefined takes one away. */
-  async tag(kind: 'apikeys' | 'usageplans', id: string, tags: Readonly<Record<string, string | undefined>>) {
-    const resourceArn = `arn:${account.partition}:apigateway:${account.region}::/${kind}/${id}`;
-    const set = Object.fromEntries(
-      Object.entries(tags).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
-    );
-    const tagKeys = Object.keys(tags).filter((name) => tags[name] === undefined);
-    if (Object.keys(set).length > 0) await this.console.send(new TagResourceCommand({ resourceArn, tags: set }));
-    if (tagKeys.length > 0) await this.console.send(new UntagResourceCommand({ resourceArn, tagKeys }));
-  }
-
-  /** The catalogue's usage plan for a plan. */
-  plan(plan: PlanId): string {
-    const usagePlan = usagePlanOf(this.host.host.records, plan);
-    if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
-    return usagePlan.id;
-  }
-
-  /** All records but those of the demo keys. */
-  async records(): Promise<KeyRecord[]> {
-    const records: KeyRecord[] = [];
-    for await (const page of this.table.pages()) records.push(...page.filter(({ keyId }) => !isDemo(keyId)));
-    return records;
+    const record = await this.recordOf(keyId);
+    if (!record) throw new Error(`The key ${keyId} has no record`);
+    const used = { ...record, ...usedCounters };
+    await this.documents.send(new PutCommand({ TableName: this.keysTable, Item: used }));
+    return used;
   }
 
   /** The record of a key, by what API Gateway has as its value. */
   recordOf(keyId: string): Promise<KeyRecord | undefined> {
-    return this.table.get(this.#keyHashOf(keyId));
+    return this.table.get(valueOf(this.records.apiKey(keyId)?.value ?? '').keyHash);
   }
 
-  /** Leaves what requests and the admin command leave in a record, without a new revision. @returns the record */
-  async use(keyId: string): Promise<KeyRecord> {
-    const keyHash = this.#keyHashOf(keyId);
-    const names = Object.keys(usedCounters);
-    await this.host.documents.send(
-      new UpdateCommand({
-        TableName: this.host.keysTable,
-        Key: { keyHash },
-        UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}`,
-        ConditionExpression: 'attribute_exists(keyHash)',
-        ExpressionAttributeValues: Object.fromEntries(
-          Object.entries(usedCounters).map(([name, value]) => [`:${name}`, value]),
-        ),
-      }),
-    );
-    const record = await this.table.get(keyHash);
-    if (!record) throw new Error(`The key ${keyId} has no record`);
-    return record;
-  }
-
-  /** Forgets everything but the demo keys and the template's plans. */
-  async clear(): Promise<void> {
-    const { records } = this.host.host;
-    this.server.faults = () => undefined;
-    for (const { id } of records.apiKeys.filter((key) => !this.#keys.has(key.id))) records.deleteApiKey(id);
-    for (const { id } of records.usagePlans.filter((plan) => !this.#plans.has(plan.id))) records.deleteUsagePlan(id);
-    for (const plan of this.#plans.values()) records.putUsagePlan(plan);
-    for (const record of await this.records()) await this.forget(record);
-  }
-
-  /** Deletes a record, as DynamoDB does once its time to live is over. */
-  async forget({ keyHash }: Pick<KeyRecord, 'keyHash'>): Promise<void> {
-    await this.host.documents.send(new DeleteCommand({ TableName: this.host.keysTable, Key: { keyHash } }));
-  }
-
-  async close(): Promise<void> {
-    for (const client of this.#clients) client.destroy();
-    await this.server.close();
-    await this.host.close();
-  }
-
-  #keyHashOf(keyId: string): string {
-    const key = this.host.host.records.apiKey(keyId);
-    if (!key) throw new Error(`There is no key ${keyId}`);
-    return valueOf(key.value).keyHash;
+  async all(): Promise<KeyRecord[]> {
+    return (await Array.fromAsync(this.table.pages())).flat();
   }
 }
 
-const isDemo = (keyId: string): boolean => keyId.startsWith('demo-');
+type Tags = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
-import { securityHeaders } from '../../shared/http/security-headers.ts';
+import { securityHeaders } from '../../shared/http/response-headers.ts';
 
 /** Something that the linter says of a document. */
 export interface Finding {

@@ -7,7 +7,7 @@ import {
   ResponseStream,
   type StreamingHandler,
 } from '../../infra/local/lambda/response-stream.ts';
-import { securityHeaders } from '../../shared/http/security-headers.ts';
+import { securityHeaders } from '../../shared/http/response-headers.ts';
 
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {
@@ -104,23 +104,11 @@ function requestContext(
     authorizer,
     protocol: 'HTTP/1.1',
     httpMethod: method,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of it is null here
     identity: {
-      accessKey: null,
-      accountId: null,
-      apiKey: null,
-      apiKeyId: null,
-      caller: null,
-      clientCert: null,
-      cognitoAuthenticationProvider: null,
-      cognitoAuthenticationType: null,
-      cognitoIdentityId: null,
-      cognitoIdentityPoolId: null,
-      principalOrgId: null,
       sourceIp: '203.0.113.7',
-      user: null,
       userAgent: 'curl/8.5.0',
-      userArn: null,
-    },
+    } as APIGatewayProxyEvent['requestContext']['identity'],
     path: `/v1${path}`,
     stage: 'v1',
     requestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
@@ -138,8 +126,8 @@ export const lambdaContext: Context = {
   invokedFunctionArn: 'arn:aws:lambda:eu-central-1:123456789012:function:inventory',
   memoryLimitInMB: '256',
   awsRequestId: '8f5b1b9a-4f3f-4c2c-9d0e-000000000001',
-  logGroupName: '/aws/lambda/inventory',
-  logStreamName: '2025/06/15/[$LATEST]abcdef',
+  logGroupName: '',
+  logStreamName: '',
   getRemainingTimeInMillis: () => 5_000,
   done: () => undefined,
   fail: () => undefined,

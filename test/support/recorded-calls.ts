@@ -4,7 +4,9 @@ export interface Call {
   readonly command: string | undefined;
   /** What DynamoDB charges for it. */
   readonly consumed: unknown;
-  /** Items that a Query has looked at. */
+  /** Items that a Query may look at. */
+  readonly limit?: unknown;
+  /** Items that it has looked at. */
   readonly scanned?: number | undefined;
 }
 
@@ -17,7 +19,9 @@ export function recordCalls(client: DynamoDBDocumentClient): Call[] {
       const answer = await next(args);
       const consumed = 'ConsumedCapacity' in answer.output ? answer.output.ConsumedCapacity : undefined;
       const scanned = 'ScannedCount' in answer.output ? answer.output.ScannedCount : undefined;
-      calls.push({ command: context.commandName, consumed, ...(scanned !== undefined && { scanned }) });
+      const limit = 'Limit' in args.input ? args.input.Limit : undefined;
+      const ofQuery = scanned === undefined ? {} : { limit, scanned };
+      calls.push({ command: context.commandName, consumed, ...ofQuery });
       return answer;
     },
     { step: 'initialize' },

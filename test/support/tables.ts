@@ -1,12 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { CreateTableCommand, type KeySchemaElement, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem, PetStatus } from '../../shared/contract/inventory.ts';
@@ -16,54 +10,30 @@ import { type KeyRecord, parseKeyRecord, unusedCounters } from '../../shared/key
 import type { Resource } from '../../infra/local/template/stack.ts';
 import { int64 } from './int64.ts';
 
-interface KeyAttribute {
-  readonly name: string;
-  readonly type: 'S' | 'N';
-}
+/** The names and types of the key of a table: the partition key, and the sort key if there is one. */
+type TableKey = Readonly<Record<string, 'S' | 'N'>>;
 
-/** A keys table as the stack declares it. Returns its name. */
-export function createKeysTable(client: DynamoDBDocumentClient): Promise<string> {
-  return createTable(client, [{ name: 'keyHash', type: 'S' }]);
-}
+/** Makes tables as the stack declares them, without their expiry, which no test waits for. @returns the name */
+const creating = (key: TableKey) => (client: DynamoDBDocumentClient) => createTable(client, key);
 
-/** A stock table as the stack declares it. Returns its name. */
-export function createStockTable(client: DynamoDBDocumentClient): Promise<string> {
-  return createTable(client, inStore('petId'));
-}
+export const createKeysTable = creating({ keyHash: 'S' });
+export const createStockTable = creating({ storeId: 'S', petId: 'N' });
+export const createPetsTable = creating({ petId: 'N' });
+export const createOrdersTable = creating({ storeId: 'S', orderId: 'N' });
+export const createRequestsTable = creating({ requestId: 'S' });
 
-/** A pets table as the stack declares it. Returns its name. */
-export function createPetsTable(client: DynamoDBDocumentClient): Promise<string> {
-  return createTable(client, [{ name: 'petId', type: 'N' }]);
-}
+const definitionOf = (key: TableKey) => ({
+  BillingMode: 'PAY_PER_REQUEST' as const,
+  AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+  KeySchema: Object.keys(key).map((AttributeName, index) => ({
+    AttributeName,
+    KeyType: index === 0 ? ('HASH' as const) : ('RANGE' as const),
+  })),
+});
 
-/** An orders table as the stack declares it. Returns its name. */
-export function createOrdersTable(client: DynamoDBDocumentClient): Promise<string> {
-  return createTable(client, inStore('orderId'));
-}
-
-/** A requests table as the stack declares it, without its expiry, which no test waits for. Returns its name. */
-export function createRequestsTable(client: DynamoDBDocumentClient): Promise<string> {
-  return createTable(client, [{ name: 'requestId', type: 'S' }]);
-}
-
-const inStore = (sortKey: string): readonly KeyAttribute[] => [
-  { name: 'storeId', type: 'S' },
-  { name: sortKey, type: 'N' },
-];
-
-async function createTable(client: DynamoDBDocumentClient, keys: readonly KeyAttribute[]): Promise<string> {
+async function createTable(client: DynamoDBDocumentClient, key: TableKey): Promise<string> {
   const TableName = `table-${randomUUID()}`;
-  await client.send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: keys.map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
-      KeySchema: keys.map(({ name }, index): KeySchemaElement => ({
-        AttributeName: name,
-        KeyType: index === 0 ? 'HASH' : 'RANGE',
-      })),
-    }),
-  );
+  await client.send(new CreateTableCommand({ TableName, ...definitionOf(key) }));
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName });
   return TableName;
 }
@@ -149,43 +119,6 @@ export class KeysTable {
     );
     return parseKeyRecord(Item);
   }
-
-  async delete({ keyHash }: KeyRecord): Promise<void> {
-    await this.#client.send(new DeleteCommand({ TableName: this.name, Key: { keyHash } }));
-  }
-
-  async setLimits({ keyHash }: KeyRecord, perMinute: number, perDay: number): Promise<void> {
-    await this.#client.send(
-      new UpdateCommand({
-        TableName: this.name,
-        Key: { keyHash },
-        UpdateExpression: 'SET perMinute = :perMinute, perDay = :perDay',
-        ExpressionAttributeValues: { ':perMinute': perMinute, ':perDay': perDay },
-      }),
-    );
-  }
-
-  async setEnabled({ keyHash }: KeyRecord, enabled: boolean): Promise<void> {
-    await this.#client.send(
-      new UpdateCommand({
-        TableName: this.name,
-        Key: { keyHash },
-        UpdateExpression: 'SET enabled = :enabled',
-        ExpressionAttributeValues: { ':enabled': enabled },
-      }),
-    );
-  }
-
-  async removeAttribute({ keyHash }: KeyRecord, attribute: keyof KeyRecord): Promise<void> {
-    await this.#client.send(
-      new UpdateCommand({
-        TableName: this.name,
-        Key: { keyHash },
-        UpdateExpression: 'REMOVE #attribute',
-        ExpressionAttributeNames: { '#attribute': attribute },
-      }),
-    );
-  }
 }
 
 /** A key on the Free plan that was never used, except for what the test says. */
@@ -209,21 +142,9 @@ export function aKey(differences: Partial<KeyRecord> = {}): KeyRecord {
   };
 }
 
-/** A table of a template. @param key the names and types of its key: the partition key, and the sort key if there is one */
-export function tableResource(ref: string, key: Readonly<Record<string, 'S' | 'N'>>): Resource<'AWS::DynamoDB::Table'> {
-  return {
-    logicalId: ref,
-    ref,
-    properties: {
-      AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({
-        AttributeName,
-        AttributeType,
-      })),
-      KeySchema: Object.keys(key).map((AttributeName, index) => ({
-        AttributeName,
-        KeyType: index === 0 ? 'HASH' : 'RANGE',
-      })),
-      BillingMode: 'PAY_PER_REQUEST',
-    },
-  };
-}
+/** A table of a template. */
+export const tableResource = (ref: string, key: TableKey): Resource<'AWS::DynamoDB::Table'> => ({
+  logicalId: ref,
+  ref,
+  properties: definitionOf(key),
+});

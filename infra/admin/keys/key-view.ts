@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 
 export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'rotated';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { type InventoryItem, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
-import { stockList } from '../../../shared/stores/stock-list.ts';
+import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import type { OnProgress, Transfer } from './record-kinds.ts';

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { ADMITTED } from '../../../shared/http/authorizer-context.ts';
-import { METRICS_NAMESPACE } from '../../../shared/metrics-namespace.ts';
+import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 
 /** What API Gateway answers by its usage plans and throttles, which must never refuse what the limiter has admitted. */
 const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];

@@ -4,7 +4,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
 import { type OperationId, operations } from '../../../shared/contract/operations.ts';
-import { METRICS_NAMESPACE } from '../../../shared/metrics-namespace.ts';
+import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 import type { TableName } from '../../stages.ts';
 import { gatewayRefusals } from './gateway-refusals.ts';
 

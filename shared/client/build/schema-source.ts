@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
@@ -41,4 +42,11 @@ function fieldsIn(schema: object): [string, { readonly format?: string }][] {
   const own =
     'properties' in schema && typeof schema.properties === 'object' ? Object.entries(schema.properties ?? {}) : [];
   return own.concat(inner.flatMap(fieldsIn));
+}
+
+/** `npm run client`: writes the types of the client from the OpenAPI document. */
+if (import.meta.main) {
+  const document = new URL('../../../docs/openapi.json', import.meta.url);
+  writeFileSync(new URL('../schema.ts', import.meta.url), await schemaSource(readFileSync(document, 'utf8')));
+  process.stdout.write('Wrote shared/client/schema.ts, from docs/openapi.json.\n');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../../shared/keys/suspension.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
 import { aKey } from '../../support/tables.ts';
 

@@ -14,9 +14,8 @@ import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import { unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
-import { PetStore } from '../../../shared/stores/pet-store.ts';
-import { STORE_ID } from '../../../shared/stores/sorted-table.ts';
-import { stockList } from '../../../shared/stores/stock-list.ts';
+import { stockList, STORE_ID } from '../../../shared/stores/sorted-table.ts';
+import { findPet } from '../../../shared/stores/find-pet.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, apiStage } from '../../support/gateway-records.ts';
 import { aKey } from '../../support/tables.ts';
@@ -132,13 +131,12 @@ test('The sample data fill the tables that are empty, and leave a table alone th
   const Item = { storeId: STORE_ID, petId: -1, quantity: 5, status: 'sold' };
   await client.send(new PutCommand({ TableName: stock, Item }));
   await loadSampleData(client, { stock, pets, orders });
-  const store = new PetStore(client, pets);
 
   expect(await Array.fromAsync(stockList(client, stock).all())).toEqual([
     [{ petId: '-1', quantity: 5, status: 'sold' }],
   ]);
   expect((await Array.fromAsync(orderList(client, orders).all())).flat()).toEqual(sampleOrders);
-  expect(await Promise.all(samplePets.map(({ id }) => store.find(id)))).toEqual(samplePets);
+  expect(await Promise.all(samplePets.map(({ id }) => findPet(client, pets, id)))).toEqual(samplePets);
 });
 
 test('The sample stock begins with the pet of the examples in the docs', () => {

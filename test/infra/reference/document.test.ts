@@ -11,8 +11,7 @@ import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, methodsFor, type Operation, operations } from '../../../shared/contract/operations.ts';
 import { orderSchema } from '../../../shared/contract/orders.ts';
-import { allowedRequestHeaders, exposedHeaders } from '../../../shared/http/cors.ts';
-import { deprecationHeaders } from '../../../shared/http/deprecation.ts';
+import { allowedRequestHeaders, deprecationHeaders, exposedHeaders } from '../../../shared/http/response-headers.ts';
 import { exceptions, excuses, lintOpenApi } from '../../support/lint-openapi.ts';
 
 const serverUrl = 'https://${Token[TOKEN.42]}/v1';

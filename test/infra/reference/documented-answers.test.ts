@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { unknownLimit } from '../../../shared/http/authorizer-context.ts';
-import { corsHeaders } from '../../../shared/http/cors.ts';
-import { securityHeaders } from '../../../shared/http/security-headers.ts';
+import { corsHeaders, securityHeaders } from '../../../shared/http/response-headers.ts';
 import { DocumentedApi } from '../../support/documented-api.ts';
 
 const list = { method: 'GET', path: '/inventory' };

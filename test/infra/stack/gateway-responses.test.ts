@@ -21,8 +21,7 @@ const responses = resourcesOf(staging, 'AWS::ApiGateway::GatewayResponse', respo
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const METHOD_ARN = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1/GET/inventory';
-const rateLimit = { limit: 60, remaining: 59, resetsAt: NOW + 60_000 };
-const admitted = contextOf({ kind: 'admitted', key: aKey(), rateLimit }, NOW);
+const admitted = contextOf({ kind: 'admitted', key: aKey() }, NOW);
 
 function contextOfDenial(code: 'API_KEY_MISSING' | 'API_KEY_INVALID'): Record<string, string> {
   return v.parse(v.record(v.string(), v.string()), deny(METHOD_ARN, code, NOW).context);

@@ -46,18 +46,6 @@ describe('options', () => {
     const call = patientOf(slow).store.getPet(101n, { timeout: 20, maxRetries: 0 });
     expect(await connectionErrorOf(call)).toMatchObject({ reason: 'timeout' });
   });
-
-  test('may watch and change requests, and see answers', async () => {
-    const seen: string[] = [];
-    const server = await ScriptedServer.start(hangUp, good);
-    const { store } = patientOf(server, {
-      onRequest: (request) => request.headers.set('traceparent', `try-${seen.push(request.method)}`),
-      onResponse: async (response) => void seen.push(await response.text()),
-    });
-    expect((await store.updateInventory(101n, 7)).data).toEqual({ ...entry, petId: 101n });
-    expect(seen).toEqual(['PATCH', 'PATCH', JSON.stringify(entry)]);
-    expect(server.requests.map(({ headers }) => headers.traceparent)).toEqual(['try-1', 'try-2']);
-  });
 });
 
 describe('an update', () => {
@@ -105,13 +93,6 @@ describe('an update', () => {
     expect(String(thrown)).toContain(message);
     expect(server.requests).toEqual([]);
   });
-
-  test('without its Idempotency-Key is not repeated', async () => {
-    const server = await ScriptedServer.start(hangUp, good);
-    const { store } = patientOf(server, { onRequest: ({ headers }) => headers.delete('Idempotency-Key') });
-    await connectionErrorOf(store.updateInventory(101n, 7));
-    expect(server.requests).toHaveLength(1);
-  });
 });
 
 describe('a request that failed', () => {
@@ -125,7 +106,7 @@ describe('a request that failed', () => {
     ['no whole answer: a stalling one', stall('{"petId":101,')],
     ['an answer that cannot be read', answer(200, '<html>'), false],
     ['a redirect', answer(307, '', { Location: '/v2' }), false],
-    ...([400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 501] as const).map((status): [string, Step, boolean] => [
+    ...([400, 404, 409, 501] as const).map((status): [string, Step, boolean] => [
       String(status),
       failure(status, 'OTHER', { 'Retry-After': '0' }),
       false,

@@ -102,12 +102,9 @@ describe('the limit headers of an answer', () => {
     expect(readLimits(headers, NOW)).toEqual({ ...minute, ...windows });
   });
 
-  test.each([{}, { 'X-RateLimit-Limit': '60' }, { ...least, 'X-RateLimit-Reset': 'soon' }])(
-    'are missing: %j',
-    (headers) => {
-      expect(readLimits(new Headers(headers))).toBeUndefined();
-    },
-  );
+  test('are missing where one is no number', () => {
+    expect(readLimits(new Headers({ ...least, 'X-RateLimit-Reset': 'soon' }))).toBeUndefined();
+  });
 
   test('are those of the latest answer', async () => {
     const server = await ScriptedServer.start(

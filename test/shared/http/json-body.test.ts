@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { MAX_BODY_BYTES, parseJsonBody } from '../../../shared/http/json-body.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
@@ -43,14 +42,6 @@ describe('a JSON body', () => {
     expect(parseBase64('{"quantity":5}')).toEqual({ quantity: 5 });
   });
 
-  test('is read with any quantity that is allowed', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 2_147_483_647 }), (quantity) => {
-        expect(parse(JSON.stringify({ quantity }))).toEqual({ quantity });
-      }),
-    );
-  });
-
   test.each(['1e-400', '6.9999999999999999999', '2147483647.0000000000000000001', '0.1e-1', '12e-1', '1.25e1'])(
     'is refused with %s, which only rounding makes an integer, if anything',
     (number) => {
@@ -72,51 +63,34 @@ describe('a JSON body', () => {
 
     expect(() => parse(body)).toThrow(invalidBody(`The field "a" is not known.`));
   });
-
-  test('is read with no other number', () => {
-    const fraction = fc.double({ noInteger: true });
-    const tooSmall = fc.maxSafeInteger().map((integer) => -1 - Math.abs(integer));
-    const tooLarge = fc.integer({ min: 2_147_483_648, max: Number.MAX_SAFE_INTEGER });
-    fc.assert(
-      fc.property(fc.oneof(fraction, tooSmall, tooLarge), (quantity) => {
-        expect(() => parse(JSON.stringify({ quantity }))).toThrow(anError('INVALID_BODY', 400));
-      }),
-    );
-  });
 });
 
 describe('a body that is too large is 413', () => {
-  test('from one byte over the limit on', () => {
-    expect(parse(padded(MAX_BODY_BYTES))).toEqual({ quantity: 5 });
-    expect(() => parse(padded(MAX_BODY_BYTES + 1))).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
-  });
-
-  test('counted after Base64', () => {
-    expect(parseBase64(padded(MAX_BODY_BYTES))).toEqual({ quantity: 5 });
-    expect(() => parseBase64(padded(MAX_BODY_BYTES + 1))).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
+  test.each([
+    ['from one byte over the limit on', parse],
+    ['counted after Base64', parseBase64],
+  ])('%s', (_, read) => {
+    expect(read(padded(MAX_BODY_BYTES))).toEqual({ quantity: 5 });
+    expect(() => read(padded(MAX_BODY_BYTES + 1))).toThrow(anError('PAYLOAD_TOO_LARGE', 413));
   });
 });
 
 describe('the media type', () => {
   test.each([
-    { 'Content-Type': 'application/json' },
-    { 'content-type': 'application/json' },
-    { 'Content-Type': 'application/json; charset=utf-8' },
-    { 'Content-Type': 'application/json;charset=UTF-8' },
-    { 'Content-Type': 'application/json; charset="utf-8"' },
-    { 'Content-Type': ' application/json ' },
-  ])('%j is JSON', (headers) => {
-    expect(parse('{"quantity":5}', headers)).toEqual({ quantity: 5 });
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    ' application/json ',
+  ])('%j is JSON', (type) => {
+    expect(parse('{"quantity":5}', { 'content-type': type })).toEqual({ quantity: 5 });
   });
 
   test.each([
     {},
-    { 'Content-Type': '' },
     { 'Content-Type': 'text/plain' },
     { 'Content-Type': 'application/merge-patch+json' },
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
     { 'Content-Type': 'application/json, text/plain' },
-    { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
     { 'Content-Type': 'application/json', 'Content-Encoding': 'identity, br' },
   ])('%j is 415', (headers) => {
     expect(() => parse('{"quantity":5}', headers)).toThrow(anError('UNSUPPORTED_MEDIA_TYPE', 415));
@@ -124,56 +98,27 @@ describe('the media type', () => {
 });
 
 describe('a body that is not one JSON object is 400 and says what is expected', () => {
-  test.each([
-    ['an empty body', ''],
-    ['null', 'null'],
-    ['a list', '[{"quantity":5}]'],
-    ['a number', '5'],
-    ['text', '"quantity"'],
-  ])('%s', (_, body) => {
+  test.each(['', 'null', '[{"quantity":5}]', '5', '"quantity"'])('%j', (body) => {
     expect(() => parse(body)).toThrow(invalidBody('The body must be a JSON object such as {"quantity": 5}.'));
   });
 
-  test.each([
-    ['a missing brace', '{"quantity":5'],
-    ['something after the object', '{"quantity":5}{}'],
-    ['single quotes', "{'quantity':5}"],
-    ['a leading zero', '{"quantity":05}'],
-  ])('%s', (_, body) => {
+  test.each(['{"quantity":5', '{"quantity":5}{}', '{"quantity":05}'])('%j', (body) => {
     expect(() => parse(body)).toThrow(invalidBody('The body is not valid JSON.'));
   });
 });
 
 describe('a fault in a field is 400 and names the field', () => {
-  test('a missing field', () => {
-    expect(() => parse('{}')).toThrow(invalidBody('The field "quantity" is missing.'));
-  });
-
-  test.each([
-    ['a negative integer', '-1'],
-    ['one more than the largest', '2147483648'],
-    ['a huge number', '1e400'],
-    ['a fraction', '1.5'],
-    ['text', '"5"'],
-    ['null', 'null'],
-    ['true', 'true'],
-    ['an object', '{"value":5}'],
-  ])('%s', (_, value) => {
+  test.each(['-1', '2147483648', '1e400', '1.5', '"5"', 'null', '{"value":5}'])('the quantity %s', (value) => {
     expect(() => parse(`{"quantity":${value}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
   });
 
-  test.each(['status', 'petId', 'Quantity', '__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])(
-    'an unknown field %j',
-    (field) => {
-      expect(() => parse(`{"quantity":5,"${field}":{"quantity":5}}`)).toThrow(
-        invalidBody(`The field "${field}" is not known.`),
-      );
-    },
-  );
-
-  test('a field name of the caller is cut short and escaped', () => {
-    expect(() => parse(`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`)).toThrow(
-      invalidBody(`The field "\\"\\n${'x'.repeat(38)}" is not known.`),
-    );
+  test.each([
+    ['{}', 'The field "quantity" is missing.'],
+    ['{"quantity":5,"Quantity":5}', 'The field "Quantity" is not known.'],
+    ['{"quantity":5,"__proto__":{"quantity":5}}', 'The field "__proto__" is not known.'],
+    ['{"quantity":5,"constructor":{}}', 'The field "constructor" is not known.'],
+    [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}" is not known.`],
+  ])('in %.60s', (body, message) => {
+    expect(() => parse(body)).toThrow(invalidBody(message));
   });
 });

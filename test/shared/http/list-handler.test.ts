@@ -6,7 +6,13 @@ import type { OperationId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from '../../support/paged-list.ts';
-import { admittedHeaders, aProxyEvent, type Reader, streamedAnswer } from '../../support/proxy-event.ts';
+import {
+  admittedHeaders,
+  aProxyEvent,
+  type Reader,
+  streamedAnswer,
+  type StreamedAnswer,
+} from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
 
 acceptForeignErrors();
@@ -22,17 +28,19 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const handlerOf = (list: PagedList, operation: OperationId = 'listInventory', idleTimeoutMs = 20_000) =>
-  listHandler({
-    operation,
-    status: petStatusSchema,
-    entries: list,
-    toJson: entryToJson,
-    idleTimeoutMs,
-  });
+interface Asked extends NonNullable<Parameters<typeof aProxyEvent>[0]> {
+  readonly operation?: OperationId;
+  readonly idleTimeoutMs?: number;
+}
 
-const answerOf = (list: PagedList, headers: Record<string, string> = {}, reader?: Reader) =>
-  streamedAnswer(handlerOf(list), aProxyEvent({ headers }), reader);
+function answerOf(
+  entries: PagedList,
+  { operation = 'listInventory', idleTimeoutMs = 20_000, ...event }: Asked = {},
+  reader?: Reader,
+): Promise<StreamedAnswer> {
+  const handler = listHandler({ operation, status: petStatusSchema, entries, toJson: entryToJson, idleTimeoutMs });
+  return streamedAnswer(handler, aProxyEvent(event), reader);
+}
 
 const isJson = (text: string): boolean => {
   try {
@@ -45,53 +53,90 @@ const isJson = (text: string): boolean => {
 
 /** Waits until nothing is read any more: zlib works in threads, so that a count of turns would not tell. */
 async function settled(list: PagedList): Promise<number> {
-  for (let reads = -1; reads !== list.reads.length; await setTimeout(100)) reads = list.reads.length;
+  for (let reads = -1; reads !== list.reads.length; await setTimeout(50)) reads = list.reads.length;
   return list.reads.length;
 }
 
-describe('A list without limit and cursor', () => {
-  test.each([
-    ['nothing', []],
-    ['many pages', [2, 3, 1, 2]],
-    ['parts without entries of the status', [2, 0, 0, 3, 0]],
-  ])('is the JSON of the whole list: %s', async (_, lengths) => {
-    const list = new PagedList(...lengths);
-    const answer = await answerOf(list);
+test.each([
+  ['nothing', []],
+  ['many pages', [2, 3, 1, 2]],
+  ['parts without entries of the status', [2, 0, 0, 3, 0]],
+])('A list without limit and cursor is the JSON of the whole list, without an ETag: %s', async (_, lengths) => {
+  const list = new PagedList(...lengths);
+  const answer = await answerOf(list);
 
-    expect(answer).toMatchObject({ statusCode: 200, failure: undefined });
-    expect(answer.text).toBe(list.json);
-  });
+  expect(answer).toMatchObject({ statusCode: 200, failure: undefined });
+  expect(answer.text).toBe(list.json);
+  expect(answer.headers).not.toHaveProperty('ETag');
 });
 
-describe('HEAD of a list', () => {
-  test.each(['identity', 'gzip'])('has the headers of GET, and reads its first entries only: %s', async (encoding) => {
+test.each(['identity', 'gzip'])(
+  'HEAD has the headers of GET, and reads the first entries only: %s',
+  async (encoding) => {
     const list = new PagedList(2, 2, 2);
     const headers = { 'Accept-Encoding': encoding };
-    const { headers: ofGet } = await answerOf(new PagedList(2, 2, 2), headers);
-    const answer = await streamedAnswer(handlerOf(list), aProxyEvent({ method: 'HEAD', headers }));
+    const { headers: ofGet } = await answerOf(new PagedList(2, 2, 2), { headers });
+    const answer = await answerOf(list, { method: 'HEAD', headers });
 
     expect(answer).toMatchObject({ statusCode: 200, headers: ofGet, text: '', failure: undefined });
     expect(await settled(list)).toBe(1);
-    expect(lines()).toMatchObject([{ operation: 'listInventory' }, { operation: 'listInventory', status: '200' }]);
+  },
+);
+
+const LINK = /^<(?<path>[^?>]+)\?(?<query>[^>]+)>; rel="next"$/;
+
+/** The query that the next page is asked for with; undefined on the last page. */
+const nextOf = ({ headers }: StreamedAnswer): string | undefined => LINK.exec(headers.Link ?? '')?.groups?.query;
+
+describe('A list with a limit', () => {
+  test.each([
+    [2, ['[{"id":1},{"id":2}]', '[{"id":3},{"id":4}]', '[{"id":5}]']],
+    [5, ['[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]']],
+  ])('of %d is the pages %j, each of which leads to the next', async (limit, pages) => {
+    const seen: string[] = [];
+    let query: string | undefined = `limit=${limit}`;
+    while (query !== undefined) {
+      const answer: StreamedAnswer = await answerOf(new PagedList(5), { query });
+      seen.push(answer.text);
+      query = nextOf(answer);
+    }
+
+    expect(seen).toEqual(pages);
   });
-});
 
-const pageOf = (list: PagedList, headers: Record<string, string> = {}) =>
-  streamedAnswer(handlerOf(list), aProxyEvent({ query: 'limit=2', headers }));
+  test('has the headers of every answer, and the way to the next page (RFC 8288)', async () => {
+    expect((await answerOf(new PagedList(3), { query: 'limit=2' })).headers).toEqual({
+      'Content-Type': 'application/json',
+      Vary: 'Accept-Encoding',
+      ETag: expect.stringMatching(/^W\/"[\w-]{16}"$/),
+      Link: expect.stringMatching(/^<\/v1\/inventory\?limit=2&cursor=[\w-]+>; rel="next"$/),
+      ...admittedHeaders,
+    });
+  });
 
-describe('The ETag of a page', () => {
-  test('makes the answer 304 as long as the page and its Link are the same', async () => {
-    const { headers } = await pageOf(new PagedList(3), { 'Accept-Encoding': 'gzip' });
-    const asked = { 'If-None-Match': `"other", ${headers['ETag']}`, 'Accept-Encoding': 'gzip' };
+  test('keeps the status on the way', async () => {
+    const list = new PagedList(3);
+    const query = nextOf(await answerOf(list, { query: 'limit=2&status=sold' })) ?? '';
+    await answerOf(list, { query });
+
+    expect(query).toMatch(/^limit=2&status=sold&cursor=/);
+    expect(list.asked).toEqual([
+      { status: 'sold', after: '0', limit: 2 },
+      { status: 'sold', after: '2', limit: 2 },
+    ]);
+  });
+
+  test('is 304 as long as the page and its Link are the same', async () => {
+    const query = 'limit=2';
+    const { headers } = await answerOf(new PagedList(3), { query, headers: { 'Accept-Encoding': 'gzip' } });
+    const asked = { 'If-None-Match': `"other", ${headers.ETag}`, 'Accept-Encoding': 'gzip' };
     const { 'Content-Encoding': _, ...others } = headers;
+    const known = await answerOf(new PagedList(3), { query, headers: asked });
 
-    expect(await pageOf(new PagedList(3), asked)).toMatchObject({ statusCode: 304, headers: others, text: '' });
-    expect(await pageOf(new PagedList(2), asked)).toMatchObject({ statusCode: 200 });
-    expect(await pageOf(new PagedList(2), { 'If-None-Match': '*' })).toMatchObject({ statusCode: 304 });
-  });
-
-  test('is not on the whole list, which leaves before its end is known', async () => {
-    expect((await answerOf(new PagedList(3))).headers).not.toHaveProperty('ETag');
+    expect(known).toMatchObject({ statusCode: 304, headers: others, text: '' });
+    expect(await answerOf(new PagedList(2), { query, headers: asked })).toMatchObject({ statusCode: 200 });
+    const any = { 'If-None-Match': '*' };
+    expect(await answerOf(new PagedList(2), { query, headers: any })).toMatchObject({ statusCode: 304 });
   });
 });
 
@@ -100,70 +145,63 @@ describe.each([
   [', compressed,', { 'Accept-Encoding': 'gzip' }],
 ])('A long list%s', (_, headers) => {
   const isZipped = 'Accept-Encoding' in headers;
+  const textOf = (answer: StreamedAnswer): string => (isZipped ? answer.unzipped : answer.text);
 
   test('leaves page by page: each before the next is read', async () => {
     const list = new PagedList(2, 2, 2);
     const taken = [1, 2, 3].map(() => Promise.withResolvers<void>());
     list.before = (page) => taken[page - 2]?.promise;
     const seen: string[] = [];
-    const answer = await answerOf(list, headers, (soFar) => {
-      const text = isZipped ? soFar.unzipped : soFar.text;
+    const answer = await answerOf(list, { headers }, (soFar) => {
+      const text = textOf(soFar);
       for (const id of [2, 4, 6]) if (text.endsWith(`{"id":${id}}`)) taken[id / 2 - 1]?.resolve();
       seen.push(text);
     });
 
     expect(seen).toEqual(expect.arrayContaining(['[{"id":1},{"id":2}', '[{"id":1},{"id":2},{"id":3},{"id":4}']));
-    expect(isZipped ? answer.unzipped : answer.text).toBe(list.json);
+    expect(textOf(answer)).toBe(list.json);
   });
 
-  test('is read no faster than it is taken: some 32 kB are under way, however long it is', async () => {
-    const readMeanwhile: number[] = [];
-    for (const length of [100, 200]) {
-      const list = new PagedList(...Array.from({ length }, () => 2_000));
-      const { promise: hurry, resolve } = Promise.withResolvers<void>();
-      const answer = answerOf(list, headers, async ({ chunks }) => {
-        if (chunks.length > 0) await hurry;
-      });
-      readMeanwhile.push(await settled(list));
-      resolve();
-      const whole = await answer;
+  test('is read no faster than it is taken: some 32 kB are under way', async () => {
+    const list = new PagedList(...Array.from({ length: 100 }, () => 2_000));
+    const { promise: hurry, resolve } = Promise.withResolvers<void>();
+    const answer = answerOf(list, { headers }, async ({ chunks }) => {
+      if (chunks.length > 0) await hurry;
+    });
+    expect(await settled(list)).toBeLessThan(isZipped ? 40 : 6);
+    resolve();
 
-      expect((isZipped ? whole.unzipped : whole.text) === list.json).toBe(true);
-    }
-
-    expect(readMeanwhile[0]).toBeLessThan(isZipped ? 40 : 6);
-    expect(readMeanwhile[1]).toBe(readMeanwhile[0]);
+    expect(textOf(await answer) === list.json).toBe(true);
   });
 
   test('is cut off for a reader that takes nothing any more, and is no complete list', async () => {
     const list = new PagedList(...Array.from({ length: 50 }, () => 2_000));
-    const answer = await streamedAnswer(handlerOf(list, 'listInventory', 50), aProxyEvent({ headers }), ({ chunks }) =>
+    const answer = await answerOf(list, { headers, idleTimeoutMs: 50 }, ({ chunks }) =>
       chunks.length > 0 ? new Promise(() => undefined) : undefined,
     );
 
     expect(answer.failure).toEqual(new Error('The reader has stalled'));
-    expect(isJson(isZipped ? answer.unzipped : answer.text)).toBe(false);
+    expect(isJson(textOf(answer))).toBe(false);
     expect(list.reads.length).toBeLessThan(50);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
 
-  test.each([2, 3])('that breaks off at page %d fails, and is no complete list', async (broken) => {
+  test('that breaks off fails, is logged, and is no complete list', async () => {
     const list = new PagedList(2, 2, 2);
     const failure = new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') });
     const begun = Promise.withResolvers<void>();
     list.before = async (page) => {
-      if (page !== broken) return;
+      if (page !== 3) return;
       await begun.promise;
       throw failure;
     };
-    const answer = await answerOf(list, headers, ({ chunks }) => {
+    const answer = await answerOf(list, { headers }, ({ chunks }) => {
       if (chunks.length > 0) begun.resolve();
     });
-    const text = isZipped ? answer.unzipped : answer.text;
 
     expect(answer).toMatchObject({ statusCode: 200, failure });
-    expect(text.startsWith('[{"id":1},{"id":2}')).toBe(true);
-    expect(isJson(text)).toBe(false);
+    expect(textOf(answer).startsWith('[{"id":1},{"id":2}')).toBe(true);
+    expect(isJson(textOf(answer))).toBe(false);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
     expect(log.mock.calls).toEqual([
       [expect.stringMatching(/broke off after its answer had begun.*c6af9ac6-7b61-11e6-9a41-93e8deadbeef/)],
@@ -175,82 +213,42 @@ describe.each([
     list.before = () => {
       throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
     };
-    const answer = await answerOf(list, headers);
+    const answer = await answerOf(list, { headers });
 
-    expect(answer).toMatchObject({
-      statusCode: 503,
-      headers: { 'Content-Type': 'application/json', 'Retry-After': '1', ...admittedHeaders },
-      failure: undefined,
-    });
+    expect(answer).toMatchObject({ statusCode: 503, headers: { 'Retry-After': '1' }, failure: undefined });
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
     expect(answer.headers).not.toHaveProperty('Content-Encoding');
   });
 });
 
-describe('A list that cannot be had', () => {
-  test('for a fault of ours is 500, and says nothing of it', async () => {
+test.each(['limit=0', 'status=lost', 'offset=1', 'cursor='])(
+  'A wrong query is 400, and nothing is read: %s',
+  async (query) => {
     const list = new PagedList(1);
-    list.before = () => {
-      throw new Error('secret');
-    };
-    const answer = await answerOf(list);
+    const answer = await answerOf(list, { query, operation: 'listOrders' });
 
-    expect(answer).toMatchObject({ statusCode: 500, headers: admittedHeaders, failure: undefined });
-    expect(answer.text).toBe(
-      '{"code":"INTERNAL_ERROR","message":"The service failed to answer this request.","status":500}',
-    );
-    expect(log.mock.calls).toEqual([[expect.stringContaining('secret')]]);
-  });
-
-  test.each(['limit=0', 'limit=1001', 'status=lost', 'offset=1', 'limit=1&limit=2'])(
-    'as the query %s is wrong is 400, and nothing is read',
-    async (query) => {
-      const list = new PagedList(1);
-      const answer = await streamedAnswer(handlerOf(list, 'listOrders'), aProxyEvent({ query }));
-
-      expect(answer).toMatchObject({ statusCode: 400, headers: { 'X-API-Stability': 'beta', ...admittedHeaders } });
-      expect(JSON.parse(answer.text)).toMatchObject({ code: 'INVALID_QUERY', status: 400 });
-      expect(list.asked).toEqual([]);
-    },
-  );
-});
-
-/** Whether an answer comes compressed. Either way it must be the list. */
-async function isCompressed(...values: readonly string[]): Promise<boolean> {
-  const list = new PagedList(3);
-  const answer = await streamedAnswer(handlerOf(list), aProxyEvent({ headers: { 'accept-encoding': values } }));
-  const isZipped = answer.headers['Content-Encoding'] === 'gzip';
-  if ((isZipped ? answer.unzipped : answer.text) !== list.json) throw new Error(`This is not the list: ${answer.text}`);
-  return isZipped;
-}
+    expect(answer).toMatchObject({ statusCode: 400, headers: { 'X-API-Stability': 'beta', ...admittedHeaders } });
+    expect(list.asked).toEqual([]);
+  },
+);
 
 describe('Accept-Encoding (RFC 9110 §12.5.3)', () => {
   test.each([
-    [['gzip']],
-    [['GZIP']],
-    [['gzip, deflate, br, zstd']],
-    [['br;q=1.0, gzip;q=0.8, *;q=0.1']],
-    [['*']],
-    [['gzip;q=0.1']],
-    [['gzip;q=0.5, identity;q=0.4']],
-    [['identity;q=0, *']],
-    [[' gzip ; q=1 ']],
-    [['br', 'gzip']],
-  ])('%j: compressed', async (values) => {
-    expect(await isCompressed(...values)).toBe(true);
-  });
+    [['GZIP'], true],
+    [['br;q=1.0, gzip;q=0.8, *;q=0.1'], true],
+    [['*'], true],
+    [['gzip;q=0.5, identity;q=0.4'], true],
+    [['br', 'gzip'], true],
+    [[], false],
+    [['br'], false],
+    [['gzip;q=0, *'], false],
+    [['gzip;q=0.5, identity'], false],
+    [['gzippy'], false],
+  ])('%j: compressed: %s', async (values, isZipped) => {
+    const list = new PagedList(3);
+    const answer = await answerOf(list, { headers: { 'accept-encoding': values } });
 
-  test.each([
-    [[]],
-    [['identity']],
-    [['br']],
-    [['br, deflate, zstd']],
-    [['gzip;q=0']],
-    [['gzip;q=0, *']],
-    [['gzip;q=0.5, identity']],
-    [['identity;q=0']],
-    [['gzippy']],
-  ])('%j: as it is', async (values) => {
-    expect(await isCompressed(...values)).toBe(false);
+    expect(answer.headers['Content-Encoding']).toBe(isZipped ? 'gzip' : undefined);
+    expect(isZipped ? answer.unzipped : answer.text).toBe(list.json);
   });
 });

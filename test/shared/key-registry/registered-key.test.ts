@@ -6,8 +6,9 @@ import { readApiKey, valueOf } from '../../../shared/key-registry/registered-key
 import { hashApiKey } from '../../../shared/keys/api-key.ts';
 
 const HASH = hashApiKey('a key of ours');
+const SUCCESSOR = hashApiKey('its successor');
 const CREATED = new Date('2026-03-04T05:06:07.890Z');
-const onConsole = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 
 const free: CustomerPlan = {
   usagePlanId: 'pl4n1d',
@@ -17,142 +18,108 @@ const free: CustomerPlan = {
   isOwn: false,
 };
 /** The Enterprise plan of the catalogue: each key on it has its own limits. */
-const enterprise: CustomerPlan = { ...free, name: 'Enterprise', plan: 'enterprise', limits: undefined };
-
-const aGatewayKey = (differences: ApiKey = {}): ApiKey => ({
-  id: 'k3y1d',
-  name: 'acme',
-  value: HASH,
-  enabled: true,
-  createdDate: CREATED,
-  ...differences,
-});
-
-const noOtherKeys = () => undefined;
+const enterprise: CustomerPlan = { ...free, plan: 'enterprise', limits: undefined };
+const tags = { 'per-minute': '5000', 'per-day': '1000000' };
 
 /** A key on the Free plan that we issued, except for what the test says. */
-const read = (differences: ApiKey = {}, plan = free, hashOf: (keyId: string) => string | undefined = noOtherKeys) =>
-  readApiKey(aGatewayKey(differences), plan, hashOf);
+const read = (differences: ApiKey = {}, plan = free) =>
+  readApiKey(
+    { id: 'k3y1d', name: 'acme', value: HASH, enabled: true, createdDate: CREATED, ...differences },
+    plan,
+    (keyId) => (keyId === 'n3w1d' ? SUCCESSOR : undefined),
+  );
 
-describe('a key of API Gateway', () => {
-  test('is known by its hash, on the plan and with the limits of its usage plan', () => {
-    expect(read()).toEqual({
-      identity: {
-        keyHash: HASH,
-        usageIdentifier: 'hash',
-        keyId: 'k3y1d',
-        name: 'acme',
-        plan: 'free',
-        perMinute: 60,
-        perDay: 1_000,
-        enabled: true,
-        createdAt: CREATED.getTime(),
-      },
-    });
+test('A key of API Gateway is known by its hash, on the plan and with the limits of its usage plan', () => {
+  expect(read()).toEqual({
+    identity: {
+      keyHash: HASH,
+      usageIdentifier: 'hash',
+      keyId: 'k3y1d',
+      name: 'acme',
+      plan: 'free',
+      perMinute: 60,
+      perDay: 1_000,
+      enabled: true,
+      createdAt: CREATED.getTime(),
+    },
   });
 });
 
-describe('the value of a key', () => {
-  test.each([
-    ['64 hex digits are the hash of a key that we issued', HASH, { keyHash: HASH, usageIdentifier: 'hash' }],
-    [
-      'anything else was made in the AWS console: it is hashed, and API Gateway knows it as it is',
-      onConsole,
-      { keyHash: hashApiKey(onConsole), usageIdentifier: 'token' },
-    ],
-  ])('%s', (_, value, expected) => {
+test.each([HASH, CONSOLE_VALUE, 'a'.repeat(63)])(
+  'The value of a key is a hash, or what was made in the console: %s',
+  (value) => {
+    const expected =
+      value === HASH
+        ? { keyHash: HASH, usageIdentifier: 'hash' }
+        : { keyHash: hashApiKey(value), usageIdentifier: 'token' };
+
     expect(valueOf(value)).toEqual(expected);
     expect(read({ value })).toMatchObject({ identity: expected });
-  });
+  },
+);
 
-  test.each([['63 hex digits', 'a'.repeat(63)]])('may be, in the console, %s', (_, value) => {
-    expect(read({ value })).toMatchObject({ identity: { keyHash: hashApiKey(value), usageIdentifier: 'token' } });
-  });
+describe('a key has', () => {
+  const ofPlan = { ...enterprise, limits: { perMinute: 2_000, perDay: 200_000 } };
 
-  test.each([
-    ['is short', 'a'.repeat(19)],
-    ['is a hash in upper case, which the authorizer never takes for a key', HASH.toUpperCase()],
-    ['looks like ours with a wrong checksum', `psk_${'a'.repeat(46)}`],
-  ])('that %s is a problem: no bearer token can have it', (_, value) => {
-    expect(read({ value })).toEqual({ problem: 'has a value that no bearer token can have' });
-  });
-});
-
-describe('the name of a key', () => {
-  test.each([
-    ['100 characters stays whole', 'n'.repeat(100), 'n'.repeat(100)],
-    ['101 characters is cut to 100', 'n'.repeat(101), `${'n'.repeat(99)}…`],
-    ['letters of any script stays as it is', 'Zoohandlung Müller 動物 🐾', 'Zoohandlung Müller 動物 🐾'],
-  ])('of %s', (_, name, expected) => {
-    expect(read({ name })).toMatchObject({ identity: { name: expected } });
-  });
-});
-
-describe('the limits of a key', () => {
-  const tags = { 'per-minute': '5000', 'per-day': '1000000' };
-
-  test('are those of its usage plan, whatever it is tagged with itself', () => {
-    const ofPlan = { ...enterprise, limits: { perMinute: 2_000, perDay: 200_000 } };
-
-    expect(read({ tags }, free)).toMatchObject({ identity: { plan: 'free', perMinute: 60, perDay: 1_000 } });
-    expect(read({ tags }, ofPlan)).toMatchObject({ identity: { perMinute: 2_000, perDay: 200_000 } });
-  });
-
-  test('are its own where the plan has none', () => {
-    expect(read({ tags }, enterprise)).toMatchObject({
-      identity: { plan: 'enterprise', perMinute: 5_000, perDay: 1_000_000 },
-    });
-  });
-
-  test('must be agreed for Enterprise: without them the key is not let in', () => {
-    expect(read({}, enterprise)).toEqual({
-      problem: 'is on the Enterprise plan without agreed limits: tag it, or its plan',
-    });
+  test.each<[string, ReturnType<typeof read>, object]>([
+    ['a name of 100 characters', read({ name: 'n'.repeat(100) }), { name: 'n'.repeat(100) }],
+    ['a longer name cut to 100', read({ name: 'n'.repeat(101) }), { name: `${'n'.repeat(99)}…` }],
+    ['no half of a character at the cut', read({ name: `${'n'.repeat(98)}🐾🐾` }), { name: `${'n'.repeat(98)}…` }],
+    [
+      'the limits of the catalogue, whatever its tags are',
+      read({ tags }),
+      { plan: 'free', perMinute: 60, perDay: 1_000 },
+    ],
+    [
+      'the limits of its usage plan, whatever its tags are',
+      read({ tags }, ofPlan),
+      { perMinute: 2_000, perDay: 200_000 },
+    ],
+    ['its own limits where the plan has none', read({ tags }, enterprise), { perMinute: 5_000, perDay: 1_000_000 }],
+    ['an end', read({ tags: { expires: '2031-02-03' } }), { expiresAt: Date.UTC(2031, 1, 3) }],
+    ['a successor', read({ tags: { 'replaced-by': 'n3w1d' } }), { keyHash: HASH, replacedBy: SUCCESSOR }],
+  ])('%s', (_, registered, identity) => {
+    expect(registered).toMatchObject({ identity });
   });
 });
 
-test('the end of a key cannot be a word', () => {
-  expect(read({ tags: { expires: 'tomorrow' } })).toEqual({ problem: 'has a tag expires that is no ISO 8601 date' });
-});
+const NO_TOKEN = 'has a value that no bearer token can have';
 
-describe('a key that was rotated', () => {
-  const successor = hashApiKey('its successor');
-  const hashOf = (keyId: string) => (keyId === 'n3w1d' ? successor : undefined);
-
-  test('is counted as the key that replaces it', () => {
-    expect(read({ tags: { 'replaced-by': 'n3w1d' } }, free, hashOf)).toMatchObject({
-      identity: { keyHash: HASH, replacedBy: successor },
-    });
-  });
-
-  test.each([['is gone', '0ld1d']])('is not let in where the one that replaces it %s', (_, keyId) => {
-    expect(read({ tags: { 'replaced-by': keyId } }, free, hashOf)).toEqual({
-      problem: `was replaced by ${keyId}, which is gone`,
-    });
-  });
-});
-
-describe('an ISO 8601 text', () => {
-  test.each([
-    ['2031-02-03', '2031-02-03T00:00:00.000Z'],
-    ['2031-02-03T04:05Z', '2031-02-03T04:05:00.000Z'],
-    ['2031-02-03T04:05:06.789Z', '2031-02-03T04:05:06.789Z'],
-    ['2031-02-03T04:05:06+01:00', '2031-02-03T03:05:06.000Z'],
-  ])('%s is %s', (text, time) => {
-    expect(isoTime(text)).toBe(Date.parse(time));
+describe('a key is not let in', () => {
+  test.each<[string, ReturnType<typeof read>, string]>([
+    ['whose value is short', read({ value: 'a'.repeat(19) }), NO_TOKEN],
+    ['whose value is a hash in upper case', read({ value: HASH.toUpperCase() }), NO_TOKEN],
+    ['whose value has a wrong checksum', read({ value: `psk_${'a'.repeat(46)}` }), NO_TOKEN],
+    [
+      'without agreed limits',
+      read({}, enterprise),
+      'is on the Enterprise plan without agreed limits: tag it, or its plan',
+    ],
+    ['whose end is a word', read({ tags: { expires: 'tomorrow' } }), 'has a tag expires that is no ISO 8601 date'],
+    ['whose successor is gone', read({ tags: { 'replaced-by': '0ld1d' } }), 'was replaced by 0ld1d, which is gone'],
+    ['that is its own successor', read({ tags: { 'replaced-by': 'k3y1d' } }), 'was replaced by itself, says its tag'],
+  ])('%s', (_, registered, problem) => {
+    expect(registered).toEqual({ problem });
   });
 });
 
-describe('no ISO 8601 text that means the same everywhere', () => {
-  test.each([
-    ['a time without a zone', '2031-02-03T04:05:06'],
-    ['a zone without a colon', '2031-02-03T04:05:06+0100'],
-    ['four digits of a second', '2031-02-03T04:05:06.7890Z'],
-    ['a line end', '2031-02-03\n'],
-    ['the 29th of February in a year that has none', '2031-02-29'],
-    ['the 30th of February, with a time', '2031-02-30T04:05:06Z'],
-    ['a zone of 24 hours', '2031-02-03T04:05:06+24:00'],
-  ])('%s is none: %j', (_, text) => {
-    expect(isoTime(text)).toBeNaN();
-  });
+test.each([
+  ['2031-02-03', '2031-02-03T00:00:00.000Z'],
+  ['2031-02-03T04:05Z', '2031-02-03T04:05:00.000Z'],
+  ['2031-02-03T04:05:06.789Z', '2031-02-03T04:05:06.789Z'],
+  ['2031-02-03T04:05:06+01:00', '2031-02-03T03:05:06.000Z'],
+])('The ISO 8601 text %s is %s', (text, time) => {
+  expect(isoTime(text)).toBe(Date.parse(time));
+});
+
+test.each([
+  '2031-02-03T04:05:06',
+  '2031-02-03T04:05:06+0100',
+  '2031-02-03T04:05:06.7890Z',
+  '2031-02-03\n',
+  '2031-02-29',
+  '2031-02-30T04:05:06Z',
+  '2031-02-03T04:05:06+24:00',
+])('No ISO 8601 text that means the same everywhere is %j', (text) => {
+  expect(isoTime(text)).toBeNaN();
 });

@@ -4,8 +4,7 @@ import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { countWrites, type WriteCount } from '../../support/recorded-calls.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
-import { aKey } from '../../support/tables.ts';
-import { KeysTable } from '../../support/tables.ts';
+import { aKey, KeysTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);
@@ -129,7 +128,7 @@ describe('A key that is used up', () => {
   test('is refused without a write for the time of a lease, and no longer', async () => {
     const key = await table.issue(usedUp);
     await outcomes(1, key);
-    await table.setLimits(key, 6, 1_000);
+    await table.issue({ ...(await table.read(key)), perMinute: 6 });
 
     expect(await writesOf(() => outcomes(2, key, NOW + LEASE_MS - 1))).toBe(0);
     expect(await outcomes(1, key, NOW + LEASE_MS)).toEqual(['admitted']);

@@ -5,11 +5,9 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { describeOnEachEngine } from '../../support/engines.ts';
+import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
-import { aKey } from '../../support/tables.ts';
-import { KeysTable } from '../../support/tables.ts';
-import { patientClient } from '../../support/engines.ts';
+import { aKey, KeysTable } from '../../support/tables.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 
 acceptForeignErrors();
@@ -49,7 +47,7 @@ describeOnEachEngine('The limiter', () => {
     expect(await outcomes(1, aKey())).toEqual(['denied']);
     const key = await table.issue();
     await outcomes(1, key);
-    await table.setEnabled(key, false);
+    await table.issue({ ...(await table.read(key)), enabled: false });
 
     expect(await outcomes(1, key)).toEqual(['denied']);
   });
@@ -68,7 +66,6 @@ describeOnEachEngine('The limiter', () => {
     expect(await limiter.admit(key.keyHash, NOW)).toEqual({
       kind: 'admitted',
       key: counted,
-      rateLimit: { limit: 60, remaining: 59, resetsAt: END_OF_MINUTE },
     });
     expect(await table.read(key)).toEqual(counted);
   });
@@ -89,11 +86,7 @@ describeOnEachEngine('The limiter', () => {
     const key = await table.issue(limits);
     await outcomes(3, key);
 
-    expect(await limiter.admit(key.keyHash, NOW)).toMatchObject({
-      kind: 'refused',
-      reason,
-      rateLimit: { limit: 3, remaining: 0, resetsAt: end },
-    });
+    expect(await outcomes(1, key)).toEqual([reason]);
     expect(await table.read(key)).toMatchObject({ minuteUsed: 3, dayUsed: 3, minuteRefused: 1 });
     expect(await outcomes(1, key, end - 1)).toEqual([reason]);
     expect(await outcomes(1, key, end)).toEqual(['admitted']);
@@ -132,10 +125,6 @@ describeOnEachEngine('The limiter', () => {
       await outcomes(3, key);
 
       expect(await outcomes(4, key)).toEqual(['minute', 'minute', 'suspended', 'suspended']);
-      expect(await limiter.admit(key.keyHash, END_OF_MINUTE)).toMatchObject({
-        reason: 'suspended',
-        rateLimit: { limit: 3, remaining: 0, resetsAt: NOW + FIVE_MINUTES },
-      });
       expect(await outcomes(1, key, NOW + FIVE_MINUTES - 1)).toEqual(['suspended']);
       expect(await outcomes(1, key, NOW + FIVE_MINUTES)).toEqual(['admitted']);
     });
@@ -172,10 +161,9 @@ describeOnEachEngine('The limiter', () => {
   });
 
   test('serves nothing to a key whose record is broken', async () => {
-    const key = await table.issue();
-    await table.removeAttribute(key, 'minuteRefused');
+    const { keyHash } = await table.issue({ minuteRefused: 0.5 });
 
-    await expect(limiter.admit(key.keyHash, NOW)).rejects.toThrow('minuteRefused');
+    await expect(limiter.admit(keyHash, NOW)).rejects.toThrow('Invalid safe integer');
   });
 
   test.each(['ECONNRESET', 'EPIPE'])('counts a request once whose connection was closed before: %s', async (code) => {

@@ -4,21 +4,17 @@ import { type Limits, type OuterGuard, outerGuard, plans } from '../../../shared
 
 const MINUTE_MS = 60_000;
 
-describe('the plans (spec §8)', () => {
-  test.each([
-    ['Free', { perMinute: 60, perDay: 1_000 }],
-    ['Pro', { perMinute: 300, perDay: 10_000 }],
-    ['Business', { perMinute: 1_000, perDay: 100_000 }],
-    ['Enterprise', 'agreed'],
-  ])('%s: %j', (title, limits) => {
-    expect(Object.values(plans)).toContainEqual({ title, limits });
-  });
+test('The plans are those of spec §8', () => {
+  expect(Object.values(plans)).toEqual([
+    { title: 'Free', limits: { perMinute: 60, perDay: 1_000 } },
+    { title: 'Pro', limits: { perMinute: 300, perDay: 10_000 } },
+    { title: 'Business', limits: { perMinute: 1_000, perDay: 100_000 } },
+    { title: 'Enterprise', limits: 'agreed' },
+  ]);
 });
 
 describe('the usage plan around the exact limits', () => {
   test.each([
-    ['Free', { perMinute: 60, perDay: 1_000 }, { rateLimit: 1, burstLimit: 120, quotaPerDay: 1_060 }],
-    ['Pro', { perMinute: 300, perDay: 10_000 }, { rateLimit: 5, burstLimit: 600, quotaPerDay: 10_300 }],
     ['Business', { perMinute: 1_000, perDay: 100_000 }, { rateLimit: 17, burstLimit: 2_000, quotaPerDay: 101_000 }],
     ['the smallest limits', { perMinute: 1, perDay: 1 }, { rateLimit: 1, burstLimit: 2, quotaPerDay: 2 }],
   ])('%s', (_, limits, guard) => {

@@ -1,15 +1,25 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { orderItem, petItem } from '../../../infra/table-items.ts';
+import { writeItems } from '../../../infra/write-items.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
-import { MOST_READ_FOR_PAGE, type Selection, type SortedTable } from '../../../shared/stores/sorted-table.ts';
-import { stockList } from '../../../shared/stores/stock-list.ts';
+import type { Order } from '../../../shared/contract/orders.ts';
+import type { PetRecord } from '../../../shared/contract/pets.ts';
+import { findPet } from '../../../shared/stores/find-pet.ts';
+import { orderList } from '../../../shared/stores/order-list.ts';
+import { MOST_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
 import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
-import { anEntry, StockTable } from '../../support/tables.ts';
+import { anEntry, createOrdersTable, createPetsTable, StockTable } from '../../support/tables.ts';
 
-describeOnEachEngine('A page of a sorted table', () => {
+const ASCENDING = [MIN_INT64, '-9007199254740993', '-10', '-9', '-1', '0', '9', '10', '9007199254740993', MAX_INT64];
+
+/** What makes three entries more than the 1 MB that DynamoDB reads at once. */
+const LARGE = { note: 'x'.repeat(350_000) };
+
+describeOnEachEngine('The stock as a sorted table', () => {
   let client: DynamoDBDocumentClient;
   let stock: StockTable;
   let table: SortedTable<InventoryItem>;
@@ -23,112 +33,16 @@ describeOnEachEngine('A page of a sorted table', () => {
     table = stockList(client, stock.name);
   });
 
-  const put = (...petIds: (string | number)[]) => stock.putAll(petIds.map((petId) => anEntry(petId)));
-
-  /** Of every so many entries, the first is sold. */
-  const putSold = (count: number, every: number) =>
-    stock.putAll(Array.from({ length: count }, (_, petId) => anEntry(petId, 1, petId % every ? 'available' : 'sold')));
+  const put = (...petIds: readonly (string | number)[]) => stock.putAll(petIds.map((petId) => anEntry(petId)));
+  const all = async (status?: string) => (await Array.fromAsync(table.all(status))).flat();
 
   async function page(limit: number, after?: string, status?: string): Promise<[string[], Int64 | undefined]> {
-    const selection: Selection = { status, after: after === undefined ? undefined : int64(after) };
-    const { entries, last } = await table.page(selection, limit);
+    const { entries, last } = await table.page(
+      { status, after: after === undefined ? undefined : int64(after) },
+      limit,
+    );
     return [entries.map(({ petId }) => petId), last];
   }
-
-  describe('has', () => {
-    test('as many entries as are asked for, and tells where the next begins', async () => {
-      await put(3, 1, 4, 2);
-
-      expect(await page(3)).toEqual([['1', '2', '3'], '3']);
-      expect(await page(3, '3')).toEqual([['4'], undefined]);
-    });
-
-    test.each([2, 4])(
-      'no page after it that is empty, where it ends with the last entry: %d at a time',
-      async (limit) => {
-        await put(1, 2, 3, 4);
-
-        expect(await walk(limit)).toHaveLength(4 / limit);
-      },
-    );
-
-    test('as many as are asked for, though DynamoDB reads no further than 1 MB at once', async () => {
-      for (const petId of [1, 2, 3, 4, 5]) await stock.put(anEntry(petId), { note: 'x'.repeat(300_000) });
-
-      expect(await page(4)).toEqual([['1', '2', '3', '4'], '4']);
-      expect(await page(5)).toEqual([['1', '2', '3', '4', '5'], undefined]);
-    });
-  });
-
-  describe('is in the order of int64', () => {
-    const ascending = [
-      MIN_INT64,
-      '-9007199254740993',
-      '-10',
-      '-9',
-      '-1',
-      '0',
-      '9',
-      '10',
-      '9007199254740993',
-      MAX_INT64,
-    ];
-
-    test('one entry at a time, among those with a status', async () => {
-      await put(...ascending.toReversed());
-      await stock.put(anEntry(1, 1, 'sold'));
-
-      expect((await walk(1, 'available')).flat()).toEqual(ascending);
-    });
-  });
-
-  describe('is stable under writes:', () => {
-    test.each<[string, () => Promise<void>, string[]]>([
-      ['an entry put in right after it', () => put(31), ['31', '40', '50']],
-      ['the entry at the place deleted', () => stock.delete('30'), ['40', '50', '60']],
-    ])('%s', async (_, write, expected) => {
-      await put(10, 20, 30, 40, 50, 60);
-      const [first, last] = await page(3, undefined, 'available');
-      await write();
-
-      expect(first).toEqual(['10', '20', '30']);
-      expect((await page(3, last, 'available'))[0]).toEqual(expected);
-    });
-  });
-
-  describe('with a status', () => {
-    test('has all entries with it on the way', async () => {
-      await putSold(120, 3);
-
-      expect((await walk(7, 'sold')).flat()).toEqual(Array.from({ length: 40 }, (_, index) => String(index * 3)));
-    });
-
-    test('reads a bounded number of items, and leads on from there', async () => {
-      await putSold(MOST_READ_FOR_PAGE + 200, MOST_READ_FOR_PAGE + 100);
-      const watched = patientClient();
-      const calls = recordCalls(watched);
-      const { entries, last } = await stockList(watched, stock.name).page({ status: 'sold' }, 5);
-      const read = calls.map(({ scanned }) => scanned ?? 0);
-
-      expect([entries.map(({ petId }) => petId), last]).toEqual([['0'], String(MOST_READ_FOR_PAGE - 1)]);
-      expect(read.reduce((sum, count) => sum + count)).toBe(MOST_READ_FOR_PAGE);
-      expect(await page(5, last, 'sold')).toEqual([[String(MOST_READ_FOR_PAGE + 100)], undefined]);
-    });
-  });
-
-  describe('of the whole list', () => {
-    test('begins with few entries, so that a client soon has something, and are read only as they are wanted', async () => {
-      await put(...Array.from({ length: 3_100 }, (_, index) => index));
-      const watched = patientClient();
-      const calls = recordCalls(watched);
-      const parts = stockList(watched, stock.name).all();
-      const first = await parts.next();
-
-      expect(calls).toHaveLength(1);
-      expect(first.value).toHaveLength(1_000);
-      expect((await Array.fromAsync(parts)).map(({ length }) => length)).toEqual([2_000, 100]);
-    });
-  });
 
   /** All pages, each after the last id of the one before. */
   async function walk(limit: number, status?: string): Promise<string[][]> {
@@ -141,4 +55,136 @@ describeOnEachEngine('A page of a sorted table', () => {
     } while (after !== undefined);
     return pages;
   }
+
+  test('is empty where there is nothing', async () => {
+    expect(await all()).toEqual([]);
+    expect(await page(1, undefined, 'sold')).toEqual([[], undefined]);
+  });
+
+  test('has petId, quantity and status of each entry, and nothing else', async () => {
+    const entries = [anEntry(1, 0, 'sold'), anEntry(2, 2_147_483_647, 'pending'), anEntry(3, 7, 'available')];
+    for (const entry of entries) await stock.put(entry, { colour: 'red', version: 'v1' });
+
+    expect(await all()).toEqual(entries);
+    expect(await all('pending')).toEqual([entries[1]]);
+  });
+
+  test('is in the order of int64, with every digit, whole and in pages of those with a status', async () => {
+    await put(...ASCENDING.toReversed());
+    await stock.put(anEntry(1, 1, 'sold'));
+
+    expect((await all('available')).map(({ petId }) => petId)).toEqual(ASCENDING);
+    expect((await walk(1, 'available')).flat()).toEqual(ASCENDING);
+  });
+
+  test('is read in several queries where one cannot read it all', async () => {
+    for (const petId of [1, 2, 3, 4, 5]) await stock.put(anEntry(petId), LARGE);
+    const watched = patientClient();
+    const calls = recordCalls(watched);
+    const parts = stockList(watched, stock.name).all();
+    const first = await parts.next();
+
+    // A client soon has something, and the rest is read only as it is wanted.
+    expect(calls).toMatchObject([{ limit: 1_000 }]);
+    const rest = (await Array.fromAsync(parts)).flat();
+    expect(calls.slice(1)).toEqual(calls.slice(1).map(() => expect.objectContaining({ limit: 2_000 })));
+    expect([...first.value, ...rest].map(({ petId }) => petId)).toEqual(['1', '2', '3', '4', '5']);
+    expect(await page(4)).toEqual([['1', '2', '3', '4'], '4']);
+    expect(await page(5)).toEqual([['1', '2', '3', '4', '5'], undefined]);
+  });
+
+  test('is not to be had while an entry is broken', async () => {
+    await stock.put(anEntry(1), { status: 'lost' });
+
+    await expect(all()).rejects.toThrow('available');
+  });
+
+  test('has pages of as many entries as are asked for, and none that is empty at the end', async () => {
+    await put(3, 1, 4, 2);
+
+    expect(await walk(3)).toEqual([['1', '2', '3'], ['4']]);
+    expect(await walk(2)).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+    ]);
+  });
+
+  test('has pages that go on at the same place, whatever is written meanwhile', async () => {
+    await put(10, 20, 30, 40, 50);
+    const [first, last] = await page(3, undefined, 'available');
+    await put(31);
+    await stock.delete('30');
+
+    expect([first, last]).toEqual([['10', '20', '30'], '30']);
+    expect((await page(3, last, 'available'))[0]).toEqual(['31', '40', '50']);
+  });
+
+  test('reads a bounded number of items for a page with a status, and leads on from there', async () => {
+    const last = MOST_READ_FOR_PAGE + 100;
+    const statusOf = (petId: number) => (petId % last === 0 ? 'sold' : 'available');
+    await stock.putAll(Array.from({ length: last + 1 }, (_, petId) => anEntry(petId, 1, statusOf(petId))));
+    const watched = patientClient();
+    const calls = recordCalls(watched);
+    const found = await stockList(watched, stock.name).page({ status: 'sold' }, 5);
+
+    expect(found).toEqual({ entries: [anEntry(0, 1, 'sold')], last: String(MOST_READ_FOR_PAGE - 1) });
+    expect(calls.reduce((sum, { scanned = 0 }) => sum + scanned, 0)).toBe(MOST_READ_FOR_PAGE);
+    expect(await page(5, found.last, 'sold')).toEqual([[String(last)], undefined]);
+  });
+});
+
+const anOrder = (id: Int64, differences: Partial<Order> = {}): Order => ({
+  id,
+  petId: id,
+  quantity: 2_147_483_647,
+  shipDate: '2026-11-21T12:30:00Z',
+  status: 'delivered',
+  complete: true,
+  ...differences,
+});
+
+describeOnEachEngine('Orders and pets', () => {
+  let client: DynamoDBDocumentClient;
+
+  beforeAll(() => {
+    client = patientClient();
+  });
+
+  test('are listed in ascending id, with all that they are', async () => {
+    const name = await createOrdersTable(client);
+    const orders = ASCENDING.map((id) => anOrder(int64(id)));
+    const { shipDate: _, ...unshipped } = anOrder(int64('11'), { status: 'placed', complete: false });
+    const all = orders.toSpliced(-2, 0, unshipped);
+    await writeItems(client, name, all.toReversed(), orderItem);
+
+    expect((await Array.fromAsync(orderList(client, name).all())).flat()).toEqual(all);
+    expect((await Array.fromAsync(orderList(client, name).all('placed'))).flat()).toEqual([unshipped]);
+  });
+
+  test('are not to be had where they are broken', async () => {
+    const [orders, pets] = [await createOrdersTable(client), await createPetsTable(client)];
+    const order = { ...orderItem(anOrder(int64('1'))), petId: 1.5 };
+    await client.send(new PutCommand({ TableName: orders, Item: order }));
+    await client.send(new PutCommand({ TableName: pets, Item: { petId: 42, name: 'Rex' } }));
+
+    await expect(Array.fromAsync(orderList(client, orders).all())).rejects.toThrow('must be an int64');
+    await expect(findPet(client, pets, int64('42'))).rejects.toThrow('photoUrls');
+  });
+
+  test('are found with all that they are, and no other', async () => {
+    const name = await createPetsTable(client);
+    const pet: PetRecord = {
+      id: int64('9007199254740993'),
+      name: 'Rex',
+      tags: [{ id: MIN_INT64, name: 'a' }],
+      category: { id: int64('7'), name: 'dogs' },
+      photoUrls: ['https://example.com/1.jpg'],
+    };
+    const other = { id: int64('9007199254740992'), name: 'another', photoUrls: [] };
+    await writeItems(client, name, [pet, other], petItem);
+
+    expect(await findPet(client, name, pet.id)).toEqual(pet);
+    expect(await findPet(client, name, other.id)).toEqual(other);
+    expect(await findPet(client, name, MAX_INT64)).toBeUndefined();
+  });
 });

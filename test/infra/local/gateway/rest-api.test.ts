@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { securityHeaders } from '../../../../shared/http/security-headers.ts';
+import { securityHeaders } from '../../../../shared/http/response-headers.ts';
 import { usagePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
 import { HostError } from '../../../../infra/local/host-error.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';

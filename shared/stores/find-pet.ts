@@ -17,21 +17,13 @@ const petItemSchema = v.pipe(
   v.transform(({ petId, ...rest }): PetRecord => ({ id: petId, ...rest })),
 );
 
-/** The records of the pets: one item per pet. */
-export class PetStore {
-  readonly #client: DynamoDBDocumentClient;
-  readonly #tableName: string;
-
-  constructor(client: DynamoDBDocumentClient, tableName: string) {
-    this.#client = client;
-    this.#tableName = tableName;
-  }
-
-  /** The record of a pet; undefined where there is none. */
-  async find(petId: Int64): Promise<PetRecord | undefined> {
-    const { Item } = await reachingDynamoDB(
-      this.#client.send(new GetCommand({ TableName: this.#tableName, Key: { petId: BigInt(petId) } })),
-    );
-    return Item && v.parse(petItemSchema, Item);
-  }
+/** The record of a pet; undefined where there is none. @throws ServiceError SERVICE_UNAVAILABLE */
+export async function findPet(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  petId: Int64,
+): Promise<PetRecord | undefined> {
+  const get = new GetCommand({ TableName: tableName, Key: { petId: BigInt(petId) } });
+  const { Item } = await reachingDynamoDB(client.send(get));
+  return Item && v.parse(petItemSchema, Item);
 }

@@ -1,0 +1,85 @@
+import { methodsOf, type Operation, type OperationId, operations } from '../contract/operations.ts';
+import { limitHeaders } from './authorizer-context.ts';
+import { headerValues, type RequestEvent } from './request.ts';
+
+/**
+ * Headers of every answer, whoever makes it: nothing is kept by caches, taken for another type, or asked for without TLS
+ * again (OWASP REST Security Cheat Sheet, "Security Headers").
+ */
+export const securityHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Strict-Transport-Security': 'max-age=63072000',
+} as const;
+
+/** Names the stability mark of an operation (spec §9, rule 2). */
+export const STABILITY_HEADER = 'X-API-Stability';
+
+/** The header of a marked operation; none for one without a mark. */
+export function stabilityHeader(id: OperationId): Record<string, string> {
+  const { stability }: Operation = operations[id];
+  return stability === 'stable' ? {} : { [STABILITY_HEADER]: stability };
+}
+
+/** What the operations at a path take: their methods (RFC 9110 §10.2.1), and the form of a PATCH (RFC 5789 §3.1). */
+export function allowedMethods(path: string): Record<string, string> {
+  const methods = methodsOf(path);
+  return {
+    Allow: [...methods, 'OPTIONS'].join(', '),
+    ...(methods.includes('PATCH') && { 'Accept-Patch': 'application/json' }),
+  };
+}
+
+/** Since when nobody should begin to use an operation, from when on it may be gone, and the page that says so. */
+export type Deprecation = Readonly<Record<'deprecatedAt' | 'sunsetAt', Date> & { page: string }>;
+
+/** The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to what they say. */
+export function deprecationHeaders({ deprecatedAt, sunsetAt, page }: Deprecation): Record<string, string> {
+  const link = (relation: string): string => `<${page}/#description/deprecations>; rel="${relation}"; type="text/html"`;
+  return {
+    Deprecation: `@${Math.floor(deprecatedAt.getTime() / 1_000)}`,
+    Sunset: sunsetAt.toUTCString(),
+    Link: `${link('deprecation')}, ${link('sunset')}`,
+  };
+}
+
+/** Request headers that a page in a browser may send (beside those that it always may). */
+export const allowedRequestHeaders = [
+  'Authorization',
+  'Content-Type',
+  'If-Match',
+  'If-None-Match',
+  'Idempotency-Key',
+] as const;
+
+/** Response headers that a page in a browser may read (beside those that it always may). */
+export const exposedHeaders = [
+  ...Object.keys(limitHeaders),
+  'Accept-Patch',
+  'Allow',
+  'Deprecation',
+  'ETag',
+  'Link',
+  'Retry-After',
+  'Sunset',
+  'WWW-Authenticate',
+  STABILITY_HEADER,
+  'x-amzn-RequestId',
+];
+
+/**
+ * The origin whose pages may read the answer to a request: its own, where `ALLOWED_ORIGINS` has it, else that of the
+ * reference page. No `Vary` says so, as nothing may be stored (`Cache-Control`).
+ */
+export function allowedOrigin(event: Pick<RequestEvent, 'multiValueHeaders'>): string | undefined {
+  const { ALLOWED_ORIGINS, PAGE_ORIGIN } = process.env;
+  const [ofPage, ...others] = (ALLOWED_ORIGINS ?? PAGE_ORIGIN ?? '').split(' ');
+  const [requested] = headerValues(event, 'Origin');
+  return others.find((origin) => origin === requested) ?? ofPage;
+}
+
+/** Lets the pages of one origin read the answers (Fetch standard, CORS protocol); none without an origin. */
+export function corsHeaders(origin: string | undefined): Record<string, string> {
+  if (origin === undefined || origin === '') return {};
+  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': exposedHeaders.join(', ') };
+}
