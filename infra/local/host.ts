@@ -94,7 +94,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   const engine = await startEngine(options);
   closings.push(() => engine.close());
   const records = openRecords(options.dataFolder);
-  closings.push(() => records.close());
+  closings.push(() => records.save());
   if (options.assembly === undefined) await assemble(assemblyFolder);
   const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
