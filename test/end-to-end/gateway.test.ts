@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHttpServer } from '../../infra/local/http-server.ts';
-import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { sampleStock } from '../../infra/local/sample-data.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { close, listen } from '../support/listening.ts';

@@ -14,7 +14,7 @@ import {
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
-import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { sampleStock } from '../../infra/local/sample-data.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { ApiClient } from '../support/api-client.ts';

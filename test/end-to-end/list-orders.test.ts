@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { sampleOrders } from '../../infra/local/sample-data/orders.ts';
+import { sampleOrders } from '../../infra/local/sample-data.ts';
 import { orderItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { type Order, orderToJson } from '../../shared/contract/orders.ts';

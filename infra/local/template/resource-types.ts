@@ -32,14 +32,15 @@ const fixedMethod = v.strictObject({
   ApiKeyRequired: v.optional(v.literal(false), false),
   Integration: v.strictObject({
     Type: v.literal('MOCK'),
+    // It selects the answer, of which there is one.
     RequestTemplates: v.strictObject({ 'application/json': text }),
-    IntegrationResponses: v.array(
+    IntegrationResponses: v.tuple([
       v.strictObject({
         StatusCode: status,
         ResponseParameters: v.optional(texts, {}),
         ResponseTemplates: v.optional(v.strictObject({ 'application/json': text })),
       }),
-    ),
+    ]),
   }),
   MethodResponses: noEffect,
 });
