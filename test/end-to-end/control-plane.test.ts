@@ -87,12 +87,13 @@ async function untilAnswer(key: string, isWanted: (answer: Answer) => boolean): 
   return answer;
 }
 
+const limitOrStatus = ({ status, rateLimit }: Answer): number => (status === 200 ? rateLimit.limit : status);
+
 /** Waits until the keys are refused (401), or have these limits a minute. @returns what they have in the end */
 function soon(wanted: Readonly<Record<string, number>>): Promise<Record<string, number>> {
-  const have = ({ status, rateLimit }: Answer): number => (status === 200 ? rateLimit.limit : status);
   const keys = Object.entries(wanted).map(async ([key, limit]): Promise<[string, number]> => {
-    const answer = await untilAnswer(key, (each) => have(each) === limit);
-    return [key, have(answer)];
+    const answer = await untilAnswer(key, (each) => limitOrStatus(each) === limit);
+    return [key, limitOrStatus(answer)];
   });
   return Promise.all(keys).then((entries) => Object.fromEntries(entries));
 }

@@ -50,8 +50,9 @@ export class GatewayRecords {
     return new GatewayRecords();
   }
 
-  /** The records in a data folder. @throws HostError where the folder cannot be used */
-  static open(dataFolder: string): GatewayRecords {
+  /** The records in a data folder; in memory without one. @throws HostError where the folder cannot be used */
+  static open(dataFolder: string | undefined): GatewayRecords {
+    if (dataFolder === undefined) return GatewayRecords.inMemory();
     const file = join(makeFolder(dataFolder, ''), 'gateway.json');
     const records = new GatewayRecords(file);
     try {

@@ -23,7 +23,6 @@ const MAX_ENVIRONMENTS = 3;
 
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
 export class LambdaFunction {
-  readonly arn: string;
   readonly #settings: LambdaFunctionSettings;
   readonly #log: LogSink;
   readonly #idle: ExecutionEnvironment[] = [];
@@ -33,7 +32,6 @@ export class LambdaFunction {
   #closed = false;
 
   constructor(settings: LambdaFunctionSettings, log: LogSink) {
-    this.arn = settings.functionArn;
     this.#settings = settings;
     this.#log = log;
   }

@@ -58,10 +58,11 @@ describe('a request', () => {
   });
 });
 
+const reasonFor = (host: string, port: number) => listenOn(createServer(), host, port).catch(String);
+
 test('A server says in one line where it cannot listen', async () => {
   const other = createServer();
   const taken = await listen(other);
-  const reasonFor = (host: string, port: number) => listenOn(createServer(), host, port).catch(String);
 
   expect(await reasonFor('127.0.0.1', taken)).toMatch(`HostError: Port ${taken} is taken. Choose another with --port`);
   expect(await reasonFor('192.0.2.1', 0)).toMatch(
