@@ -11,7 +11,6 @@ const manifestSchema = v.object({
   artifacts: v.record(
     v.string(),
     v.object({
-      type: v.string(),
       properties: v.optional(
         v.object({
           stackName: v.optional(v.string()),

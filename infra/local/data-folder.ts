@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HostError } from './host-error.ts';
 
@@ -7,7 +7,8 @@ const FORMAT = 2;
 
 const FORMAT_FILE = 'format';
 
-const dataKinds: readonly string[] = ['dynamodb', 'gateway', 'gateway.json'];
+/** What is in a data folder, today or of old, beside its mark and the logs. */
+const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.json']);
 
 /**
  * Makes the data folder, if it is not there yet, and marks it with the format of what will be in it.
@@ -17,18 +18,16 @@ const dataKinds: readonly string[] = ['dynamodb', 'gateway', 'gateway.json'];
 export function openDataFolder(dataFolder: string): void {
   const formatFile = join(makeFolder(dataFolder, ''), FORMAT_FILE);
   try {
-    if (existsSync(formatFile) && readFileSync(formatFile, 'utf8').trim() === String(FORMAT)) return;
-    if (dataKinds.some((kind) => existsSync(join(dataFolder, kind)))) {
-      throw new HostError(
-        `The data folder ${dataFolder} was written by another version of the service. Delete it, or choose another with --data.`,
-      );
-    }
+    const names = readdirSync(dataFolder);
+    if (names.includes(FORMAT_FILE) && readFileSync(formatFile, 'utf8').trim() === String(FORMAT)) return;
     // Comes before all data: a host that is killed here leaves an empty folder, and no data without a mark.
-    writeFileSync(formatFile, `${FORMAT}\n`);
+    if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
   } catch (error) {
-    if (error instanceof HostError) throw error;
     throw unusable(dataFolder, error instanceof Error ? error.message : String(error));
   }
+  throw new HostError(
+    `The data folder ${dataFolder} was written by another version of the service. Delete it, or choose another with --data.`,
+  );
 }
 
 /** Makes a folder in the data folder, if it is not there yet. @throws HostError where that cannot be */

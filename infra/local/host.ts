@@ -6,7 +6,7 @@ import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
 import { ControlPlane } from './control-plane/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
-import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
+import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import type { UsageMeter } from './gateway/usage-meter.ts';
@@ -91,10 +91,10 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
     removeAssembly();
   });
   if (options.dataFolder !== undefined) openDataFolder(options.dataFolder);
-  const engine = await startEngine(options);
+  const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(options.dataFolder);
   closings.push(() => engine.close());
-  const records = openRecords(options.dataFolder);
-  closings.push(() => records.close());
+  const records = GatewayRecords.open(options.dataFolder);
+  closings.push(() => records.save());
   if (options.assembly === undefined) await assemble(assemblyFolder);
   const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
@@ -130,12 +130,4 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
     usageMeter,
     engineEndpoint: engine.endpoint,
   };
-}
-
-function startEngine({ dynamodb, dataFolder }: HostOptions): Promise<Engine> {
-  return dynamodb ? Promise.resolve(externalEngine(dynamodb)) : startEmbeddedEngine(dataFolder);
-}
-
-function openRecords(dataFolder: string | undefined): GatewayRecords {
-  return dataFolder === undefined ? GatewayRecords.inMemory() : GatewayRecords.open(dataFolder);
 }

@@ -23,7 +23,7 @@ import { type PrivateAccess, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
 
 /** How long a request may take to arrive. */
-type Timings = Pick<ServerOptions, 'requestTimeout' | 'connectionsCheckingInterval'>;
+export type Timings = Pick<ServerOptions, 'requestTimeout' | 'connectionsCheckingInterval'>;
 
 const timingsByDefault: Timings = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
 

@@ -28,7 +28,7 @@ export async function issueDemoKeys(
   for (const plan of planIds) {
     const identity = identityOf(plan);
     const note = `demoKeyIssued/${plan}`;
-    const isIssued = records.note(note) !== undefined;
+    const isIssued = records.notes.has(note);
     const gatewayKey = records.apiKey(identity.keyId);
     if (isIssued && !gatewayKey) continue;
     const usagePlan = usagePlanOf(records, plan);
@@ -37,7 +37,7 @@ export async function issueDemoKeys(
     if (isIssued || !usagePlan) continue;
     // The gateway comes last: should the host be killed in between, the next start does it all again.
     putInGateway(records, identity, usagePlan);
-    records.setNote(note, new Date(identity.createdAt).toISOString());
+    records.notes.set(note, new Date(identity.createdAt).toISOString());
   }
   return {
     free: demoKey('free'),

@@ -3,14 +3,8 @@ import type { LambdaFunction } from './lambda/lambda-function.ts';
 import type { LogSink } from './log-sink.ts';
 import { type LocalStack, only } from './template/stack.ts';
 
-/** Something that runs an event, such as a Lambda function. */
-export interface Invocable {
-  /** @param event JSON text */
-  invoke(event: string): Promise<string>;
-}
-
-export interface KeySyncSettings {
-  readonly sync: Invocable;
+interface KeySyncSettings {
+  readonly sync: Pick<LambdaFunction, 'invoke'>;
   /** Milliseconds between two syncs where nothing changes. */
   readonly periodMs: number;
   /** How long a change waits for more of them. */

@@ -10,8 +10,7 @@ import type { Engine } from './dynamodb/engine.ts';
 import { createTables } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './gateway-records/gateway-records.ts';
 import { HostError } from './host-error.ts';
-import { sampleOrders } from './sample-data/orders.ts';
-import { samplePets, sampleStock } from './sample-data/shelves.ts';
+import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
 import type { LocalStack } from './template/stack.ts';
 
 /**
@@ -64,22 +63,19 @@ function outputOf(stack: LocalStack, name: string): string {
   return value;
 }
 
-/** Names of the tables. */
-export interface SampledTables {
-  readonly stock: string;
-  readonly pets: string;
-  readonly orders: string;
-}
-
-/** Loads the sample store: into each table that is empty. What is in a table that is not stays as it is. */
+/**
+ * Loads the sample store: into each table that is empty. What is in a table that is not stays as it is.
+ *
+ * @param tables their names
+ */
 export async function loadSampleData(
   client: DynamoDBDocumentClient,
-  { stock, pets, orders }: SampledTables,
+  tables: Readonly<Record<'stock' | 'pets' | 'orders', string>>,
 ): Promise<void> {
   await Promise.all([
-    fill(client, stock, sampleStock, stockItem),
-    fill(client, pets, samplePets, petItem),
-    fill(client, orders, sampleOrders, orderItem),
+    fill(client, tables.stock, sampleStock, stockItem),
+    fill(client, tables.pets, samplePets, petItem),
+    fill(client, tables.orders, sampleOrders, orderItem),
   ]);
 }
 

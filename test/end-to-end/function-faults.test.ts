@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiClient } from '../support/api-client.ts';
 import {
   assemblyForFaults,
-  type FunctionFault,
   type LateFault,
   plantFaults,
   plantCrashAfterwards,
@@ -31,14 +30,6 @@ describe('When a function', () => {
 
   afterAll(() => host.close());
 
-  const whenFallback = (fault: FunctionFault) =>
-    api.send('GET', '/nowhere', { headers: { 'X-Fault-Fallback': fault } });
-
-  const whenAuthorizer = (fault: FunctionFault) =>
-    api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': fault } });
-
-  const whenList = (fault: FunctionFault) => api.send('GET', '/inventory', { headers: { 'X-Fault-List': fault } });
-
   const update = (quantity: number, headers: Record<string, string>) =>
     api.send('PATCH', '/inventory/101', {
       headers: { 'Content-Type': 'application/json', ...headers },
@@ -59,30 +50,33 @@ describe('When a function', () => {
     return { status: response.status, limit: response.headers.get('X-RateLimit-Limit'), failure };
   }
 
-  test.each(['crashes', 'throws'] as const)(
-    '%s, 502 with the limit of the key, and the next request is served',
-    async (fault) => {
-      const { dayUsed } = await key.read();
-      const answer = await whenFallback(fault);
+  test.each([
+    ['crashes', '/nowhere', 404],
+    ['throws', '/nowhere', 404],
+    ['streams and crashes', '/inventory', 200],
+    ['streams and throws', '/inventory', 200],
+  ])('%s, 502 with the limit of the key, and the next request is served', async (what, path, status) => {
+    const { dayUsed } = await key.read();
+    const fault = what.replace('streams and ', '');
+    const headers = { 'X-Fault-Fallback': fault, 'X-Fault-List': fault };
+    const answer = await api.send('GET', path, { headers });
 
-      expect(answer).toMatchObject({
-        status: 502,
-        error: { code: 'BAD_GATEWAY' },
-        rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
-      });
-      expect(answer.text).not.toContain('secret');
-      expect(await api.send('GET', '/nowhere')).toMatchObject({ status: 404 });
-    },
-  );
-
-  describe('is the authorizer and', () => {
-    test.each(['crashes', 'throws'] as const)('%s, 503 and the request does not count', async (fault) => {
-      const { dayUsed } = await key.read();
-
-      expect(await whenAuthorizer(fault)).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
-      expect(await key.read()).toMatchObject({ dayUsed });
-      expect(await api.list()).toMatchObject({ status: 200 });
+    expect(answer).toMatchObject({
+      status: 502,
+      error: { code: 'BAD_GATEWAY' },
+      rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
     });
+    expect(answer.text).not.toContain('secret');
+    expect(await api.send('GET', path)).toMatchObject({ status });
+  });
+
+  test.each(['crashes', 'throws'])('is the authorizer and %s, 503 and the request does not count', async (fault) => {
+    const { dayUsed } = await key.read();
+    const answer = await api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': fault } });
+
+    expect(answer).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(await key.read()).toMatchObject({ dayUsed });
+    expect(await api.list()).toMatchObject({ status: 200 });
   });
 
   describe('has updated the stock and', () => {
@@ -100,22 +94,6 @@ describe('When a function', () => {
   });
 
   describe('streams and', () => {
-    test.each(['crashes', 'throws'] as const)(
-      '%s, 502 with the limit of the key, and the next request is served',
-      async (fault) => {
-        const { dayUsed } = await key.read();
-        const answer = await whenList(fault);
-
-        expect(answer).toMatchObject({
-          status: 502,
-          error: { code: 'BAD_GATEWAY' },
-          rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
-        });
-        expect(answer.text).not.toContain('secret');
-        expect(await api.list()).toMatchObject({ status: 200 });
-      },
-    );
-
     test.each([
       ['crashes in the middle', 'identity'],
       ['throws in the middle', 'gzip'],
@@ -129,7 +107,7 @@ describe('When a function', () => {
   });
 
   test('failed, its log says why', async () => {
-    await whenFallback('throws');
+    await api.send('GET', '/nowhere', { headers: { 'X-Fault-Fallback': 'throws' } });
     const log = await host.logWith('the secret of the function');
 
     expect(log).toContain('the secret of the function');

@@ -2,11 +2,9 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createHttpServer } from '../../infra/local/http-server.ts';
-import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { sampleStock } from '../../infra/local/sample-data.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
-import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
 
@@ -144,20 +142,6 @@ describe('HTTP', () => {
 
     expect(answer.status).toBe(405);
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405 });
-  });
-
-  test('a body that is sent in part: 408', async () => {
-    const access = { host: '127.0.0.1', isOpen: false };
-    const timings = { requestTimeout: 50, connectionsCheckingInterval: 20 };
-    const server = createHttpServer(new Promise(() => undefined), access, timings);
-    const port = await listen(server);
-    const answer = await exchange(
-      `http://127.0.0.1:${port}`,
-      'PATCH /v1/inventory/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{',
-    );
-    await close(server);
-
-    expect(parseAnswer(answer)).toMatchObject({ status: 408, text: expect.stringContaining('did not arrive in time') });
   });
 
   test('far more requests at once than a function has environments are all answered, each with its own', async () => {

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { samplePets, sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { samplePets, sampleStock } from '../../infra/local/sample-data.ts';
 import { petItem } from '../../infra/table-items.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { MAX_INT64 } from '../support/int64.ts';

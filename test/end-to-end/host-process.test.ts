@@ -1,45 +1,29 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  type APIGatewayClient,
-  CreateApiKeyCommand,
-  DeleteApiKeyCommand,
-  GetApiKeysCommand,
-  GetUsageCommand,
-  GetUsagePlansCommand,
-} from '@aws-sdk/client-api-gateway';
+import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
-import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { sampleStock } from '../../infra/local/sample-data.ts';
 import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
 import { HostProcess, type Ready } from '../support/host-process.ts';
 import { documentsAt } from '../support/local-host.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A start takes some two seconds, and many more on a machine that is busy.
 jest.setTimeout(60_000);
 
-const ONE_LINE = /^npm start: [^\n]+\n$/;
-
 /** Nothing but what the first start after a change says. */
 const NO_ERROR = /^(?:Synthesising the service\. [^\n]+\n)?$/;
 
-let folder: string;
-let temporaryFolder: string;
+const MADE_IN_CONSOLE = 'Console.Made-Key_0123456789';
 
-beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'end-to-end-'));
-  temporaryFolder = path.join(folder, 'tmp');
-  mkdirSync(temporaryFolder);
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const data = path.join(temporaryFolder(), 'data');
 
 /** The outputs of a host's stack, the names of its tables among them. */
 async function outputsOf({ baseUrl }: Ready): Promise<Record<string, string>> {
@@ -58,180 +42,98 @@ function filesIn(root: string): Map<string, string> {
   );
 }
 
-describe('npm start -- --json --port 0 --data memory', () => {
-  let host: HostProcess;
-  let ready: Ready;
+/** What the keys table of a host has of a key. */
+async function keyRecord(ready: Ready, token: string): Promise<KeyRecord> {
+  const documents = documentsAt(new URL(ready.baseUrl).origin);
+  const { KeysTableName: TableName } = await outputsOf(ready);
+  const { Item } = await documents.send(new GetCommand({ TableName, Key: { keyHash: hashApiKey(token) } }));
+  documents.destroy();
+  return parseKeyRecord(Item);
+}
 
-  beforeAll(async () => {
-    host = new HostProcess(['--json', '--port', '0', '--data', 'memory'], temporaryFolder);
-    ready = await host.ready();
-  });
-
-  afterAll(() => host.stop('SIGKILL'));
-
-  test('prints one line with the base URL and a key per plan, and nothing else', () => {
-    expect(host.stdout).toBe(`${JSON.stringify(ready)}\n`);
-    expect(ready.baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+\/v1$/);
-    expect(host.stderr).toMatch(NO_ERROR);
-  });
-
-  test('a second host on its port says in one line that it is taken, and ends with 1', async () => {
-    const { port } = new URL(ready.baseUrl);
-    const second = await new HostProcess(['--port', port, '--data', 'memory'], temporaryFolder).ended();
-
-    expect(second).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(ONE_LINE) });
-    expect(second.stderr).toContain(`Port ${port} is taken`);
-  });
-
-  test('SIGTERM ends it with 0, open connections or not, and it leaves nothing behind', async () => {
-    const { hostname, port } = new URL(ready.baseUrl);
-    const idle = connect(Number(port), hostname);
-    await once(idle, 'connect');
-    await ApiClient.withKey(ready.baseUrl, ready.keys.free).list();
-    const { exitCode, stderr } = await host.stop('SIGTERM');
-    idle.destroy();
-
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(NO_ERROR) });
-    expect(readdirSync(temporaryFolder)).toEqual([]);
-  });
-});
-
+/** Each start goes on with what the one before has left in the data folder. */
 describe('npm start', () => {
-  let host: HostProcess | undefined;
+  let host: HostProcess;
 
-  afterEach(() => host?.stop('SIGKILL'));
+  afterEach(() => host.stop('SIGKILL'));
 
-  test('tells people the base URL and the keys; SIGINT ends it with 0', async () => {
-    host = new HostProcess(['--port', '0', '--data', path.join(folder, 'for-people')], temporaryFolder);
+  /** Starts a host on the data folder. @returns the folder for what it removes when it stops */
+  function start(...options: string[]): string {
+    const folder = path.join(path.dirname(data), `tmp-${readdirSync(path.dirname(data)).length}`);
+    mkdirSync(folder);
+    host = new HostProcess(['--port', '0', '--data', data, ...options], folder);
+    return folder;
+  }
+
+  test('tells people the base URL and the keys; --no-sample-data leaves the store empty; SIGINT ends it with 0', async () => {
+    start('--no-sample-data');
     await host.prints('Ctrl-C');
     const { key = '', url = '' } = /Bearer (?<key>\S+)' (?<url>http\S+)\/inventory/.exec(host.stdout)?.groups ?? {};
-    const answer = await ApiClient.withKey(url, key).list();
-
-    expect(answer.status).toBe(200);
-    expect(await host.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(NO_ERROR) });
-  });
-
-  test('--help describes the options and ends with 0', async () => {
-    const { exitCode, stdout, stderr } = await new HostProcess(['--help'], temporaryFolder).ended();
-
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    for (const option of ['--port', '--host', '--data', '--dynamodb', '--no-sample-data', '--assembly', '--json']) {
-      expect(stdout).toContain(option);
-    }
-  });
-});
-
-describe('What cannot work is said in one line, and ends with 1:', () => {
-  test.each<[string, (folder: string) => string[], RegExp]>([
-    ['a port that is no number', () => ['--port', 'http'], /'--port <number>'.*'http' is invalid/],
-    ['an assembly that is not there', (inside) => ['--data', 'memory', '--assembly', inside], /assembly has no file/],
-  ])('%s', async (_, args, message) => {
-    const { exitCode, stdout, stderr } = await new HostProcess(
-      ['--port', '0', ...args(folder)],
-      temporaryFolder,
-    ).ended();
-
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(ONE_LINE);
-    expect(stderr).toMatch(message);
-  });
-});
-
-describe('A data folder', () => {
-  let data: string;
-  let host: HostProcess;
-  let ready: Ready;
-  let api: ApiClient;
-  let gateway: APIGatewayClient;
-
-  beforeAll(() => {
-    data = path.join(folder, 'data');
-  });
-
-  afterEach(async () => {
-    gateway.destroy();
-    await host.stop('SIGKILL');
-  });
-
-  async function start(...options: string[]): Promise<void> {
-    host = new HostProcess(['--json', '--port', '0', '--data', data, ...options], temporaryFolder);
-    ready = await host.ready();
-    api = ApiClient.withKey(ready.baseUrl, ready.keys.enterprise);
-    gateway = gatewayAt(new URL(ready.baseUrl).origin);
-  }
-
-  /** How often API Gateway has counted a request of the Free demo key today. */
-  async function usageOfFree(): Promise<number | undefined> {
-    const { items = [] } = await gateway.send(new GetUsagePlansCommand({ keyId: 'demo-free' }));
-    const today = new Date().toISOString().slice(0, 10);
-    const days = { startDate: today, endDate: today, keyId: 'demo-free' };
-    const usage = await gateway.send(new GetUsageCommand({ usagePlanId: items[0]?.id, ...days }));
-    return usage.items?.['demo-free']?.[0]?.[0];
-  }
-
-  async function keyNames(): Promise<(string | undefined)[]> {
-    const { items = [] } = await gateway.send(new GetApiKeysCommand({ limit: 500 }));
-    return items.map(({ name }) => name);
-  }
-
-  async function keyRecord(token: string): Promise<KeyRecord> {
-    const documents = documentsAt(new URL(ready.baseUrl).origin);
-    const { KeysTableName: TableName } = await outputsOf(ready);
-    const { Item } = await documents.send(new GetCommand({ TableName, Key: { keyHash: hashApiKey(token) } }));
-    documents.destroy();
-    return parseKeyRecord(Item);
-  }
-
-  test('that is new stays empty with --no-sample-data', async () => {
-    await start('--no-sample-data');
+    const api = ApiClient.withKey(url, key);
 
     expect(await api.list()).toMatchObject({ status: 200, text: '[]' });
     expect(await api.setQuantity(101, 5)).toMatchObject({ status: 404 });
-    expect(await host.stop()).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^(?:Synthesising .*\n)?$/) });
+    expect(await host.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(NO_ERROR) });
   });
 
-  test('that is empty gets the sample data; another host cannot use it meanwhile; no key is in it', async () => {
-    await start();
-    const before: unknown = JSON.parse((await api.list()).text);
+  test('prints one line with --json; another host cannot use its data meanwhile; none of its files has a key', async () => {
+    start('--json');
+    const ready = await host.ready();
+    const { baseUrl, keys } = ready;
+    const api = ApiClient.withKey(baseUrl, keys.enterprise);
+    await api.list();
     await api.setQuantity(101, 77);
-    for (let count = 0; count < 3; count++) await ApiClient.withKey(ready.baseUrl, ready.keys.free).list();
-    const second = await new HostProcess(['--port', '0', '--data', data], temporaryFolder).ended();
-    await ApiClient.withKey(ready.baseUrl, `${ready.keys.pro}x`).list();
-    await ApiClient.withKey(ready.baseUrl, 'Console.Made-Key_0123456789').list();
-
+    for (const key of [keys.free, keys.free, keys.free, `${keys.pro}x`, MADE_IN_CONSOLE]) {
+      await ApiClient.withKey(baseUrl, key).list();
+    }
+    const gateway = gatewayAt(new URL(baseUrl).origin);
     await gateway.send(new CreateApiKeyCommand({ name: 'acme' }));
     await gateway.send(new DeleteApiKeyCommand({ apiKey: 'demo-business' }));
+    gateway.destroy();
+    const second = await new HostProcess(['--port', '0', '--data', data], path.dirname(data)).ended();
 
-    expect(before).toHaveLength(sampleStock.length);
-    expect(second).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(second.stderr).toMatch(
-      /^npm start: The data folder .* cannot be used: another host is running on it[^\n]+\n$/,
-    );
-    expect((await keyRecord(ready.keys.free)).dayUsed).toBe(3);
+    expect(baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+\/v1$/);
+    expect(second).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^npm start: The data folder .* cannot be used: another host is running on it[^\n]+\n$/,
+      ),
+    });
     // A host that is killed has no time to tidy up.
     expect(await host.stop('SIGKILL')).toMatchObject({ stdout: `${JSON.stringify(ready)}\n`, stderr: '' });
     for (const [file, text] of filesIn(data)) {
-      for (const key of [ready.keys.free, ready.keys.enterprise, ready.keys.pro, 'Console.Made-Key_0123456789']) {
+      for (const key of [keys.free, keys.enterprise, keys.pro, MADE_IN_CONSOLE]) {
         expect({ file, keyAt: text.indexOf(key) }).toEqual({ file, keyAt: -1 });
       }
     }
   });
 
-  test('that was in use by a host which was killed still has all data, and gets no sample data on top', async () => {
-    await start();
-    const { text } = await api.list();
+  test('has all data of a host that was killed; SIGTERM ends it with 0, open connections or not', async () => {
+    const folder = start('--json');
+    const ready = await host.ready();
+    const { origin, hostname, port } = new URL(ready.baseUrl);
+    const { text } = await ApiClient.withKey(ready.baseUrl, ready.keys.enterprise).list();
     await ApiClient.withKey(ready.baseUrl, ready.keys.free).list();
+    const gateway = gatewayAt(origin);
+    const { items = [] } = await gateway.send(new GetApiKeysCommand({ limit: 500 }));
+    gateway.destroy();
+    const { dayUsed } = await keyRecord(ready, ready.keys.free);
+    const idle = connect(Number(port), hostname);
+    await once(idle, 'connect');
+    const { exitCode, stderr } = await host.stop('SIGTERM');
+    idle.destroy();
+    const names = items.map(({ name }) => name);
 
     expect(text).toContain('{"petId":101,"quantity":77,"status":"available"}');
     expect(JSON.parse(text)).toHaveLength(sampleStock.length);
-    expect((await keyRecord(ready.keys.free)).dayUsed).toBe(4);
-    expect(await keyNames()).toContain('acme');
-    expect(await keyNames()).not.toContain('Demo Business');
-    const used = await usageOfFree();
-    expect(await host.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: '' });
+    // Of all three hosts.
+    expect(dayUsed).toBe(6);
+    expect(names).toContain('acme');
+    expect(names).not.toContain('Demo Business');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(readdirSync(folder)).toEqual([]);
     // A host that is told to stop loses no usage; one that is killed may lose that of a second.
-    await start();
-    expect(await usageOfFree()).toBe(used);
-    expect(used).toBeGreaterThan(0);
+    expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/"demo-free","[\d-]+",[3-6]\]/);
   });
 });

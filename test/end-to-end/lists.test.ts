@@ -1,7 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { sampleOrders } from '../../infra/local/sample-data/orders.ts';
-import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { sampleOrders, sampleStock } from '../../infra/local/sample-data.ts';
 import { orderItem } from '../../infra/table-items.ts';
 import { orderToJson } from '../../shared/contract/orders.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';

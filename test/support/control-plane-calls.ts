@@ -21,7 +21,6 @@ export interface ControlPlaneAnswer {
 
 const messageSchema = v.object({ message: v.string() });
 const itemsSchema = v.object({ item: v.array(v.looseObject({ id: v.string() })), position: v.optional(v.string()) });
-const idSchema = v.object({ id: v.string() });
 
 /** What a signed call carries. */
 export const signature =
@@ -46,7 +45,7 @@ export class ControlPlaneCalls {
     differences: Partial<ControlPlaneRequest> = {},
   ): Promise<ControlPlaneAnswer> {
     const [pathname = '', query = ''] = path.split('?');
-    const answer = await this.#controlPlane.answer({
+    const answer = this.#controlPlane.answer({
       method,
       path: pathname,
       query,
@@ -60,11 +59,6 @@ export class ControlPlaneCalls {
     const error = headers['x-amzn-errortype'];
     const message = error === undefined ? undefined : v.parse(messageSchema, parsed).message;
     return { status: answer.status, headers, error, message, body: parsed };
-  }
-
-  /** Creates something. @returns its id */
-  async create(path: string, body: unknown): Promise<string> {
-    return v.parse(idSchema, (await this.call('POST', path, body)).body).id;
   }
 
   /** The ids in a list, from as many pages as it has. */
@@ -86,11 +80,14 @@ export class ControlPlaneCalls {
 
   /** Changes a resource by patch operations such as `replace /name acme`. */
   patch(path: string, ...operations: readonly string[]): Promise<ControlPlaneAnswer> {
-    const patchOperations = operations.map((operation) => {
+    return this.call('PATCH', path, { patchOperations: ControlPlaneCalls.operations(operations) });
+  }
+
+  static operations(operations: readonly string[]): object[] {
+    return operations.map((operation) => {
       const [op, at, ...value] = operation.split(' ');
-      return { op, path: at, value: value.length === 0 ? undefined : value.join(' ') };
+      return { op, path: at, ...(value.length > 0 && { value: value.join(' ') }) };
     });
-    return this.call('PATCH', path, { patchOperations });
   }
 }
 
@@ -143,7 +140,7 @@ export class ControlPlaneServer {
       return;
     }
     const [path = '', query = ''] = (message.url ?? '').split('?');
-    const { status, headers, body } = await this.#controlPlane.answer({
+    const { status, headers, body } = this.#controlPlane.answer({
       method: message.method ?? '',
       path,
       query,

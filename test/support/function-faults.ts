@@ -16,7 +16,6 @@ const lateFaults = {
   'throws in the middle': 'done(new TypeError("the secret of the function"))',
 } as const;
 
-export type FunctionFault = keyof typeof faults;
 export type LateFault = keyof typeof lateFaults;
 
 /** Copies the service's cloud assembly to a folder, for faults to be planted in. */

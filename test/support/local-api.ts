@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Server } from 'node:http';
 import { afterAll } from '@jest/globals';
 import * as v from 'valibot';
 import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
@@ -9,15 +8,12 @@ import { type LoadedRestApi, loadRestApi } from '../../infra/local/gateway/load-
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import { applyTemplate } from '../../infra/local/gateway-records/template-records.ts';
-import { LogGroups, type LogSink } from '../../infra/local/log-sink.ts';
+import { LogGroups } from '../../infra/local/log-sink.ts';
 import { LocalStack } from '../../infra/local/template/stack.ts';
-import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
-import { createHttpServer } from '../../infra/local/http-server.ts';
 import { anApiKey } from './gateway-records.ts';
 import { type EditableTemplate, ServiceTemplate } from './service-template.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { answering, type Deploy, streaming, testFunctions } from './test-functions.ts';
-import { close, listen } from './listening.ts';
 
 /** Id of the key whose value is {@link CUSTOMER}. */
 export const CUSTOMER_ID = 'id-of-customer';
@@ -28,25 +24,17 @@ export interface FunctionSources {
   /** Behind an integration that streams. */
   readonly listInventory?: string;
   readonly updateInventory?: string;
-  readonly getPet?: string;
-  readonly fallback?: string;
-}
-
-/** An answer with all of its body. */
-export interface WholeAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
 }
 
 export interface LocalApi extends LoadedRestApi {
-  readonly stack: LocalStack;
   /** They have a key on the Free plan: {@link CUSTOMER_ID}. */
   readonly records: GatewayRecords;
   /** The answer to {@link aGatewayRequest}; fails where its stream does. */
-  answer(differences?: Partial<GatewayRequest>): Promise<WholeAnswer>;
-  /** What the functions have written to their logs so far. */
-  readonly functionLog: () => string;
+  answer(differences?: Partial<GatewayRequest>): Promise<{
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: Buffer;
+  }>;
   /** The lines of the access log so far; the API takes no more requests afterwards. */
   accessLog(): Promise<unknown[]>;
 }
@@ -72,12 +60,10 @@ export class LocalApis {
     mkdirSync(logFolder);
     const logGroups = new LogGroups(logFolder);
     this.#logGroups.push(logGroups);
-    let functionLog = '';
-    const log: LogSink = (text) => (functionLog += text);
     const functions = new Map(
       stack.resources('AWS::Lambda::Function').flatMap(({ logicalId, ref }) => {
         const functionArn = stack.attribute(logicalId, 'Arn');
-        const settings = { functionName: ref, functionArn, timeoutSeconds: 120, log };
+        const settings = { functionName: ref, functionArn, timeoutSeconds: 120 };
         const lambda = this.#deploy(sourceOf(logicalId, sources), settings);
         const aliases = stack
           .resources('AWS::Lambda::Alias')
@@ -86,7 +72,7 @@ export class LocalApis {
       }),
     );
     const loaded = loadRestApi(stack, functions, logGroups, records);
-    const answer = async (differences?: Partial<GatewayRequest>): Promise<WholeAnswer> => {
+    const answer = async (differences?: Partial<GatewayRequest>) => {
       const { status, headers, body } = await loaded.restApi.answer(aGatewayRequest(differences));
       return {
         status,
@@ -103,7 +89,7 @@ export class LocalApis {
         .split('\n');
       return lines.map((line): unknown => JSON.parse(line));
     };
-    return { ...loaded, stack, records, answer, functionLog: () => functionLog, accessLog };
+    return { ...loaded, records, answer, accessLog };
   }
 }
 
@@ -124,8 +110,8 @@ function sourceOf(logicalId: string, sources: FunctionSources): string {
   if (logicalId.startsWith('FunctionsListInventory')) return sources.listInventory ?? namedInStream('list');
   if (logicalId.startsWith('FunctionsListOrders')) return namedInStream('orders');
   if (logicalId.startsWith('FunctionsUpdateInventory')) return sources.updateInventory ?? named('update');
-  if (logicalId.startsWith('FunctionsGetPet')) return sources.getPet ?? named('pet');
-  return sources.fallback ?? named('fallback');
+  if (logicalId.startsWith('FunctionsGetPet')) return named('pet');
+  return named('fallback');
 }
 
 /** The usage identifier of {@link admission}. */
@@ -209,35 +195,6 @@ export function aGatewayRequest(differences: Partial<GatewayRequest> = {}): Gate
     protocol: 'HTTP/1.1',
     ...differences,
   };
-}
-
-/** The API of a test at the address of a host. There is no DynamoDB engine behind it. */
-export class ApiServer {
-  /** Ends in the stage. */
-  readonly baseUrl: string;
-  readonly #server: Server;
-
-  private constructor(server: Server, baseUrl: string) {
-    this.#server = server;
-    this.baseUrl = baseUrl;
-  }
-
-  static async start({ restApi, records, apiStage, stack }: LocalApi): Promise<ApiServer> {
-    const service = {
-      restApi,
-      controlPlane: new ControlPlane({ records, apiStage }, () => undefined),
-      engineEndpoint: new URL('http://127.0.0.1:1'),
-      outputs: stack.outputs,
-    };
-    const server = createHttpServer(Promise.resolve(service), { host: '127.0.0.1', isOpen: false });
-    const port = await listen(server);
-    return new ApiServer(server, `http://127.0.0.1:${port}/${restApi.stage}`);
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await close(this.#server);
-  }
 }
 
 const integrationSchema = v.looseObject({ Type: v.string() });

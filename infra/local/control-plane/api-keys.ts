@@ -3,15 +3,17 @@ import * as v from 'valibot';
 import { type ApiKey, tagsSchema } from '../gateway-records/records.ts';
 import {
   applyPatches,
+  badRequest,
   type Call,
+  conflict,
   type Gateway,
+  notFound,
   type Operation,
   pageOf,
   pagingParameters,
   parseBody,
   type Patches,
 } from './call.ts';
-import { badRequest, conflict, notFound } from './control-plane-error.ts';
 
 const VALUE_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -30,32 +32,11 @@ const patches: Patches<ApiKey> = {
 };
 
 export const apiKeyOperations: readonly Operation[] = [
-  { name: 'CreateApiKey', method: 'POST', path: '/apikeys', status: 201, run: createApiKey },
-  {
-    name: 'GetApiKeys',
-    method: 'GET',
-    path: '/apikeys',
-    query: [...pagingParameters, 'name', 'includeValues'],
-    status: 200,
-    run: getApiKeys,
-  },
-  {
-    name: 'GetApiKey',
-    method: 'GET',
-    path: '/apikeys/{apiKey}',
-    query: ['includeValue'],
-    status: 200,
-    run: (gateway, { parameter, query }) =>
-      answerOf(findApiKey(gateway, parameter('apiKey')), query.get('includeValue') === 'true'),
-  },
-  { name: 'UpdateApiKey', method: 'PATCH', path: '/apikeys/{apiKey}', status: 200, run: updateApiKey },
-  {
-    name: 'DeleteApiKey',
-    method: 'DELETE',
-    path: '/apikeys/{apiKey}',
-    status: 202,
-    run: (gateway, { parameter }) => gateway.records.deleteApiKey(findApiKey(gateway, parameter('apiKey')).id),
-  },
+  { name: 'CreateApiKey', route: 'POST /apikeys', run: createApiKey },
+  { name: 'GetApiKeys', route: 'GET /apikeys', query: [...pagingParameters, 'name', 'includeValues'], run: getApiKeys },
+  { name: 'GetApiKey', route: 'GET /apikeys/{apiKey}', query: ['includeValue'], run: getApiKey },
+  { name: 'UpdateApiKey', route: 'PATCH /apikeys/{apiKey}', run: updateApiKey },
+  { name: 'DeleteApiKey', route: 'DELETE /apikeys/{apiKey}', run: deleteApiKey },
 ];
 
 /** @throws ControlPlaneError where there is none with the id */
@@ -85,6 +66,10 @@ export function withNamePrefix(apiKeys: readonly ApiKey[], query: URLSearchParam
   return apiKeys.filter(({ name = '' }) => name.startsWith(prefix));
 }
 
+function getApiKey(gateway: Gateway, { parameter, query }: Call): unknown {
+  return answerOf(findApiKey(gateway, parameter('apiKey')), query.get('includeValue') === 'true');
+}
+
 function updateApiKey(gateway: Gateway, { parameter, body }: Call): unknown {
   const apiKey = findApiKey(gateway, parameter('apiKey'));
   const patched = { ...applyPatches(apiKey, body, patches), updatedAt: Date.now() };
@@ -92,19 +77,21 @@ function updateApiKey(gateway: Gateway, { parameter, body }: Call): unknown {
   return answerOf(patched, false);
 }
 
+function deleteApiKey(gateway: Gateway, { parameter }: Call): void {
+  gateway.records.deleteApiKey(findApiKey(gateway, parameter('apiKey')).id);
+}
+
 /** A key as the API gives it. */
 function answerOf({ value, createdAt, updatedAt, tags, ...apiKey }: ApiKey, includeValue: boolean): unknown {
   return {
     ...apiKey,
     ...(includeValue && { value }),
-    createdDate: epochSeconds(createdAt),
-    lastUpdatedDate: epochSeconds(updatedAt),
+    createdDate: Math.floor(createdAt / 1_000),
+    lastUpdatedDate: Math.floor(updatedAt / 1_000),
     stageKeys: [],
     ...(Object.keys(tags).length > 0 && { tags }),
   };
 }
-
-const epochSeconds = (epochMs: number): number => Math.floor(epochMs / 1_000);
 
 function newValue(): string {
   return Array.from({ length: 40 }, () => VALUE_ALPHABET.charAt(randomInt(VALUE_ALPHABET.length))).join('');

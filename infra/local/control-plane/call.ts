@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
 import type { ApiStage } from '../gateway-records/records.ts';
-import { badRequest } from './control-plane-error.ts';
 
 /** What an operation works on. */
 export interface Gateway {
@@ -22,12 +21,12 @@ export interface Call {
 /** An operation of API Gateway's API. */
 export interface Operation {
   readonly name: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Such as `/apikeys/{apiKey}`. */
-  readonly path: string;
+  /** Such as `GET /apikeys/{apiKey}`. */
+  readonly route: string;
   /** Names of the query parameters that it takes. */
   readonly query?: readonly string[];
-  readonly status: number;
+  /** By default the usual one of its method. */
+  readonly status?: number;
   /**
    * Does the work on the records in memory, all of it or none.
    *
@@ -36,6 +35,32 @@ export interface Operation {
    */
   readonly run: (gateway: Gateway, call: Call) => unknown;
 }
+
+/** The errors of API Gateway's API that the host answers with, and their statuses. */
+const errorStatuses = {
+  BadRequestException: 400,
+  ConflictException: 409,
+  MissingAuthenticationTokenException: 403,
+  NotFoundException: 404,
+  UnknownOperationException: 404,
+} as const satisfies Record<string, number>;
+
+/** A call that is refused; nothing was changed. */
+export class ControlPlaneError extends Error {
+  override readonly name = 'ControlPlaneError';
+  readonly type: string;
+  readonly status: number;
+
+  constructor(type: keyof typeof errorStatuses, message: string) {
+    super(message);
+    this.type = type;
+    this.status = errorStatuses[type];
+  }
+}
+
+export const badRequest = (message: string): ControlPlaneError => new ControlPlaneError('BadRequestException', message);
+export const conflict = (message: string): ControlPlaneError => new ControlPlaneError('ConflictException', message);
+export const notFound = (message: string): ControlPlaneError => new ControlPlaneError('NotFoundException', message);
 
 /** The longest body that the host reads of a call. */
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -79,27 +104,19 @@ const MAX_LIMIT = 500;
 /** Query parameters of an operation that pages. */
 export const pagingParameters = ['limit', 'position'] as const;
 
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  /** Where the next page starts; absent on the last. */
-  readonly position?: string;
-}
-
 /**
  * The part of a list that a call asks for, in the order of the ids. A position is the id before it, so that a page is
  * right whatever was added or deleted since the page before.
  *
+ * @returns the items, and where the next page starts: undefined on the last
  * @throws ControlPlaneError on a limit that is none
  */
-export function pageOf<Item extends { readonly id: string }>(
-  items: readonly Item[],
-  query: URLSearchParams,
-): Page<Item> {
+export function pageOf<Item extends { readonly id: string }>(items: readonly Item[], query: URLSearchParams) {
   const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
   if (!(limit >= 1 && limit <= MAX_LIMIT)) throw badRequest(`limit must be a number from 1 to ${MAX_LIMIT}`);
   const after = Buffer.from(query.get('position') ?? '', 'base64url').toString();
   const rest = items.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const page = rest.slice(0, limit);
   const last = rest.length > limit ? page.at(-1) : undefined;
-  return { items: page, ...(last && { position: Buffer.from(last.id).toString('base64url') }) };
+  return { items: page, position: last && Buffer.from(last.id).toString('base64url') };
 }

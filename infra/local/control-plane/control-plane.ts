@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { GatewayAnswer } from '../gateway/messages.ts';
-import { decoded, type Match, Router } from '../gateway/router.ts';
+import { decoded, Router } from '../gateway/router.ts';
 import { apiKeyOperations } from './api-keys.ts';
-import { type Call, type Gateway, MAX_BODY_BYTES, type Operation } from './call.ts';
-import { badRequest, ControlPlaneError, controlPlaneErrorStatuses } from './control-plane-error.ts';
+import { badRequest, type Call, ControlPlaneError, type Gateway, MAX_BODY_BYTES, type Operation } from './call.ts';
 import { tagOperations } from './tags.ts';
-import { usageOperations } from './usage.ts';
 import { usagePlanKeyOperations } from './usage-plan-keys.ts';
 import { usagePlanOperations } from './usage-plans.ts';
 
@@ -13,9 +11,11 @@ const operations: readonly Operation[] = [
   ...apiKeyOperations,
   ...usagePlanOperations,
   ...usagePlanKeyOperations,
-  ...usageOperations,
   ...tagOperations,
 ];
+
+/** The status of what succeeds, by its method. */
+const usualStatuses: Readonly<Record<string, number>> = { POST: 201, PUT: 204, DELETE: 202 };
 
 /** What the paths of API Gateway's API begin with, the operations that the host does not know included. */
 const collections = new Set(['account', 'apikeys', 'domainnames', 'restapis', 'tags', 'usageplans', 'vpclinks']);
@@ -46,46 +46,46 @@ export class ControlPlane {
   constructor(gateway: Gateway, changed: () => void) {
     this.#gateway = gateway;
     this.#changed = changed;
-    for (const operation of operations) this.#router.add(operation.path, operation.method, operation);
+    for (const operation of operations) {
+      const [method = '', path = ''] = operation.route.split(' ');
+      this.#router.add(path, method, operation);
+    }
   }
 
-  async answer(request: ControlPlaneRequest): Promise<GatewayAnswer> {
+  answer(request: ControlPlaneRequest): GatewayAnswer {
     try {
-      requireSignature(request);
-      return await this.#perform(request);
+      return this.#perform(request);
     } catch (error) {
       if (!(error instanceof ControlPlaneError)) throw error;
-      const { type, message } = error;
-      return answerWith(controlPlaneErrorStatuses[type], { message }, [['x-amzn-ErrorType', type]]);
+      const { type, message, status } = error;
+      return answerWith(status, { message }, [['x-amzn-ErrorType', type]]);
     }
   }
 
-  async #perform(request: ControlPlaneRequest): Promise<GatewayAnswer> {
-    const { target: operation, pathParameters } = this.#match(request);
-    const call: Call = {
-      parameter: (name) => decoded(pathParameters[name] ?? ''),
-      query: parseQuery(request.query, operation),
-      body: parseJson(request.body),
-    };
-    const body = operation.run(this.#gateway, call);
-    if (operation.method !== 'GET') {
-      this.#gateway.records.save();
-      this.#changed();
+  #perform({ method, path, query, authorization, body, bodyTooLarge }: ControlPlaneRequest): GatewayAnswer {
+    // The signature is not checked: any credentials will do.
+    if (!authorization?.startsWith('AWS4-')) {
+      throw new ControlPlaneError('MissingAuthenticationTokenException', 'Missing Authentication Token');
     }
-    return answerWith(operation.status, body);
-  }
-
-  #match({ method, path, bodyTooLarge }: ControlPlaneRequest): Match<Operation> {
     const match = this.#router.match(method, path);
     if (!match) {
       const known = operations.map(({ name }) => name).join(', ');
-      throw new ControlPlaneError(
-        'UnknownOperationException',
-        `This host does not answer ${method} ${path}. Of API Gateway's operations it knows: ${known}`,
-      );
+      const message = `This host does not answer ${method} ${path}. Of API Gateway's operations it knows: ${known}`;
+      throw new ControlPlaneError('UnknownOperationException', message);
     }
     if (bodyTooLarge) throw badRequest(`The request body is longer than ${MAX_BODY_BYTES} bytes`);
-    return match;
+    const { target: operation, pathParameters } = match;
+    const call: Call = {
+      parameter: (name) => decoded(pathParameters[name] ?? ''),
+      query: parseQuery(query, operation),
+      body: parseJson(body),
+    };
+    const result = operation.run(this.#gateway, call);
+    if (method !== 'GET') {
+      this.#gateway.records.save();
+      this.#changed();
+    }
+    return answerWith(operation.status ?? usualStatuses[method] ?? 200, result);
   }
 }
 
@@ -107,13 +107,6 @@ function parseJson(body: Buffer): unknown {
     // It is no JSON at all.
   }
   throw badRequest('The request body must be a JSON object');
-}
-
-/** The signature is not checked: any credentials will do. */
-function requireSignature({ authorization }: ControlPlaneRequest): void {
-  if (!authorization?.startsWith('AWS4-')) {
-    throw new ControlPlaneError('MissingAuthenticationTokenException', 'Missing Authentication Token');
-  }
 }
 
 function answerWith(status: number, body: unknown, headers: GatewayAnswer['headers'] = []): GatewayAnswer {

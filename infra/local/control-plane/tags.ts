@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { account } from '../../local-endpoint.ts';
 import { type Tags, tagsSchema } from '../gateway-records/records.ts';
-import { type Call, type Gateway, type Operation, parseBody } from './call.ts';
-import { notFound } from './control-plane-error.ts';
+import { type Call, type Gateway, notFound, type Operation, parseBody } from './call.ts';
 
 const tagBodySchema = v.strictObject({ tags: tagsSchema });
 
@@ -10,15 +9,9 @@ const tagBodySchema = v.strictObject({ tags: tagsSchema });
 const path = '/tags/{resourceArn+}';
 
 export const tagOperations: readonly Operation[] = [
-  {
-    name: 'GetTags',
-    method: 'GET',
-    path,
-    status: 200,
-    run: (gateway, call) => ({ tags: taggedResource(gateway, call).tags }),
-  },
-  { name: 'TagResource', method: 'PUT', path, status: 204, run: tagResource },
-  { name: 'UntagResource', method: 'DELETE', path, query: ['tagKeys'], status: 204, run: untagResource },
+  { name: 'GetTags', route: `GET ${path}`, run: (gateway, call) => ({ tags: taggedResource(gateway, call).tags }) },
+  { name: 'TagResource', route: `PUT ${path}`, run: tagResource },
+  { name: 'UntagResource', route: `DELETE ${path}`, query: ['tagKeys'], status: 204, run: untagResource },
 ];
 
 interface TaggedResource {

@@ -2,15 +2,17 @@ import * as v from 'valibot';
 import { isSameStage, sharedStages, tagsSchema, type UsagePlan } from '../gateway-records/records.ts';
 import {
   applyPatches,
+  badRequest,
   type Call,
+  conflict,
   type Gateway,
+  notFound,
   type Operation,
   pageOf,
   pagingParameters,
   parseBody,
   type Patches,
 } from './call.ts';
-import { badRequest, conflict, notFound } from './control-plane-error.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2_147_483_647));
 
@@ -38,14 +40,14 @@ type Draft = Omit<Settings, 'throttle' | 'quota'> & {
   readonly quota?: object | undefined;
 };
 
-type SetValue = (plan: Draft, value: string) => Draft;
-
-// Number('') would be 0.
-const numberOf = (value: string): number => (value === '' ? Number.NaN : Number(value));
-const setRate: SetValue = (plan, value) => ({ ...plan, throttle: { ...plan.throttle, rateLimit: numberOf(value) } });
-const setBurst: SetValue = (plan, value) => ({ ...plan, throttle: { ...plan.throttle, burstLimit: numberOf(value) } });
-const setLimit: SetValue = (plan, value) => ({ ...plan, quota: { ...plan.quota, limit: numberOf(value) } });
-const setPeriod: SetValue = (plan, period) => ({ ...plan, quota: { ...plan.quota, period } });
+/** Sets a member, or a part of it; a number that is none is refused with the rest of the settings. */
+const set =
+  (member: 'throttle' | 'quota', part: string, isNumber = true) =>
+  (plan: Draft, value: string): Draft => ({
+    ...plan,
+    // Number('') would be 0.
+    [member]: { ...plan[member], [part]: isNumber ? Number(value || Number.NaN) : value },
+  });
 
 const patches: Patches<Draft> = {
   'add /apiStages': (plan, value) => ({ ...plan, apiStages: [...plan.apiStages, stageOf(value)] }),
@@ -57,33 +59,26 @@ const patches: Patches<Draft> = {
   },
   'replace /description': (plan, description) => ({ ...plan, description }),
   'replace /name': (plan, name) => ({ ...plan, name }),
-  'add /quota/limit': setLimit,
-  'replace /quota/limit': setLimit,
-  'add /quota/period': setPeriod,
-  'replace /quota/period': setPeriod,
+  'add /quota/limit': set('quota', 'limit'),
+  'replace /quota/limit': set('quota', 'limit'),
+  'add /quota/period': set('quota', 'period', false),
+  'replace /quota/period': set('quota', 'period', false),
   'remove /quota': (plan) => ({ ...plan, quota: undefined }),
-  'add /throttle/rateLimit': setRate,
-  'replace /throttle/rateLimit': setRate,
-  'add /throttle/burstLimit': setBurst,
-  'replace /throttle/burstLimit': setBurst,
+  'add /throttle/rateLimit': set('throttle', 'rateLimit'),
+  'replace /throttle/rateLimit': set('throttle', 'rateLimit'),
+  'add /throttle/burstLimit': set('throttle', 'burstLimit'),
+  'replace /throttle/burstLimit': set('throttle', 'burstLimit'),
   'remove /throttle': (plan) => ({ ...plan, throttle: undefined }),
 };
 
 const path = '/usageplans/{usageplanId}';
 
 export const usagePlanOperations: readonly Operation[] = [
-  { name: 'CreateUsagePlan', method: 'POST', path: '/usageplans', status: 201, run: createUsagePlan },
-  {
-    name: 'GetUsagePlans',
-    method: 'GET',
-    path: '/usageplans',
-    query: [...pagingParameters, 'keyId'],
-    status: 200,
-    run: getUsagePlans,
-  },
-  { name: 'GetUsagePlan', method: 'GET', path, status: 200, run: (gateway, call) => answerOf(findPlan(gateway, call)) },
-  { name: 'UpdateUsagePlan', method: 'PATCH', path, status: 200, run: updateUsagePlan },
-  { name: 'DeleteUsagePlan', method: 'DELETE', path, status: 202, run: deleteUsagePlan },
+  { name: 'CreateUsagePlan', route: 'POST /usageplans', run: createUsagePlan },
+  { name: 'GetUsagePlans', route: 'GET /usageplans', query: [...pagingParameters, 'keyId'], run: getUsagePlans },
+  { name: 'GetUsagePlan', route: `GET ${path}`, run: (gateway, call) => answerOf(findPlan(gateway, call)) },
+  { name: 'UpdateUsagePlan', route: `PATCH ${path}`, run: updateUsagePlan },
+  { name: 'DeleteUsagePlan', route: `DELETE ${path}`, run: deleteUsagePlan },
 ];
 
 /** The usage plan that the path of a call names. @throws ControlPlaneError where there is none with the id */

@@ -45,18 +45,11 @@ async function dropUnfinishedTables(store: Level<string, unknown>): Promise<void
   }
 }
 
-/** By its shape: the errors of a native module may be of another realm, and no instances of `Error` here. */
-const failureSchema = v.looseObject({
-  message: v.string(),
-  code: v.optional(v.unknown()),
-  cause: v.optional(v.unknown()),
-});
-
 /** Why a LevelDB store cannot be used, in words for whoever started the host. */
 function reasonOfLevelFailure(error: unknown): string {
-  const failure = v.is(failureSchema, error) && v.is(failureSchema, error.cause) ? error.cause : error;
-  if (!v.is(failureSchema, failure)) return String(failure);
-  return failure.code === 'LEVEL_LOCKED' ? 'another host is running on it' : failure.message;
+  const failure = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(failure instanceof Error)) return String(failure);
+  return 'code' in failure && failure.code === 'LEVEL_LOCKED' ? 'another host is running on it' : failure.message;
 }
 
 function serve(): void {

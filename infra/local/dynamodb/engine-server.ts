@@ -4,8 +4,11 @@ import { json } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
 import dynalite, { type DynaliteOptions } from 'dynalite';
 import db, { type Store } from 'dynalite/db/index.js';
+import deleteItem from 'dynalite/validations/deleteItem.js';
+import putItem from 'dynalite/validations/putItem.js';
+import updateItem from 'dynalite/validations/updateItem.js';
 import { isApiError } from './api-error.ts';
-import { bringOldItems } from './old-item.ts';
+import { returnValuesOnFailure } from './transact-request.ts';
 import { TransactWriteItems } from './transact-write-items.ts';
 
 bringOldItems();
@@ -37,6 +40,24 @@ export function createEngineServer({ folder, callPath = '/' }: EngineServerOptio
     } else for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
   });
   return server;
+}
+
+/**
+ * Makes dynalite bring the item with a condition that failed, where the request asks for it. dynalite's operations
+ * find what is replaced here in its modules at every call.
+ */
+function bringOldItems(): void {
+  for (const { types } of [putItem, updateItem, deleteItem]) {
+    types['ReturnValuesOnConditionCheckFailure'] = returnValuesOnFailure;
+  }
+  const { checkConditional } = db;
+  db.checkConditional = (data, existing) => {
+    const failure = checkConditional(data, existing);
+    if (existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && isApiError(failure)) {
+      failure.body.Item = existing;
+    }
+    return failure;
+  };
 }
 
 /** dynalite keeps its store to itself; it is caught where it is made. */

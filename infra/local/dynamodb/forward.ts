@@ -1,9 +1,7 @@
-import { Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
-
-const httpAgent = new Agent({ keepAlive: true });
-const httpsAgent = new HttpsAgent({ keepAlive: true });
 
 /** Whether a request is a DynamoDB API call, as an AWS SDK or the AWS CLI sends it. */
 export function isDynamoDBCall({ method, headers }: IncomingMessage): boolean {
@@ -16,20 +14,14 @@ export async function forwardToEngine(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const isHttps = endpoint.protocol === 'https:';
-  const call = (isHttps ? httpsRequest : httpRequest)(endpoint, {
-    agent: isHttps ? httpsAgent : httpAgent,
+  const call = (endpoint.protocol === 'https:' ? httpsRequest : httpRequest)(endpoint, {
     method: 'POST',
     headers: { ...message.headers, host: endpoint.host, connection: 'keep-alive' },
   });
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    call.once('response', resolve);
-    call.once('error', reject);
-  });
   try {
-    const [answer] = await Promise.all([answered, pipeline(message, call)]);
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    await pipeline(answer, response);
+    const [[answer]]: [IncomingMessage[], void] = await Promise.all([once(call, 'response'), pipeline(message, call)]);
+    response.writeHead(answer?.statusCode ?? 502, answer?.headers);
+    if (answer) await pipeline(answer, response);
   } catch (error) {
     if (response.headersSent) response.destroy();
     else response.writeHead(503, { 'content-type': 'application/x-amz-json-1.0' }).end(unavailable(error));

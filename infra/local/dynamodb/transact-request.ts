@@ -6,7 +6,9 @@ import validations, { type FieldTypes } from 'dynalite/validations/index.js';
 import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
 import * as v from 'valibot';
-import { returnValuesOnFailure } from './old-item.ts';
+
+/** The type of the field that asks for the old item, as dynalite declares its fields. */
+export const returnValuesOnFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
 
 /** One of the writes of a transaction. */
 export interface TransactAction {

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import db, { type Callback, type Item, type Store, type Table } from 'dynalite/db/index.js';
 import { ApiError, isApiError } from './api-error.ts';
-import { RequestTokens } from './request-tokens.ts';
 import { StagedStore } from './staged-store.ts';
 import { parseTransactRequest, type TransactAction, type TransactRequest } from './transact-request.ts';
 
@@ -11,6 +10,9 @@ type CancellationReason =
 
 /** Every item of a transaction is prepared and then committed. */
 const UNITS_PER_KILOBYTE = 2;
+
+/** How long DynamoDB remembers a ClientRequestToken. */
+const REMEMBERED_MS = 600_000;
 
 const NONE: CancellationReason = { Code: 'None' };
 
@@ -23,7 +25,11 @@ interface Place {
 /** DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. */
 export class TransactWriteItems {
   readonly #store: Store;
-  readonly #tokens = new RequestTokens();
+  /**
+   * The requests with a ClientRequestToken that were carried out, by the token, with the bodies of their answers. A host
+   * that is killed forgets them: whoever could have repeated one was killed with it.
+   */
+  readonly #carriedOut = new Map<string, { readonly fingerprint: string; readonly answer: object }>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store) {
@@ -46,12 +52,16 @@ export class TransactWriteItems {
   }
 
   async #answer({ actions, token, fingerprint, returnsCapacity }: TransactRequest): Promise<object> {
-    const answerBefore = token === undefined ? undefined : this.#tokens.answerTo(token, fingerprint);
-    if (answerBefore) return answerBefore;
+    const before = this.#carriedOut.get(token ?? '');
+    if (before?.fingerprint === fingerprint) return before.answer;
+    if (before) throw new ApiError('IdempotentParameterMismatchException', 'The token was used for another request');
     const units = await this.#carryOut(actions);
     const ConsumedCapacity = [...units].map(([TableName, CapacityUnits]) => ({ TableName, CapacityUnits }));
     const answer = returnsCapacity ? { ConsumedCapacity } : {};
-    if (token !== undefined) this.#tokens.remember(token, fingerprint, answer);
+    if (token !== undefined) {
+      this.#carriedOut.set(token, { fingerprint, answer });
+      setTimeout(() => this.#carriedOut.delete(token), REMEMBERED_MS).unref();
+    }
     return answer;
   }
 

@@ -1,71 +1,81 @@
 import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as v from 'valibot';
-import { unusable } from '../data-folder.ts';
-import { DailyUsage, dateOf, type Day, parseDate } from './daily-usage.ts';
+import { makeFolder, unusable } from '../data-folder.ts';
 import { type ApiKey, apiKeySchema, type ApiStage, isSameStage, type UsagePlan, usagePlanSchema } from './records.ts';
-import { RecordsFile } from './records-file.ts';
 
-const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+/** How long counts may wait until they are written: what a host that is killed loses at most. */
+const SAVE_DELAY_MS = 1_000;
+
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+const usageSchema = v.tuple([v.string(), v.string(), v.string(), v.number()]);
+
+/** The requests that a key has made on a plan on a UTC day (`yyyy-MM-dd`). */
+type Usage = [planId: string, keyId: string, date: string, requests: number];
 
 /** The records as they are in a file. */
 const contentSchema = v.strictObject({
   apiKeys: v.array(apiKeySchema),
   usagePlans: v.array(usagePlanSchema),
   planKeys: v.array(v.tuple([v.string(), v.string()])),
-  usage: v.array(v.tuple([v.string(), v.string(), v.string(), v.number()])),
+  usage: v.array(usageSchema),
   notes: v.array(v.tuple([v.string(), v.string()])),
 });
-type Content = v.InferOutput<typeof contentSchema>;
 
 /**
  * What API Gateway keeps of an account: API keys, usage plans, which key is on which plan, what each has used there.
- * Reads and changes are of the working set in memory, at once; {@link save} writes them to disk.
+ * Reads and changes are of the records in memory, at once; {@link save} writes them to disk, into one JSON file that is
+ * written whole: a host that is killed leaves the one before or the one after.
  */
 export class GatewayRecords {
-  #file: RecordsFile | undefined;
+  readonly #file: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
   readonly #keys = new Map<string, ApiKey>();
   readonly #keyIdOfValue = new Map<string, string>();
   readonly #plans = new Map<string, UsagePlan>();
   /** The ids of the plans that a key is on, by its id. */
   readonly #plansOfKey = new Map<string, Set<string>>();
-  /** By the plan, then by the key. */
-  readonly #usage = new Map<string, Map<string, DailyUsage>>();
+  /** By plan, key and date. */
+  readonly #usage = new Map<string, Usage>();
   readonly #notes = new Map<string, string>();
 
-  private constructor() {}
+  private constructor(file?: string) {
+    this.#file = file;
+  }
 
   /** Records that are gone with the host. */
   static inMemory(): GatewayRecords {
     return new GatewayRecords();
   }
 
-  /** The records in a data folder. @throws HostError where the folder cannot be used */
-  static open(dataFolder: string): GatewayRecords {
-    const records = new GatewayRecords();
-    const file = new RecordsFile(dataFolder, () => records.#content());
+  /** The records in a data folder; in memory without one. @throws HostError where the folder cannot be used */
+  static open(dataFolder: string | undefined): GatewayRecords {
+    if (dataFolder === undefined) return GatewayRecords.inMemory();
+    const file = join(makeFolder(dataFolder, ''), 'gateway.json');
+    const records = new GatewayRecords(file);
     try {
-      const content = file.read();
-      if (content !== undefined) records.#load(v.parse(contentSchema, content));
+      if (existsSync(file)) records.#load(JSON.parse(readFileSync(file, 'utf8')));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw unusable(dataFolder, `its gateway.json is broken or of another version (${reason})`);
     }
-    records.#file = file;
     return records;
   }
 
   /** Writes all changes so far. @throws Error where they cannot be written */
   save(): void {
-    this.#file?.save();
-  }
-
-  close(): void {
-    this.#file?.close();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#file === undefined) return;
+    writeFileSync(`${this.#file}.new`, JSON.stringify(this.#content()));
+    renameSync(`${this.#file}.new`, this.#file);
   }
 
   /** Ten small letters and digits, which no key and no plan has as its id. */
   newId(): string {
-    const id = Array.from({ length: 10 }, () => ID_ALPHABET.charAt(randomInt(ID_ALPHABET.length))).join('');
+    const id = Array.from({ length: 10 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
     return this.#keys.has(id) || this.#plans.has(id) ? this.newId() : id;
   }
 
@@ -74,8 +84,7 @@ export class GatewayRecords {
   }
 
   apiKeyWithValue(value: string): ApiKey | undefined {
-    const id = this.#keyIdOfValue.get(value);
-    return id === undefined ? undefined : this.#keys.get(id);
+    return this.#keys.get(this.#keyIdOfValue.get(value) ?? '');
   }
 
   get apiKeys(): ApiKey[] {
@@ -88,18 +97,14 @@ export class GatewayRecords {
     if (former) this.#keyIdOfValue.delete(former.value);
     this.#keys.set(key.id, key);
     this.#keyIdOfValue.set(key.value, key.id);
-    this.#file?.changed();
   }
 
   /** Removes a key from the plans that it is on too, with all it has used. */
   deleteApiKey(id: string): void {
-    const key = this.#keys.get(id);
-    if (!key) return;
-    this.#plansOfKey.delete(id);
-    for (const ofPlan of this.#usage.values()) ofPlan.delete(id);
+    this.#keyIdOfValue.delete(this.#keys.get(id)?.value ?? '');
     this.#keys.delete(id);
-    this.#keyIdOfValue.delete(key.value);
-    this.#file?.changed();
+    this.#plansOfKey.delete(id);
+    this.#forgetUsage(([, keyId]) => keyId === id);
   }
 
   usagePlan(id: string): UsagePlan | undefined {
@@ -113,15 +118,13 @@ export class GatewayRecords {
   /** Adds a plan, or replaces the one with its id. */
   putUsagePlan(plan: UsagePlan): void {
     this.#plans.set(plan.id, plan);
-    this.#file?.changed();
   }
 
   /** Removes a plan, with what its keys have used. The keys stay. */
   deleteUsagePlan(id: string): void {
     for (const planIds of this.#plansOfKey.values()) planIds.delete(id);
-    this.#usage.delete(id);
     this.#plans.delete(id);
-    this.#file?.changed();
+    this.#forgetUsage(([planId]) => planId === id);
   }
 
   isOnPlan(planId: string, keyId: string): boolean {
@@ -144,68 +147,60 @@ export class GatewayRecords {
   putOnPlan(planId: string, keyId: string): void {
     const planIds = this.#plansOfKey.get(keyId) ?? new Set();
     this.#plansOfKey.set(keyId, planIds.add(planId));
-    this.#file?.changed();
   }
 
   /** What the key has used stays, so that leaving a plan and coming back gains it nothing. */
   removeFromPlan(planId: string, keyId: string): void {
     this.#plansOfKey.get(keyId)?.delete(planId);
-    this.#file?.changed();
   }
 
-  usage(planId: string, keyId: string): DailyUsage {
-    const ofPlan = this.#usage.get(planId) ?? new Map<string, DailyUsage>();
-    const usage = ofPlan.get(keyId) ?? new DailyUsage();
-    this.#usage.set(planId, ofPlan.set(keyId, usage));
-    return usage;
+  /** Requests of a key on a plan on a UTC day, `yyyy-MM-dd`. */
+  requestsOn(date: string, planId: string, keyId: string): number {
+    return this.#usage.get(`${planId}/${keyId}/${date}`)?.[3] ?? 0;
   }
 
   /** Counts a request. It is on disk about a second later. */
-  countRequest(planId: string, keyId: string, day: Day): void {
-    const usage = this.usage(planId, keyId);
-    usage.set(day, usage.on(day) + 1);
-    this.#file?.changed();
-    this.#file?.saveSoon();
+  countRequest(date: string, planId: string, keyId: string): void {
+    const requests = this.requestsOn(date, planId, keyId) + 1;
+    this.#usage.set(`${planId}/${keyId}/${date}`, [planId, keyId, date, requests]);
+    this.#timer ??= setTimeout(() => this.#trySave(), SAVE_DELAY_MS);
   }
 
-  /** What the host itself has to remember. */
-  note(name: string): string | undefined {
-    return this.#notes.get(name);
+  /** What the host itself has to remember, by name. */
+  get notes(): Map<string, string> {
+    return this.#notes;
   }
 
-  /** Names of notes that begin so. */
-  notesBelow(prefix: string): string[] {
-    return [...this.#notes.keys()].filter((name) => name.startsWith(prefix));
+  #forgetUsage(isGone: (usage: Usage) => boolean): void {
+    for (const [name, usage] of this.#usage) if (isGone(usage)) this.#usage.delete(name);
   }
 
-  /** @param text undefined to forget it */
-  setNote(name: string, text: string | undefined): void {
-    if (text === undefined) this.#notes.delete(name);
-    else this.#notes.set(name, text);
-    this.#file?.changed();
+  #trySave(): void {
+    try {
+      this.save();
+    } catch (error) {
+      process.stderr.write(`The usage of API keys is not saved: ${String(error)}\n`);
+    }
   }
 
-  #content(): Content {
+  #content(): v.InferOutput<typeof contentSchema> {
     return {
       apiKeys: this.apiKeys,
       usagePlans: this.usagePlans,
       planKeys: [...this.#plansOfKey].flatMap(([keyId, planIds]) =>
         [...planIds].map((planId): [string, string] => [planId, keyId]),
       ),
-      usage: [...this.#usage].flatMap(([planId, ofPlan]) =>
-        [...ofPlan].flatMap(([keyId, { counts }]) =>
-          [...counts].map(([day, count]): Content['usage'][number] => [planId, keyId, dateOf(day), count]),
-        ),
-      ),
+      usage: [...this.#usage.values()],
       notes: [...this.#notes],
     };
   }
 
-  #load({ apiKeys, usagePlans, planKeys, usage, notes }: Content): void {
+  #load(content: unknown): void {
+    const { apiKeys, usagePlans, planKeys, usage, notes } = v.parse(contentSchema, content);
     for (const key of apiKeys) this.putApiKey(key);
     for (const plan of usagePlans) this.putUsagePlan(plan);
     for (const [planId, keyId] of planKeys) this.putOnPlan(planId, keyId);
-    for (const [planId, keyId, date, count] of usage) this.usage(planId, keyId).set(parseDate(date) ?? 0, count);
-    for (const [name, text] of notes) this.setNote(name, text);
+    for (const each of usage) this.#usage.set(each.slice(0, 3).join('/'), each);
+    for (const [name, text] of notes) this.#notes.set(name, text);
   }
 }

@@ -19,25 +19,26 @@ export function applyTemplate(records: GatewayRecords, stack: LocalStack): void 
   const plans = stack.resources('AWS::ApiGateway::UsagePlan');
   const keys = stack.resources('AWS::ApiGateway::ApiKey');
   const ids = new Set([...plans, ...keys].map(({ ref }) => ref));
-  for (const note of records.notesBelow(NOTE)) {
+  for (const note of [...records.notes.keys()].filter((name) => name.startsWith(NOTE))) {
     const id = note.slice(NOTE.length);
     if (ids.has(id)) continue;
     records.deleteUsagePlan(id);
     records.deleteApiKey(id);
-    records.setNote(note, undefined);
+    records.notes.delete(note);
   }
-  for (const plan of plans) {
-    if (noteChange(records, plan)) records.putUsagePlan(planOf(plan));
+  for (const { ref, properties } of plans) {
+    const digest = createHash('sha256').update(JSON.stringify(properties)).digest('hex');
+    if (records.notes.get(NOTE + ref) !== digest) records.putUsagePlan(planOf(ref, properties));
+    records.notes.set(NOTE + ref, digest);
   }
   for (const key of keys) {
-    noteChange(records, key);
     putKey(records, key);
+    records.notes.set(NOTE + key.ref, '');
   }
   for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::UsagePlanKey')) {
     const { KeyId, UsagePlanId } = properties;
-    if (!ids.has(KeyId)) throw new HostError(`Resource ${logicalId}: the template has no API key ${KeyId}`);
-    if (!ids.has(UsagePlanId))
-      throw new HostError(`Resource ${logicalId}: the template has no usage plan ${UsagePlanId}`);
+    const unknown = [KeyId, UsagePlanId].find((id) => !ids.has(id));
+    if (unknown !== undefined) throw new HostError(`Resource ${logicalId}: the template has no ${unknown}`);
     for (const other of records.plansOfKey(KeyId)) records.removeFromPlan(other.id, KeyId);
     if (records.usagePlan(UsagePlanId)) records.putOnPlan(UsagePlanId, KeyId);
   }
@@ -45,24 +46,13 @@ export function applyTemplate(records: GatewayRecords, stack: LocalStack): void 
 
 /** The usage plans of the template that are there, in its order. */
 export function templatePlans(records: GatewayRecords): UsagePlan[] {
-  return records.usagePlans.filter(({ id }) => records.note(NOTE + id) !== undefined);
+  return records.usagePlans.filter(({ id }) => records.notes.has(NOTE + id));
 }
 
-/** Whether the template says something new of a resource. */
-function noteChange(
-  records: GatewayRecords,
-  { ref, properties }: Resource<'AWS::ApiGateway::UsagePlan' | 'AWS::ApiGateway::ApiKey'>,
-): boolean {
-  const digest = createHash('sha256').update(JSON.stringify(properties)).digest('hex');
-  if (records.note(NOTE + ref) === digest) return false;
-  records.setNote(NOTE + ref, digest);
-  return true;
-}
-
-function planOf({ ref, properties }: Resource<'AWS::ApiGateway::UsagePlan'>): UsagePlan {
+function planOf(id: string, properties: Resource<'AWS::ApiGateway::UsagePlan'>['properties']): UsagePlan {
   const { UsagePlanName, ApiStages, Throttle, Quota, Tags } = properties;
   return {
-    id: ref,
+    id,
     name: UsagePlanName,
     apiStages: ApiStages.map(({ ApiId, Stage }) => ({ apiId: ApiId, stage: Stage })),
     throttle: Throttle && { rateLimit: Throttle.RateLimit, burstLimit: Throttle.BurstLimit },
@@ -72,19 +62,12 @@ function planOf({ ref, properties }: Resource<'AWS::ApiGateway::UsagePlan'>): Us
 }
 
 function putKey(records: GatewayRecords, { logicalId, ref, properties }: Resource<'AWS::ApiGateway::ApiKey'>): void {
-  const { Value, Enabled, Description, Tags } = properties;
-  const holder = records.apiKeyWithValue(Value);
+  const { Value: value, Enabled: enabled, Description: description, Tags: tags } = properties;
+  const holder = records.apiKeyWithValue(value);
   if (holder && holder.id !== ref) {
     throw new HostError(`Resource ${logicalId}: the API key ${holder.id} in the data folder has the same value`);
   }
   const now = Date.now();
-  records.putApiKey({
-    id: ref,
-    value: Value,
-    enabled: Enabled,
-    description: Description,
-    createdAt: records.apiKey(ref)?.createdAt ?? now,
-    updatedAt: now,
-    tags: Tags,
-  });
+  const createdAt = records.apiKey(ref)?.createdAt ?? now;
+  records.putApiKey({ id: ref, value, enabled, description, createdAt, updatedAt: now, tags });
 }

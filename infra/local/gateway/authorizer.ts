@@ -4,26 +4,24 @@ import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import { GatewayError } from './gateway-error.ts';
 import type { ContextVariables } from './gateway-responses.ts';
 
-/** The policy document of an authorizer. What this API's authorizer does not use is refused. */
-const policyDocumentSchema = v.strictObject({
-  Version: v.literal('2012-10-17'),
-  Statement: v.array(
-    v.strictObject({
-      Effect: v.picklist(['Allow', 'Deny']),
-      Action: v.literal('execute-api:Invoke'),
-      /** The ARN of a method, or what it begins with and `*`. */
-      Resource: v.pipe(v.string(), v.regex(/^[^*?]*\*?$/)),
-    }),
-  ),
-});
-
-const scalar = v.union([v.string(), v.number(), v.boolean()]);
-
-/** What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer"). */
+/**
+ * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer").
+ * What this API's authorizer does not use is refused.
+ */
 const authorizerResultSchema = v.object({
   principalId: v.string(),
-  policyDocument: policyDocumentSchema,
-  context: v.optional(v.record(v.string(), scalar), {}),
+  policyDocument: v.strictObject({
+    Version: v.literal('2012-10-17'),
+    Statement: v.tuple([
+      v.strictObject({
+        Effect: v.picklist(['Allow', 'Deny']),
+        Action: v.literal('execute-api:Invoke'),
+        /** What the ARNs of methods begin with, and `*`. */
+        Resource: v.pipe(v.string(), v.regex(/^[^*?]*\*$/)),
+      }),
+    ]),
+  }),
+  context: v.optional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])), {}),
   usageIdentifierKey: v.optional(v.string()),
 });
 
@@ -34,61 +32,46 @@ export interface Authorization {
   readonly usageIdentifierKey: string | undefined;
 }
 
-/** A REQUEST authorizer without identity source and caching: asked about every request. */
-export class RequestAuthorizer {
-  readonly #function: LambdaFunction;
-
-  constructor(lambda: LambdaFunction) {
-    this.#function = lambda;
+/**
+ * Asks a REQUEST authorizer without identity source and caching. Its context becomes `$context.authorizer`, for a denied
+ * request too.
+ *
+ * @throws GatewayError ACCESS_DENIED, UNAUTHORIZED or AUTHORIZER_CONFIGURATION_ERROR
+ */
+export async function authorize(
+  lambda: Pick<LambdaFunction, 'invoke'>,
+  event: Readonly<Record<string, unknown>>,
+  methodArn: string,
+  variables: ContextVariables,
+): Promise<Authorization> {
+  const startedAt = Date.now();
+  const result = await invoke(lambda, JSON.stringify({ type: 'REQUEST', methodArn, ...event }));
+  const context = {
+    ...Object.fromEntries(Object.entries(result.context).map(([name, value]) => [name, String(value)])),
+    principalId: result.principalId,
+    integrationLatency: String(Date.now() - startedAt),
+  };
+  variables.set(context, 'authorizer');
+  const [{ Effect, Resource }] = result.policyDocument.Statement;
+  if (Effect === 'Deny' || !methodArn.startsWith(Resource.slice(0, -1))) {
+    throw new GatewayError('ACCESS_DENIED', 'User is not authorized to access this resource');
   }
-
-  /**
-   * Asks the authorizer. Its context becomes `$context.authorizer`, for a denied request too.
-   *
-   * @throws GatewayError ACCESS_DENIED, UNAUTHORIZED or AUTHORIZER_CONFIGURATION_ERROR
-   */
-  async authorize(
-    event: Record<string, unknown>,
-    methodArn: string,
-    variables: ContextVariables,
-  ): Promise<Authorization> {
-    const startedAt = Date.now();
-    const { principalId, policyDocument, context, usageIdentifierKey } = await this.#invoke({
-      type: 'REQUEST',
-      methodArn,
-      ...event,
-    });
-    const values = {
-      ...Object.fromEntries(Object.entries(context).map(([name, value]) => [name, String(value)])),
-      principalId,
-      integrationLatency: String(Date.now() - startedAt),
-    };
-    variables.set(values, 'authorizer');
-    if (!allowsInvoke(policyDocument, methodArn)) {
-      throw new GatewayError('ACCESS_DENIED', 'User is not authorized to access this resource');
-    }
-    return { context: values, usageIdentifierKey };
-  }
-
-  async #invoke(event: Record<string, unknown>): Promise<v.InferOutput<typeof authorizerResultSchema>> {
-    try {
-      return v.parse(authorizerResultSchema, JSON.parse(await this.#function.invoke(JSON.stringify(event))));
-    } catch (error) {
-      if (error instanceof FunctionError && error.failure.errorMessage === 'Unauthorized') {
-        throw new GatewayError('UNAUTHORIZED', 'Unauthorized');
-      }
-      if (error instanceof FunctionError || error instanceof v.ValiError) {
-        throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR', 'Internal server error');
-      }
-      throw error;
-    }
-  }
+  return { context, usageIdentifierKey: result.usageIdentifierKey };
 }
 
-/** Whether the policy lets a method be invoked: some statement allows it and none denies it. */
-function allowsInvoke({ Statement }: v.InferOutput<typeof policyDocumentSchema>, methodArn: string): boolean {
-  const applying = Statement.filter(({ Resource }) =>
-    Resource.endsWith('*') ? methodArn.startsWith(Resource.slice(0, -1)) : methodArn === Resource,
-  );
-  return applying.length > 0 && applying.every(({ Effect }) => Effect === 'Allow');
+async function invoke(
+  lambda: Pick<LambdaFunction, 'invoke'>,
+  event: string,
+): Promise<v.InferOutput<typeof authorizerResultSchema>> {
+  try {
+    return v.parse(authorizerResultSchema, JSON.parse(await lambda.invoke(event)));
+  } catch (error) {
+    if (error instanceof FunctionError && error.failure.errorMessage === 'Unauthorized') {
+      throw new GatewayError('UNAUTHORIZED', 'Unauthorized');
+    }
+    if (error instanceof FunctionError || error instanceof v.ValiError) {
+      throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR', 'Internal server error');
+    }
+    throw error;
+  }
 }

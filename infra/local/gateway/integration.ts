@@ -3,6 +3,8 @@ import { EventTooLargeError, FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import { DELIMITER } from '../lambda/response-stream.ts';
 import { GatewayError } from './gateway-error.ts';
+import type { GatewayAnswer } from './messages.ts';
+import { answerOf, malformed } from './proxy-result.ts';
 
 /** The metadata and the delimiter after it must be within so many bytes (API Gateway developer guide). */
 const MAX_METADATA_BYTES = 16 * 1024;
@@ -11,14 +13,13 @@ const MAX_METADATA_BYTES = 16 * 1024;
  * Invokes a function for an AWS_PROXY integration. A function that outlasts the time-out runs on, as on AWS; only its
  * answer is no longer waited for.
  *
- * @returns the result as JSON text
  * @throws GatewayError DEFAULT_5XX (502), INTEGRATION_TIMEOUT or REQUEST_TOO_LARGE
  */
-export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number): Promise<string> {
+export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number): Promise<GatewayAnswer> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(timeOut()), timeoutMs);
   try {
-    return await Promise.race([lambda.invoke(event), timedOut]);
+    return answerOf(await Promise.race([lambda.invoke(event), timedOut]));
   } catch (error) {
     throw gatewayErrorOf(error);
   } finally {
@@ -26,15 +27,9 @@ export async function integrate(lambda: LambdaFunction, event: string, timeoutMs
   }
 }
 
-/** What a function streams: its metadata as JSON text, and the body as it comes. */
-export interface StreamedResult {
-  readonly metadata: string;
-  /** Fails where the function does, or when the time-out is over. Whoever does not read it destroys it. */
-  readonly body: Readable;
-}
-
 /**
- * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only.
+ * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only. The body fails where the
+ * function does, or when the time-out is over; whoever does not read it destroys it.
  *
  * @throws GatewayError DEFAULT_5XX (502), INTEGRATION_TIMEOUT or REQUEST_TOO_LARGE
  */
@@ -42,7 +37,7 @@ export async function integrateStreaming(
   lambda: LambdaFunction,
   event: string,
   timeoutMs: number,
-): Promise<StreamedResult> {
+): Promise<GatewayAnswer<Readable>> {
   const { promise: metadata, resolve, reject } = Promise.withResolvers<string>();
   const body = afterMetadata(resolve);
   const timer = setTimeout(() => body.destroy(timeOut()), timeoutMs);
@@ -50,7 +45,12 @@ export async function integrateStreaming(
   // Whoever reads the body sees its failure; nobody may be reading it.
   body.on('error', () => undefined);
   pipeline(lambda.stream(event), body, (error) => error && reject(gatewayErrorOf(error)));
-  return { metadata: await metadata, body };
+  try {
+    return { ...answerOf(await metadata), body };
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
 }
 
 /** Passes on what comes after the metadata. */
@@ -72,7 +72,6 @@ function afterMetadata(onMetadata: (metadata: string) => void): Transform {
 }
 
 const timeOut = (): GatewayError => new GatewayError('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
-const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
 
 function gatewayErrorOf(error: unknown): unknown {
   if (error instanceof FunctionError) return new GatewayError('DEFAULT_5XX', 'Internal server error');

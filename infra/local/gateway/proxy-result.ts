@@ -1,89 +1,45 @@
-import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { GatewayError } from './gateway-error.ts';
-import { type GatewayAnswer, headerValues, type HeaderFields, type StreamedAnswer } from './messages.ts';
+import type { GatewayAnswer, HeaderFields } from './messages.ts';
 
 const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
-/** A map of headers. A list would pass for one whose names are its indices. */
-const headersOf = <Value extends v.GenericSchema>(value: Value) =>
-  v.nullish(
-    v.pipe(
-      v.custom<object>((map) => !Array.isArray(map)),
-      v.record(v.string(), value),
-    ),
-    {},
-  );
-
-/** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"). */
-const proxyResultSchema = v.object({
-  statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
-  headers: headersOf(headerValue),
-  multiValueHeaders: headersOf(v.array(headerValue)),
-  body: v.nullish(v.string(), ''),
-});
+/** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"), as JSON text. */
+const proxyResultSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
+    headers: v.nullish(v.record(v.string(), headerValue), {}),
+    multiValueHeaders: v.nullish(v.record(v.string(), v.array(headerValue)), {}),
+    body: v.nullish(v.string(), ''),
+  }),
+);
 
 /** Headers of a function's answer that API Gateway passes on under another name. */
-const REMAPPED = new Set([
-  'authorization',
-  'connection',
-  'content-length',
-  'content-md5',
-  'date',
-  'expect',
-  'host',
-  'max-forwards',
-  'proxy-authenticate',
-  'server',
-  'te',
-  'trailer',
-  'upgrade',
-  'user-agent',
-  'www-authenticate',
-]);
+const REMAPPED = new Set(
+  (
+    'authorization connection content-length content-md5 date expect host max-forwards proxy-authenticate server te ' +
+    'trailer upgrade user-agent www-authenticate'
+  ).split(' '),
+);
 
 /**
- * Turns the result of a function into the answer.
+ * Turns the result of a function, or the metadata that it streams ahead of its body, into the answer.
  *
- * @param payload JSON text
+ * @param result JSON text
  * @throws GatewayError DEFAULT_5XX where the result has another shape
  */
-export function answerOf(payload: string): GatewayAnswer {
-  const { body, ...head } = parseResult(payload);
-  return { ...headOf(head), body: Buffer.from(body) };
+export function answerOf(result: string): GatewayAnswer {
+  const parsed = v.safeParse(proxyResultSchema, result);
+  if (!parsed.success) throw malformed();
+  const { statusCode, headers, multiValueHeaders, body } = parsed.output;
+  return { status: statusCode, headers: mergeHeaders(headers, multiValueHeaders), body: Buffer.from(body) };
 }
 
-/**
- * Turns the metadata that a function streams ahead of its body into the answer.
- *
- * @param metadata JSON text
- * @throws GatewayError DEFAULT_5XX where it has another shape
- */
-export function streamedAnswerOf(metadata: string, body: Readable): StreamedAnswer {
-  return { ...headOf(parseResult(metadata)), body };
-}
+export const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
 
-type ProxyResult = v.InferOutput<typeof proxyResultSchema>;
-
-function parseResult(text: string): ProxyResult {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw malformed();
-  }
-  const result = v.safeParse(proxyResultSchema, value);
-  if (!result.success) throw malformed();
-  return result.output;
-}
-
-const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
-
-function headOf({ statusCode, headers, multiValueHeaders }: Omit<ProxyResult, 'body'>) {
-  return { status: statusCode, headers: withContentType(mergeHeaders(headers, multiValueHeaders)) };
-}
-
-/** `multiValueHeaders` wins over the same name in `headers`. */
+/** `multiValueHeaders` wins over the same name in `headers`. The answer is JSON unless one of them says something else. */
 function mergeHeaders(
   headers: Readonly<Record<string, string>>,
   multiValueHeaders: Readonly<Record<string, readonly string[]>>,
@@ -91,15 +47,13 @@ function mergeHeaders(
   const multiple = Object.entries(multiValueHeaders).flatMap(([name, values]) =>
     values.map((value): [string, string] => [name, value]),
   );
-  const names = new Set(multiple.map(([name]) => name.toLowerCase()));
-  const single = Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase()));
-  return [...single, ...multiple].map(([name, value]) => [
+  const multipleNames = new Set(multiple.map(([name]) => name.toLowerCase()));
+  const single = Object.entries(headers).filter(([name]) => !multipleNames.has(name.toLowerCase()));
+  const all = [...single, ...multiple];
+  const hasType = all.some(([name]) => name.toLowerCase() === 'content-type');
+  const renamed = all.map(([name, value]): [string, string] => [
     REMAPPED.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
     value,
   ]);
-}
-
-function withContentType(headers: HeaderFields): HeaderFields {
-  const hasOne = headerValues(headers, 'content-type').length > 0;
-  return hasOne ? headers : [['Content-Type', 'application/json'], ...headers];
+  return hasType ? renamed : [['Content-Type', 'application/json'], ...renamed];
 }

@@ -2,18 +2,17 @@ import { finished, pipeline, type Readable, Transform } from 'node:stream';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogSink } from '../log-sink.ts';
 import { arn } from '../../local-endpoint.ts';
-import { RequestAuthorizer } from './authorizer.ts';
+import { authorize } from './authorizer.ts';
 import { GatewayError } from './gateway-error.ts';
 import { ContextVariables, type GatewayResponses } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
 import { type GatewayAnswer, type GatewayRequest, headerValues, type StreamedAnswer } from './messages.ts';
-import { commonLogTime, eventBody, requestEvent, type RoutedTo } from './proxy-event.ts';
-import { answerOf, streamedAnswerOf } from './proxy-result.ts';
+import { eventBody, requestContext, requestEvent } from './proxy-event.ts';
 import type { Router } from './router.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
 /** A method whose requests go to a function, as its resource in the template sets it. */
-export interface ProxyMethod {
+interface ProxyMethod {
   readonly kind: 'proxy';
   readonly resourceId: string;
   readonly authorizer: LambdaFunction;
@@ -54,9 +53,14 @@ export class RestApi {
   }
 
   async answer(request: GatewayRequest): Promise<StreamedAnswer> {
+    const context = requestContext(request, this.#settings);
     const variables = new ContextVariables();
-    this.#setRequestVariables(request, variables);
-    const answer = await this.#answer(request, variables);
+    variables.set(context);
+    variables.set(context.identity, 'identity');
+    const answer = await this.#serve(request, context, variables).catch((error: unknown) => {
+      if (!(error instanceof GatewayError)) throw error;
+      return this.#settings.responses.render(error, variables);
+    });
     const { body, status } = answer;
     if (Buffer.isBuffer(body)) this.#log(request, status, body.length, variables);
     return {
@@ -66,38 +70,29 @@ export class RestApi {
     };
   }
 
-  async #answer(request: GatewayRequest, variables: ContextVariables): Promise<StreamedAnswer> {
-    try {
-      return await this.#serve(request, variables);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      return this.#settings.responses.render(error, variables);
-    }
-  }
-
-  async #serve(request: GatewayRequest, variables: ContextVariables): Promise<StreamedAnswer> {
+  async #serve(request: GatewayRequest, context: object, variables: ContextVariables): Promise<StreamedAnswer> {
     if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
     const match = this.#settings.router.match(request.method, request.path);
     if (!match) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
-    const { target: method, resourcePath, pathParameters } = match;
-    variables.set({ resourcePath, resourceId: method.resourceId });
+    const { target: method, resourcePath } = match;
+    const { resourceId } = method;
+    variables.set({ resourcePath, resourceId });
     if (method.kind === 'fixed') return fixedAnswer(method, request);
-
-    const { apiId, stage } = this.#settings;
-    const to: RoutedTo = { apiId, stage, resourceId: method.resourceId, resourcePath, pathParameters };
-    return this.#invoke(method, request, to, variables);
+    const event = requestEvent(request, match, { ...context, resourceId, resourcePath });
+    return this.#invoke(method, request, event, variables);
   }
 
   async #invoke(
     { authorizer, apiKeyRequired, integration }: ProxyMethod,
     request: GatewayRequest,
-    to: RoutedTo,
+    event: ReturnType<typeof requestEvent>,
     variables: ContextVariables,
   ): Promise<StreamedAnswer> {
-    const event = requestEvent(request, to);
-    const authorization = await new RequestAuthorizer(authorizer).authorize(event, this.#methodArn(request), variables);
+    const { apiId, stage, usageMeter } = this.#settings;
+    const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
+    const authorization = await authorize(authorizer, event, methodArn, variables);
     if (apiKeyRequired) {
-      const apiKeyId = this.#settings.usageMeter.meter(authorization.usageIdentifierKey, request.receivedAt);
+      const apiKeyId = usageMeter.meter(authorization.usageIdentifierKey, request.receivedAt);
       variables.set({ apiKeyId }, 'identity');
     }
 
@@ -107,35 +102,8 @@ export class RestApi {
       ...eventBody(request),
     });
     const { lambda, timeoutMs, isStreamed } = integration;
-    if (!isStreamed) return answerOf(await timed(integrate(lambda, proxyEvent, timeoutMs), variables));
-    const { metadata, body } = await timed(integrateStreaming(lambda, proxyEvent, timeoutMs), variables);
-    try {
-      return streamedAnswerOf(metadata, body);
-    } catch (error) {
-      body.destroy();
-      throw error;
-    }
-  }
-
-  #methodArn({ method, path }: GatewayRequest): string {
-    return arn('execute-api', `${this.#settings.apiId}/${this.#settings.stage}/${method}${path}`);
-  }
-
-  #setRequestVariables(request: GatewayRequest, variables: ContextVariables): void {
-    const { id, method, path, protocol, receivedAt, sourceIp } = request;
-    const { apiId, stage } = this.#settings;
-    variables.set({
-      apiId,
-      stage,
-      requestId: id,
-      extendedRequestId: id,
-      httpMethod: method,
-      path: `/${stage}${path}`,
-      protocol,
-      requestTime: commonLogTime(receivedAt),
-      requestTimeEpoch: receivedAt,
-    });
-    variables.set({ sourceIp }, 'identity');
+    const call = isStreamed ? integrateStreaming : integrate;
+    return timed<StreamedAnswer>(call(lambda, proxyEvent, timeoutMs), variables);
   }
 
   #log(request: GatewayRequest, status: number, responseLength: number, variables: ContextVariables): void {

@@ -1,11 +1,7 @@
-/** A resource of a REST API, in the tree of path parts. */
-interface Node<Target> {
-  readonly children: Map<string, Node<Target>>;
-  /** Child for `{name}`. */
-  parameter?: { readonly name: string; readonly node: Node<Target> };
-  /** Child for `{name+}`. */
-  greedy?: { readonly name: string; readonly node: Node<Target> };
-  resourcePath: string;
+/** A resource of a REST API with its methods. */
+interface Resource<Target> {
+  readonly path: string;
+  readonly parts: readonly string[];
   readonly methods: Map<string, Target>;
 }
 
@@ -18,70 +14,59 @@ export interface Match<Target> {
 
 /** Finds the method for a request as API Gateway does: a literal path part before `{name}` before `{name+}`. */
 export class Router<Target> {
-  readonly #root: Node<Target> = newNode('/');
+  /** The one that takes a path more exactly comes first. */
+  readonly #resources: Resource<Target>[] = [];
 
-  /** @param resourcePath such as `/inventory/{petId}` or `/{path+}` @param method an HTTP method, or `ANY` */
-  add(resourcePath: string, method: string, target: Target): void {
-    let node = this.#root;
-    let path = '';
-    for (const part of partsOf(resourcePath)) {
-      path += `/${part}`;
-      node = child(node, part, path);
-    }
-    node.methods.set(method, target);
+  /** @param path such as `/inventory/{petId}` or `/{path+}` @param method an HTTP method, or `ANY` */
+  add(path: string, method: string, target: Target): void {
+    const known = this.#resources.find((resource) => resource.path === path);
+    if (known) return void known.methods.set(method, target);
+    this.#resources.push({ path, parts: partsOf(path), methods: new Map([[method, target]]) });
+    this.#resources.sort((one, other) => compare(one.parts, other.parts));
   }
 
   /** Undefined where no resource takes the path, or the resource that does has no such method. */
   match(method: string, path: string): Match<Target> | undefined {
-    const found = find(this.#root, partsOf(path), {});
-    const target = found?.node.methods.get(method) ?? found?.node.methods.get('ANY');
-    if (!found || target === undefined) return undefined;
-    return { target, resourcePath: found.node.resourcePath, pathParameters: found.pathParameters };
+    const parts = partsOf(path);
+    for (const resource of this.#resources) {
+      const pathParameters = parametersOf(resource.parts, parts);
+      if (!pathParameters) continue;
+      const target = resource.methods.get(method) ?? resource.methods.get('ANY');
+      return target === undefined ? undefined : { target, resourcePath: resource.path, pathParameters };
+    }
+    return undefined;
   }
 }
 
-interface Found<Target> {
-  readonly node: Node<Target>;
-  readonly pathParameters: Readonly<Record<string, string>>;
-}
-
-function newNode<Target>(resourcePath: string): Node<Target> {
-  return { children: new Map(), methods: new Map(), resourcePath };
-}
-
-function child<Target>(node: Node<Target>, part: string, path: string): Node<Target> {
-  const [, name, plus] = /^\{([^+}]+)(\+?)\}$/.exec(part) ?? [];
-  if (name === undefined) {
-    const next = node.children.get(part) ?? newNode<Target>(path);
-    node.children.set(part, next);
-    return next;
-  }
-  if (plus) return (node.greedy ??= { name, node: newNode(path) }).node;
-  return (node.parameter ??= { name, node: newNode(path) }).node;
-}
-
-function find<Target>(
-  node: Node<Target>,
+/** The parameters of a path that a resource takes; undefined where it does not. */
+function parametersOf(
+  pattern: readonly string[],
   parts: readonly string[],
-  pathParameters: Readonly<Record<string, string>>,
-): Found<Target> | undefined {
-  const [part, ...rest] = parts;
-  if (part === undefined) return node.methods.size > 0 ? { node, pathParameters } : undefined;
+): Readonly<Record<string, string>> | undefined {
+  const parameters: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
+    const part = parts[index];
+    if (part === undefined) return undefined;
+    const [, name, isGreedy] = /^\{([^+}]+)(\+?)\}$/.exec(expected) ?? [];
+    if (name === undefined ? decoded(part) !== expected : part === '' && !isGreedy) return undefined;
+    if (name !== undefined) parameters[name] = isGreedy ? parts.slice(index).join('/') : part;
+    if (isGreedy) return parameters;
+  }
+  return pattern.length === parts.length ? parameters : undefined;
+}
 
-  const literal = node.children.get(decoded(part));
-  const { parameter, greedy } = node;
-  return (
-    (literal && find(literal, rest, pathParameters)) ??
-    (parameter && part !== ''
-      ? find(parameter.node, rest, { ...pathParameters, [parameter.name]: part })
-      : undefined) ??
-    (greedy && { node: greedy.node, pathParameters: { ...pathParameters, [greedy.name]: parts.join('/') } })
-  );
+function compare(one: readonly string[], other: readonly string[]): number {
+  const differing = one.findIndex((part, index) => vagueness(part) !== vagueness(other[index]));
+  return differing < 0 ? 0 : vagueness(one[differing]) - vagueness(other[differing]);
+}
+
+function vagueness(part = ''): number {
+  if (part.endsWith('+}')) return 2;
+  return part.startsWith('{') ? 1 : 0;
 }
 
 function partsOf(path: string): string[] {
-  const parts = path.split('/').slice(1);
-  return parts.length === 1 && parts[0] === '' ? [] : parts;
+  return path === '/' ? [] : path.split('/').slice(1);
 }
 
 /** A part of a path, decoded; as it is where it is malformed. */

@@ -1,6 +1,4 @@
-import type { DailyUsage } from '../gateway-records/daily-usage.ts';
 import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
-import { dayOf } from '../gateway-records/daily-usage.ts';
 import type { ApiStage, Throttle } from '../gateway-records/records.ts';
 import { GatewayError } from './gateway-error.ts';
 
@@ -15,8 +13,8 @@ interface Bucket {
 export class UsageMeter {
   readonly #records: GatewayRecords;
   readonly #stage: ApiStage;
-  /** Of a key on a plan, gone with its usage. Not kept on disk: a bucket is full again soon. */
-  readonly #buckets = new WeakMap<DailyUsage, Bucket>();
+  /** By plan and key. Not kept on disk: a bucket is full again soon. */
+  readonly #buckets = new Map<string, Bucket>();
 
   constructor(records: GatewayRecords, stage: ApiStage) {
     this.#records = records;
@@ -36,21 +34,21 @@ export class UsageMeter {
     const plan = key?.enabled ? this.#records.planOnStage(key.id, this.#stage) : undefined;
     if (!key || !plan) throw new GatewayError('INVALID_API_KEY', 'Forbidden');
 
-    const usage = this.#records.usage(plan.id, key.id);
-    const day = Math.max(dayOf(now), usage.latestDay);
-    if (plan.quota && usage.on(day) >= plan.quota.limit) {
+    const date = new Date(now).toISOString().slice(0, 10);
+    if (plan.quota && this.#records.requestsOn(date, plan.id, key.id) >= plan.quota.limit) {
       throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
     }
-    if (plan.throttle && !this.#takeToken(usage, plan.throttle, now)) {
+    if (plan.throttle && !this.#takeToken(`${plan.id}/${key.id}`, plan.throttle, now)) {
       throw new GatewayError('THROTTLED', 'Too Many Requests');
     }
-    this.#records.countRequest(plan.id, key.id, day);
+    this.#records.countRequest(date, plan.id, key.id);
     return key.id;
   }
 
-  #takeToken(usage: DailyUsage, { rateLimit, burstLimit }: Throttle, now: number): boolean {
-    const bucket = this.#buckets.get(usage) ?? { tokens: burstLimit, refilledAt: 0 };
-    this.#buckets.set(usage, bucket);
+  #takeToken(name: string, { rateLimit, burstLimit }: Throttle, now: number): boolean {
+    const bucket = this.#buckets.get(name) ?? { tokens: burstLimit, refilledAt: 0 };
+    this.#buckets.set(name, bucket);
+    // Requests are metered after the authorizer, so not in the order in which they came.
     const seconds = Math.max(0, now - bucket.refilledAt) / 1_000;
     bucket.tokens = Math.min(burstLimit, bucket.tokens + seconds * rateLimit);
     bucket.refilledAt = Math.max(bucket.refilledAt, now);

@@ -23,13 +23,17 @@ const runtime = new URL('runtime.worker.ts', import.meta.url);
 /** Takes a part of a streamed response. The function goes on once it has been taken. */
 export type ChunkTaker = (chunk: Uint8Array) => Promise<void> | void;
 
+/** The event that an environment runs, or its load. */
+interface UnderWay {
+  readonly take: ChunkTaker;
+  readonly resolve: (payload: string) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** One execution environment of a function: a worker thread with environment variables of its own. */
 export class ExecutionEnvironment {
   readonly #worker: Worker;
-  /** Messages that nobody has waited for yet: a function may fail while a chunk of its response is being taken. */
-  readonly #inbox: EnvironmentMessage[] = [];
-  #receive: ((message: EnvironmentMessage) => void) | undefined;
-  #giveUp: ((error: Error) => void) | undefined;
+  #underWay: UnderWay | undefined;
   #dead: Error | undefined;
   #mostHeapBytes = 0;
 
@@ -48,7 +52,7 @@ export class ExecutionEnvironment {
     });
     this.#worker.stdout.on('data', (chunk: Buffer) => log(chunk));
     this.#worker.stderr.on('data', (chunk: Buffer) => log(chunk));
-    this.#worker.on('message', (message: EnvironmentMessage) => this.#settle(message));
+    this.#worker.on('message', (message: EnvironmentMessage) => this.#receive(message));
     this.#worker.on('error', (error: Error) => {
       log(`${error.stack ?? error.message}\n`);
       this.#die(`Runtime exited with error: ${error.message}`);
@@ -58,14 +62,11 @@ export class ExecutionEnvironment {
 
   /** Waits until the function is loaded. @throws FunctionError where it fails to load, or takes too long */
   async load(): Promise<void> {
-    const timer = setTimeout(() => void this.#timeOut('Init phase timed out'), INIT_TIMEOUT_MS);
     try {
-      const message = await this.#nextMessage();
-      if (message.kind !== 'initFailed') return;
+      await this.#result('Init phase timed out', INIT_TIMEOUT_MS, () => undefined);
+    } catch (error) {
       await this.stop();
-      throw new FunctionError(message.failure);
-    } finally {
-      clearTimeout(timer);
+      throw error;
     }
   }
 
@@ -85,23 +86,9 @@ export class ExecutionEnvironment {
    * @returns the result as JSON text; empty after a streamed response
    * @throws FunctionError where the function fails or times out
    */
-  async invoke(invocation: Invocation, take: ChunkTaker): Promise<string> {
-    const timer = setTimeout(() => void this.#timeOut('Task timed out'), Math.max(0, invocation.deadline - Date.now()));
-    try {
-      this.#post({ kind: 'invoke', invocation });
-      let message = await this.#nextMessage();
-      while (message.kind === 'chunk') {
-        await this.#take(take, message.chunk);
-        message = await this.#nextMessage();
-      }
-      if ('heapBytes' in message) this.#mostHeapBytes = Math.max(this.#mostHeapBytes, message.heapBytes);
-      if (message.kind === 'succeeded') return message.payload;
-      throw new FunctionError(
-        message.kind === 'failed' ? message.failure : { errorType: 'Runtime.Unknown', errorMessage: message.kind },
-      );
-    } finally {
-      clearTimeout(timer);
-    }
+  invoke(invocation: Invocation, take: ChunkTaker): Promise<string> {
+    this.#post({ kind: 'invoke', invocation });
+    return this.#result('Task timed out', invocation.deadline - Date.now(), take);
   }
 
   async stop(): Promise<void> {
@@ -115,41 +102,39 @@ export class ExecutionEnvironment {
     this.#worker.postMessage(message);
   }
 
-  #nextMessage(): Promise<EnvironmentMessage> {
-    const message = this.#inbox.shift();
-    if (message) return Promise.resolve(message);
-    return this.#whileAlive((resolve) => {
-      this.#receive = resolve;
-    });
+  /** What becomes of what is under way: at the latest, it ends with the environment. */
+  async #result(timeoutReason: string, timeoutMs: number, take: ChunkTaker): Promise<string> {
+    if (this.#dead) throw this.#dead;
+    const timer = setTimeout(() => {
+      this.#die(timeoutReason, TIMED_OUT);
+      void this.#worker.terminate();
+    }, timeoutMs);
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.#underWay = { take, resolve, reject };
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#underWay = undefined;
+    }
   }
 
-  /** Waits for something, but not beyond the end of the environment. */
-  #whileAlive<Value>(start: (resolve: (value: Value) => void, reject: (error: Error) => void) => void): Promise<Value> {
-    if (this.#dead) return Promise.reject(this.#dead);
-    return new Promise((resolve, reject) => {
-      this.#giveUp = reject;
-      start(resolve, reject);
-    });
+  #receive(message: EnvironmentMessage): void {
+    if (message.kind === 'chunk') return void this.#take(message.chunk);
+    this.#mostHeapBytes = Math.max(this.#mostHeapBytes, message.heapBytes);
+    if (message.kind === 'succeeded') this.#underWay?.resolve(message.payload);
+    else this.#underWay?.reject(new FunctionError(message.failure));
   }
 
-  async #take(take: ChunkTaker, chunk: Uint8Array): Promise<void> {
-    await this.#whileAlive<void>((resolve, reject) => void Promise.resolve(take(chunk)).then(resolve, reject));
-    this.#post({ kind: 'taken' });
-  }
-
-  #settle(message: EnvironmentMessage): void {
-    if (this.#receive) this.#receive(message);
-    else this.#inbox.push(message);
-    this.#receive = undefined;
-  }
-
-  async #timeOut(reason: string): Promise<void> {
-    this.#die(reason, TIMED_OUT);
-    await this.#worker.terminate();
+  async #take(chunk: Uint8Array): Promise<void> {
+    const underWay = this.#underWay;
+    await underWay?.take(chunk);
+    // It may have ended meanwhile: a chunk of the next event is not to be taken for this one.
+    if (this.#underWay === underWay) this.#post({ kind: 'taken' });
   }
 
   #die(errorMessage: string, errorType = 'Runtime.ExitError'): void {
     this.#dead ??= new FunctionError({ errorType, errorMessage });
-    this.#giveUp?.(this.#dead);
+    this.#underWay?.reject(this.#dead);
   }
 }

@@ -31,13 +31,11 @@ export type HostMessage =
   /** The last chunk has been taken. */
   | { readonly kind: 'taken' };
 
-/** Messages of an execution environment. */
+/** Messages of an execution environment. `heapBytes`: memory that the function holds. */
 export type EnvironmentMessage =
-  | { readonly kind: 'ready' }
   /** A part of a streamed response; the next comes once this has been taken. */
   | { readonly kind: 'chunk'; readonly chunk: Uint8Array }
-  | { readonly kind: 'initFailed'; readonly failure: FunctionFailure }
-  /** `payload`: JSON text; empty after a streamed response. `heapBytes`: memory that the function holds. */
+  /** It has loaded, or run an event. `payload`: JSON text; empty after a streamed response. */
   | { readonly kind: 'succeeded'; readonly payload: string; readonly heapBytes: number }
   | { readonly kind: 'failed'; readonly failure: FunctionFailure; readonly heapBytes: number };
 

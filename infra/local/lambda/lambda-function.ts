@@ -23,7 +23,6 @@ const MAX_ENVIRONMENTS = 3;
 
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
 export class LambdaFunction {
-  readonly arn: string;
   readonly #settings: LambdaFunctionSettings;
   readonly #log: LogSink;
   readonly #idle: ExecutionEnvironment[] = [];
@@ -33,7 +32,6 @@ export class LambdaFunction {
   #closed = false;
 
   constructor(settings: LambdaFunctionSettings, log: LogSink) {
-    this.arn = settings.functionArn;
     this.#settings = settings;
     this.#log = log;
   }
@@ -87,34 +85,38 @@ export class LambdaFunction {
 
   async #inTurn(event: string, take: ChunkTaker): Promise<string> {
     if (Buffer.byteLength(event) > MAX_PAYLOAD_BYTES) throw new EventTooLargeError();
-    await this.#turn();
+    if (this.#inUse < MAX_ENVIRONMENTS) this.#inUse += 1;
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
     try {
-      return await this.#reported(event, take);
+      return await this.#run(event, take);
     } finally {
-      this.#passOnTurn();
+      // The turn is not free in between, or a newcomer could take it too.
+      const next = this.#queue.shift();
+      if (next) next();
+      else this.#inUse -= 1;
     }
   }
 
   /** Runs an event, and logs at its end what it took, as Lambda does. */
-  async #reported(event: string, take: ChunkTaker): Promise<string> {
+  async #run(event: string, take: ChunkTaker): Promise<string> {
     const requestId = randomUUID();
-    const { memoryMegabytes } = this.#settings;
+    const { memoryMegabytes, timeoutSeconds } = this.#settings;
     let startedAt = performance.now();
     let initMs: number | undefined;
-    let environment: ExecutionEnvironment | undefined;
+    let environment = this.#idleEnvironment();
     let errorType: string | undefined;
     try {
-      environment = this.#idleEnvironment();
       if (!environment) {
         environment = await this.#newEnvironment();
         initMs = performance.now() - startedAt;
         startedAt += initMs;
       }
-      return await this.#run(environment, requestId, event, take);
+      return await environment.invoke({ requestId, event, deadline: Date.now() + timeoutSeconds * 1_000 }, take);
     } catch (error) {
       if (error instanceof FunctionError) ({ errorType } = error.failure);
       throw error;
     } finally {
+      if (environment?.isAlive) this.#idle.push(environment);
       const durationMs = performance.now() - startedAt;
       const usedMegabytes = environment?.usedMegabytes ?? 0;
       const report = { requestId, endedAt: Date.now(), durationMs, initMs, memoryMegabytes, usedMegabytes, errorType };
@@ -128,48 +130,18 @@ export class LambdaFunction {
     await Promise.all([...this.#all].map((environment) => environment.stop()));
   }
 
-  /** Waits until an environment is idle or another may be started. */
-  async #turn(): Promise<void> {
-    if (this.#inUse < MAX_ENVIRONMENTS) this.#inUse += 1;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
-  }
-
-  /** Hands the turn to the next in the queue; it is not free in between, or a newcomer could take it too. */
-  #passOnTurn(): void {
-    const next = this.#queue.shift();
-    if (next) next();
-    else this.#inUse -= 1;
-  }
-
   #idleEnvironment(): ExecutionEnvironment | undefined {
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      if (idle.isAlive) return idle;
-      this.#all.delete(idle);
-    }
-    return undefined;
+    const idle = this.#idle.pop();
+    return idle && !idle.isAlive ? this.#idleEnvironment() : idle;
   }
 
   async #newEnvironment(): Promise<ExecutionEnvironment> {
     if (this.#closed) throw new FunctionError({ errorType: 'Closed', errorMessage: 'The host is stopping' });
     const environment = new ExecutionEnvironment(this.#settings, this.#variables(), this.#log);
+    for (const other of this.#all) if (!other.isAlive) this.#all.delete(other);
     this.#all.add(environment);
-    try {
-      await environment.load();
-      return environment;
-    } catch (error) {
-      this.#all.delete(environment);
-      throw error;
-    }
-  }
-
-  async #run(environment: ExecutionEnvironment, requestId: string, event: string, take: ChunkTaker): Promise<string> {
-    try {
-      const deadline = Date.now() + this.#settings.timeoutSeconds * 1_000;
-      return await environment.invoke({ requestId, event, deadline }, take);
-    } finally {
-      if (environment.isAlive) this.#idle.push(environment);
-      else this.#all.delete(environment);
-    }
+    await environment.load();
+    return environment;
   }
 
   /** The variables that Lambda sets beside the function's own. No shared AWS configuration is read, as there. */

@@ -72,10 +72,10 @@ function sendChunk(chunk: Uint8Array): Promise<void> {
   });
 }
 
-async function run(handler: Handler, invocation: Invocation): Promise<void> {
+/** Does something and reports how it ended. @param work gives the payload */
+async function reportEnd(work: () => Promise<string>): Promise<void> {
   try {
-    const answer = isStreaming(handler) ? streamed : buffered;
-    report({ kind: 'succeeded', payload: await answer(handler, invocation), heapBytes: heapBytes() });
+    report({ kind: 'succeeded', payload: await work(), heapBytes: heapBytes() });
   } catch (error) {
     console.error(error);
     report({ kind: 'failed', failure: failureOf(error), heapBytes: heapBytes() });
@@ -108,15 +108,13 @@ async function streamed(handler: Handler, invocation: Invocation): Promise<strin
   }
 }
 
-try {
+await reportEnd(async () => {
   Object.assign(globalThis, { awslambda });
   const handler = await loadHandler();
+  const answer = isStreaming(handler) ? streamed : buffered;
   parentPort?.on('message', (message: HostMessage) => {
     if (message.kind === 'taken') taken();
-    else void run(handler, message.invocation);
+    else void reportEnd(() => answer(handler, message.invocation));
   });
-  report({ kind: 'ready' });
-} catch (error) {
-  console.error(error);
-  report({ kind: 'initFailed', failure: failureOf(error) });
-}
+  return '';
+});

@@ -31,20 +31,22 @@ export function resolveIntrinsics(value: unknown, names: Names, place: string): 
 }
 
 function call(name: string, argument: unknown, names: Names): unknown {
-  if (name === 'Ref') return typeof argument === 'string' ? names.ref(argument) : undefined;
-  if (name === 'Fn::ImportValue') return typeof argument === 'string' ? names.imported(argument) : undefined;
-  if (name === 'Fn::Sub') return typeof argument === 'string' ? substitute(argument, names) : undefined;
-  if (!Array.isArray(argument)) return undefined;
-  const [first, second]: unknown[] = argument;
+  const [first, second]: unknown[] = Array.isArray(argument) ? argument : [argument];
   switch (name) {
+    case 'Ref':
+      return names.ref(String(first));
     case 'Fn::GetAtt':
-      return typeof first === 'string' && typeof second === 'string' ? names.attribute(first, second) : undefined;
+      return names.attribute(String(first), String(second));
+    case 'Fn::ImportValue':
+      return names.imported(String(first));
     case 'Fn::Join':
-      return typeof first === 'string' && Array.isArray(second) ? second.join(first) : undefined;
-    case 'Fn::Split':
-      return typeof first === 'string' && typeof second === 'string' ? second.split(first) : undefined;
+      return Array.isArray(second) ? second.join(String(first)) : undefined;
     case 'Fn::Select':
       return Array.isArray(second) ? second[Number(first)] : undefined;
+    case 'Fn::Split':
+      return String(second).split(String(first));
+    case 'Fn::Sub':
+      return substitute(String(first), names);
     default:
       return undefined;
   }

@@ -3,14 +3,7 @@ import { account, arn } from '../../local-endpoint.ts';
 import { exportNames, stages } from '../../stages.ts';
 import { HostError } from '../host-error.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
-import { named, type ResourceType } from './resource-type.ts';
-import {
-  type KnownType,
-  type PropertiesOf,
-  resourceTypes,
-  servedServices,
-  typesWithoutEffect,
-} from './resource-types.ts';
+import { isServed, type KnownType, type PropertiesOf, resourceTypes } from './resource-types.ts';
 
 const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::AccountId': account.id,
@@ -106,7 +99,7 @@ export class LocalStack {
 
   #properties<Type extends KnownType>(id: string, type: Type): PropertiesOf<Type> {
     const place = `Resource ${id} (${type})`;
-    return parse(resourceTypes[type].properties, this.#resolve(this.#template.Resources[id]?.Properties, place), place);
+    return parse(resourceTypes[type], this.#resolve(this.#template.Resources[id]?.Properties, place), place);
   }
 
   #resolve(value: unknown, place: string): unknown {
@@ -114,22 +107,24 @@ export class LocalStack {
   }
 
   #ref(id: string): string | undefined {
-    const resource = this.#template.Resources[id];
-    if (!resource) return undefined;
-    if (!isKnown(resource.Type)) return named(this.#name, id);
-    const type: ResourceType = resourceTypes[resource.Type];
-    return type.ref?.(this.#name, id, resource.Properties) ?? id;
+    const type = this.#template.Resources[id]?.Type;
+    if (type === 'AWS::ApiGateway::Stage') return this.#properties(id, type).StageName;
+    if (type === 'AWS::Lambda::Alias') {
+      const { FunctionName, Name } = this.#properties(id, type);
+      return arn('lambda', `function:${FunctionName}:${Name}`);
+    }
+    return type?.startsWith('AWS::ApiGateway::') ? id : type && `${this.#name}-${id}`;
   }
 
   /** Of what is not served, any attribute has a value: where it leads, nobody looks. */
   #attribute(id: string, attribute: string): string | undefined {
     const type = this.#template.Resources[id]?.Type;
-    if (type === undefined) return undefined;
-    if (isKnown(type)) {
-      const { attributes }: ResourceType = resourceTypes[type];
-      return attributes?.[attribute]?.(this.#name, id);
-    }
-    const name = named(this.#name, id);
+    const name = `${this.#name}-${id}`;
+    if (type === 'AWS::Lambda::Function' && attribute === 'Arn') return arn('lambda', `function:${name}`);
+    // There is one version at a time: what was synthesized.
+    if (type === 'AWS::Lambda::Version' && attribute === 'Version') return '1';
+    if (type === 'AWS::ApiGateway::RestApi' && attribute === 'RootResourceId') return `${id}-root`;
+    if (type === undefined || isKnown(type)) return undefined;
     return attribute === 'Arn' ? arn(type.split('::')[1]?.toLowerCase() ?? type, name) : name;
   }
 }
@@ -146,10 +141,6 @@ const referenceSchema = v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.literal(
 
 const referenceIn = (token: unknown): string | undefined =>
   v.is(referenceSchema, token) ? token['Fn::GetAtt'][0] : undefined;
-
-function isServed(type: string): boolean {
-  return servedServices.some((service) => type.startsWith(service)) && !typesWithoutEffect.has(type);
-}
 
 function isKnown(type: string): type is KnownType {
   return Object.hasOwn(resourceTypes, type);

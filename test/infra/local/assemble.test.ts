@@ -97,6 +97,7 @@ describe('a cloud assembly', () => {
   });
 
   test('without the stack is none', () => {
+    expect(() => readAssembly('/nowhere')).toThrow(HostError);
     writeFile('manifest.json', { artifacts: {} });
 
     expect(() => readAssembly(assembly)).toThrow(

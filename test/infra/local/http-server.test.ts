@@ -1,147 +1,46 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startHost } from '../../../infra/local/host.ts';
-import { freePort } from '../../support/listening.ts';
-import { ApiServer } from '../../support/local-api.ts';
-import { admitting } from '../../support/local-api.ts';
-import { withTimeout } from '../../support/local-api.ts';
-import { LocalApis } from '../../support/local-api.ts';
+import { afterEach, expect, test } from '@jest/globals';
+import { ControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import { createHttpServer, type Service, type Timings } from '../../../infra/local/http-server.ts';
+import { admitting, LocalApis } from '../../support/local-api.ts';
+import { close, listen } from '../../support/listening.ts';
 import { exchange, parseAnswer } from '../../support/raw-http.ts';
-import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { streaming } from '../../support/test-functions.ts';
 
-const TIMEOUT_MS = 2_000;
-const MEGABYTE = 1_000_000;
-
-/** Sends a list, in the way that the query says. What takes too long for the gateway ends some time. */
-const listInventory = streaming(
-  `const { what, id } = event.queryStringParameters;
-   awslambda.HttpResponseStream.from(stream, { statusCode: 200 });
-   await write('');
-   if (what === 'has nothing to say') await sleep(${TIMEOUT_MS + 500});
-   await write('[1,');
-   if (what === 'hangs') await sleep(${TIMEOUT_MS + 500});
-   if (what === 'throws') throw new Error('no');
-   for (let count = 1; what === 'is long' && count <= 40; count++) {
-     await write(Buffer.alloc(${MEGABYTE}, ' '));
-     console.log(id + ' has written ' + count + '.');
-   }
-   await write('2]');
-   stream.end();
-   console.log(id + ' has ended.');`,
-);
-
 const apis = new LocalApis();
-const api = apis.start({ authorizer: admitting, listInventory });
-let server: ApiServer;
-let serverWithTimeout: ApiServer;
-let requests = 0;
+const servers: ReturnType<typeof createHttpServer>[] = [];
 
-beforeAll(async () => {
-  server = await ApiServer.start(api);
-  serverWithTimeout = await ApiServer.start(
-    apis.start({ authorizer: admitting, listInventory }, withTimeout(TIMEOUT_MS)),
-  );
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => close(server))));
 
-afterAll(() => Promise.all([server.close(), serverWithTimeout.close()]));
-
-/** The path of a request for a list that is sent in this way, and how often its function has said something. */
-function listThat(what: string) {
-  const id = `request-${requests++}`;
-  const said = (words: string) => api.functionLog().split(`${id} ${words}`).length - 1;
-  return {
-    path: `/v1/inventory?what=${encodeURIComponent(what)}&id=${id}`,
-    said,
-    says: async (words: string) => {
-      while (said(words) === 0) await sleep(10);
-    },
-  };
+async function serve(service: Promise<Service>, timings?: Timings): Promise<string> {
+  const server = createHttpServer(service, { host: '127.0.0.1', isOpen: false }, timings);
+  servers.push(server);
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
-const requestFor = (path: string, connection: 'close' | 'keep-alive') =>
-  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\n\r\n`;
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
 
-/** A connection whose request is sent, and whose answer nobody reads yet. */
-async function ask(path: string): Promise<Socket> {
-  const { hostname, port } = new URL(server.baseUrl);
-  const socket = connect(Number(port), hostname).pause();
-  await once(socket, 'connect');
-  socket.write(requestFor(path, 'close'));
-  return socket;
-}
+test('A request that comes before the service is ready waits for it; a list that is streamed has no length', async () => {
+  const service = Promise.withResolvers<Service>();
+  const origin = await serve(service.promise);
+  const early = exchange(origin, request('/v1/inventory'));
+  const listInventory = streaming(`await write('[1,'); stream.end('2]');`, { statusCode: 200 });
+  const { restApi, records, apiStage } = apis.start({ authorizer: admitting, listInventory });
+  const controlPlane = new ControlPlane({ records, apiStage }, () => undefined);
+  service.resolve({ restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} });
+  const { status, headers, text } = parseAnswer(await early);
 
-async function readToTheEnd(socket: Socket): Promise<string> {
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk)).resume();
-  await once(socket, 'close');
-  return Buffer.concat(chunks).toString();
-}
-
-test('A host that starts holds the requests that come too early until it is ready', async () => {
-  const port = await freePort();
-  const options = {
-    host: '127.0.0.1',
-    dataFolder: undefined,
-    dynamodb: undefined,
-    sampleData: false,
-    assembly: synthesizedOnce(),
-  };
-  const starting = startHost({ ...options, port });
-  const statusOf = async (): Promise<number | undefined> => {
-    try {
-      return (await fetch(`http://127.0.0.1:${port}/outputs.json`)).status;
-    } catch {
-      return undefined;
-    }
-  };
-  let early = await statusOf();
-  while (early === undefined) early = await statusOf();
-  const host = await starting;
-  await host.close();
-
-  expect(early).toBe(200);
-  expect(await statusOf()).toBeUndefined();
+  expect({ status, text }).toEqual({ status: 200, text: '[1,2]' });
+  expect(headers.get('Transfer-Encoding')).toBe('chunked');
+  expect(headers.has('Content-Length')).toBe(false);
 });
 
-describe('a list that is streamed', () => {
-  test('comes in chunks, without a length', async () => {
-    const { headers, text } = parseAnswer(await exchange(server.baseUrl, requestFor(listThat('').path, 'close')));
+test('A body that is sent in part is 408', async () => {
+  const never = new Promise<Service>(() => undefined);
+  const origin = await serve(never, { requestTimeout: 50, connectionsCheckingInterval: 20 });
+  const part = 'PATCH /v1/inventory/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{';
 
-    expect(headers.get('Transfer-Encoding')).toBe('chunked');
-    expect(headers.has('Content-Length')).toBe(false);
-    expect(text).toBe('[1,2]');
-  });
-});
-
-describe('a list whose function breaks off', () => {
-  test.each(['throws', 'hangs', 'has nothing to say'])(
-    'has its connection cut, without the chunk that ends an answer: the function %s',
-    async (what) => {
-      const answer = await exchange(serverWithTimeout.baseUrl, requestFor(listThat(what).path, 'keep-alive'));
-
-      expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-      expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
-      expect(answer).not.toContain('2]');
-    },
-  );
-});
-
-describe('a list whose client reads slowly', () => {
-  test('holds its function back, and is whole in the end', async () => {
-    const list = listThat('is long');
-    const socket = await ask(list.path);
-    await list.says('has written 1.');
-    await sleep(500);
-    const writtenUnread = list.said('has written');
-    const answer = await readToTheEnd(socket);
-    await list.says('has ended.');
-
-    // What the connection holds is up to the system; it is not everything.
-    expect(writtenUnread).toBeLessThan(20);
-    expect(list.said('has written')).toBe(40);
-    expect(parseAnswer(answer).text.replaceAll(' ', '')).toBe('[1,2]');
+  expect(parseAnswer(await exchange(origin, part))).toMatchObject({
+    status: 408,
+    text: expect.stringContaining('did not arrive in time'),
   });
 });

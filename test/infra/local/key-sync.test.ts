@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { HostError } from '../../../infra/local/host-error.ts';
 import { KeySync, loadKeySync } from '../../../infra/local/key-sync.ts';
 import { LocalStack } from '../../../infra/local/template/stack.ts';
-import { RecordingFunction } from '../../support/recording-function.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
 import { answering, testFunctions } from '../../support/test-functions.ts';
 
@@ -12,12 +11,15 @@ const WAIT_MS = 1_000;
 const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
 
 describe('the sync of keys', () => {
-  let log: string[];
+  const log = jest.fn();
+  const sync = { invoke: jest.fn<(event: string) => Promise<string>>() };
   let keySync: KeySync;
 
   beforeEach(() => {
     jest.useFakeTimers();
-    log = [];
+    jest.resetAllMocks();
+    sync.invoke.mockResolvedValue('null');
+    keySync = new KeySync({ sync, periodMs: PERIOD_MS, waitMs: WAIT_MS, log });
   });
 
   afterEach(() => {
@@ -25,50 +27,38 @@ describe('the sync of keys', () => {
     jest.useRealTimers();
   });
 
-  function syncing(sync: RecordingFunction): RecordingFunction {
-    const settings = { periodMs: PERIOD_MS, waitMs: WAIT_MS, log: (line: string) => void log.push(line) };
-    keySync = new KeySync({ sync, ...settings });
-    return sync;
-  }
-
   test('runs once a period', async () => {
-    const { events } = syncing(new RecordingFunction('succeeds'));
     keySync.startSchedule();
     await pass(PERIOD_MS);
-    expect(events).toHaveLength(0);
-    await pass(WAIT_MS);
-    expect(events).toEqual([{ Records: [] }]);
-    await pass(3 * PERIOD_MS);
+    expect(sync.invoke).not.toHaveBeenCalled();
+    await pass(WAIT_MS + 3 * PERIOD_MS);
 
-    expect(events).toHaveLength(4);
+    expect(sync.invoke.mock.calls).toEqual(Array.from({ length: 4 }, () => ['{"Records":[]}']));
   });
 
   test('runs one at a time, and once more for what changes meanwhile', async () => {
-    const sync = syncing(new RecordingFunction());
+    const first = Promise.withResolvers<string>();
+    sync.invoke.mockReturnValueOnce(first.promise);
     keySync.runSoon();
     await pass(WAIT_MS);
     keySync.runSoon();
     keySync.runSoon();
     await pass(10 * WAIT_MS);
-    expect(sync.events).toHaveLength(1);
-    sync.succeed();
-    await pass(WAIT_MS);
-    expect(sync.events).toHaveLength(2);
-    sync.succeed();
+    expect(sync.invoke).toHaveBeenCalledTimes(1);
+    first.resolve('null');
     await pass(10 * WAIT_MS);
 
-    expect(sync.events).toHaveLength(2);
+    expect(sync.invoke).toHaveBeenCalledTimes(2);
   });
 
   test('that fails is told of, and the next one runs', async () => {
-    const { events } = syncing(new RecordingFunction('fails'));
-    keySync.runSoon();
-    await pass(WAIT_MS);
-    keySync.runSoon();
-    await pass(WAIT_MS);
+    sync.invoke.mockRejectedValue(new Error('no'));
+    for (let count = 0; count < 2; count++) {
+      keySync.runSoon();
+      await pass(WAIT_MS);
+    }
 
-    expect(events).toHaveLength(2);
-    expect(log).toEqual(['The sync of keys failed: Error: no', 'The sync of keys failed: Error: no']);
+    expect(log.mock.calls).toEqual([['The sync of keys failed: Error: no'], ['The sync of keys failed: Error: no']]);
   });
 });
 

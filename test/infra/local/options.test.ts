@@ -34,6 +34,16 @@ describe('npm start', () => {
     expect(parse).toThrow(named);
   });
 
+  test('--help describes the options, and nothing is started', () => {
+    const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    expect(parseStartOptions(['--help'])).toBeUndefined();
+    const help = output.mock.calls.join('');
+
+    for (const option of ['--port', '--host', '--data', '--dynamodb', '--no-sample-data', '--assembly', '--json']) {
+      expect(help).toContain(option);
+    }
+  });
+
   test('prints nothing of its own where an option is refused', () => {
     const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);

@@ -7,8 +7,7 @@ import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-rec
 import { applyTemplate } from '../../../infra/local/gateway-records/template-records.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { loadSampleData } from '../../../infra/local/prepare-data.ts';
-import { sampleOrders } from '../../../infra/local/sample-data/orders.ts';
-import { samplePets, sampleStock } from '../../../infra/local/sample-data/shelves.ts';
+import { sampleOrders, samplePets, sampleStock } from '../../../infra/local/sample-data.ts';
 import { LocalStack } from '../../../infra/local/template/stack.ts';
 import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import { unusedCounters } from '../../../shared/keys/key-record.ts';

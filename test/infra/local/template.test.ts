@@ -26,18 +26,6 @@ describe('the template of the service', () => {
     });
   });
 
-  test('names a function by its ARN, where a method calls it too', () => {
-    const arn = stack.attribute(update?.logicalId ?? '', 'Arn');
-    const patch = stack
-      .resources('AWS::ApiGateway::Method')
-      .find(({ properties }) => properties.HttpMethod === 'PATCH');
-
-    expect(arn).toBe(`arn:aws:lambda:us-east-1:000000000000:function:${update?.ref}`);
-    expect(patch?.properties.Integration).toMatchObject({
-      Uri: `arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/${arn}:live/invocations`,
-    });
-  });
-
   test('has its outputs', () => {
     expect(stack.outputs).toMatchObject({
       BaseUrl: expect.stringMatching(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\.amazonaws\.com\/v1$/),
@@ -112,10 +100,6 @@ describe('anything else that the local host does not know', () => {
     });
 
     expect(() => load(template)).not.toThrow();
-  });
-
-  test.each([[null], [{}]])('stops it: %j instead of a template', (template) => {
-    expect(() => load(template)).toThrow(HostError);
   });
 });
 

@@ -1,6 +1,5 @@
 import { type TransactWriteItem, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { RequestTokens } from '../../../infra/local/dynamodb/request-tokens.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { StockTransactions } from '../../support/stock-transactions.ts';
 
@@ -80,17 +79,4 @@ describeOnEachEngine('A transaction', () => {
     expect(await pet.failure([pet.request('request'), ...actions()])).toMatchObject({ name, reasons: [] });
     expect(await pet.isRecorded('request')).toBe(false);
   });
-});
-
-test('A token is remembered for ten minutes', () => {
-  let now = 0;
-  const tokens = new RequestTokens(() => now);
-  tokens.remember('token', 'request', { a: 1 });
-  now = 599_999;
-
-  expect(tokens.answerTo('token', 'request')).toEqual({ a: 1 });
-
-  now = 600_000;
-
-  expect(tokens.answerTo('token', 'another')).toBeUndefined();
 });

@@ -89,15 +89,6 @@ describe('an error of the gateway', () => {
     expect(reply).toMatchObject({ status, headers: limitsOfNobody, body: { code, status } });
   });
 
-  test.each([
-    ['no usage identifier', undefined],
-    ['that of no key', 'nobody'],
-  ])('is INVALID_API_KEY where the authorizer gives %s', async (_, usageIdentifierKey) => {
-    const api = apis.start({ authorizer: answering({ ...admission, usageIdentifierKey }), listInventory: failing });
-
-    expect(await answer(api)).toMatchObject({ status: 401, headers: limitsOfCustomer });
-  });
-
   test('is THROTTLED beyond the burst of the usage plan, with the limit headers and Retry-After', async () => {
     const api = apis.start({ authorizer: admitting });
     const outOfBurst = usagePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;

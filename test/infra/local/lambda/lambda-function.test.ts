@@ -27,7 +27,7 @@ describe('a function', () => {
     expect(await invoke(lambda)).toMatchObject({
       awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       functionName: 'stock',
-      invokedFunctionArn: lambda.arn,
+      invokedFunctionArn: expect.stringMatching(/^arn:aws:lambda:us-east-1:0{12}:function:/),
       memoryLimitInMB: '256',
       left: expect.any(Number),
     });
@@ -143,7 +143,6 @@ const breaking = `
     if (what === 'exits') process.exit(0);
     if (what === 'throws in a timer') await new Promise(() => setTimeout(() => { throw new Error('late'); }));
     if (what === 'fills the memory') for (const all = []; ; ) all.push(new Array(1e5).fill(calls));
-    if (what === 'never answers') await new Promise(() => {});
     if (what === 'loops') for (;;);
     return calls;
   };`;
@@ -152,7 +151,6 @@ test.each([
   ['exits', 'Runtime.ExitError', 'exit status 0'],
   ['throws in a timer', 'Runtime.ExitError', 'late'],
   ['fills the memory', 'Runtime.ExitError', 'memory'],
-  ['never answers', 'Sandbox.Timedout', 'Task timed out'],
   ['loops', 'Sandbox.Timedout', 'Task timed out'],
 ])('An execution environment that %s is replaced for the next event', async (what, errorType, reason) => {
   const timeoutSeconds = errorType === 'Sandbox.Timedout' ? 0.3 : 20;
