@@ -32,6 +32,8 @@ export interface Target {
   readonly gateway: APIGatewayClient;
   readonly documents: DynamoDBDocumentClient;
   readonly apiStage: ApiStage;
+  /** On AWS: which one it is. */
+  readonly stage: StageName | undefined;
   readonly keyTable: KeyTable;
   /** Updates of stock, with the API's own checks. */
   readonly stock: StockStore;
@@ -57,13 +59,10 @@ const outputsSchema = v.object({
   OrdersTableName: v.string(),
 });
 
-type Outputs = v.InferOutput<typeof outputsSchema>;
 type Connection = DynamoDBClientConfig & ConstructorParameters<typeof CloudFormationClient>[0];
 
-const silent: Notices = { throttled: () => undefined, unreadable: () => undefined };
-
 /** Finds the service: the local host at an address, or a stage on AWS. @throws AdminError where it cannot be reached */
-export function findTarget({ url, stage }: TargetOptions, notices: Notices = silent): Promise<Target> {
+export function findTarget({ url, stage }: TargetOptions, notices: Notices): Promise<Target> {
   return stage === undefined ? localTarget(url, notices) : awsTarget(stage, notices);
 }
 
@@ -75,7 +74,8 @@ async function localTarget(url: string, notices: Notices): Promise<Target> {
   if (!outputs.success)
     throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials };
-  return targetOf({ ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` }, connection, origin, notices);
+  const baseUrl = `${origin}/${outputs.output.ApiStage}`;
+  return { ...targetOf({ ...outputs.output, BaseUrl: baseUrl }, connection, notices), place: origin, stage: undefined };
 }
 
 /** What a local host refuses a stranger with. */
@@ -102,7 +102,7 @@ async function outputsOf(origin: string): Promise<unknown> {
 
 async function awsTarget(stage: StageName, notices: Notices): Promise<Target> {
   const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
-  if (outputs.success) return targetOf(outputs.output, {}, `the stage ${stage}`, notices);
+  if (outputs.success) return { ...targetOf(outputs.output, {}, notices), place: `the stage ${stage}`, stage };
   throw new AdminError(
     `The stage ${stage} runs another version of the service than this command belongs to: deploy this one, or check out that one.`,
   );
@@ -130,7 +130,11 @@ async function stackOutputs(stage: StageName): Promise<Record<string, string | u
 const documentsOf = (connection: DynamoDBClientConfig): DynamoDBDocumentClient =>
   DynamoDBDocumentClient.from(new DynamoDBClient(connection), { unmarshallOptions: { ...exactNumbers } });
 
-function targetOf(outputs: Outputs, connection: Connection, place: string, notices: Notices): Target {
+function targetOf(
+  outputs: v.InferOutput<typeof outputsSchema>,
+  connection: Connection,
+  notices: Notices,
+): Omit<Target, 'place' | 'stage'> {
   const documents = documentsOf({ maxAttempts: 5, ...connection });
   return {
     gateway: gatewayClient(connection, notices.throttled),
@@ -143,7 +147,6 @@ function targetOf(outputs: Outputs, connection: Connection, place: string, notic
     petsTable: outputs.PetsTableName,
     ordersTable: outputs.OrdersTableName,
     baseUrl: outputs.BaseUrl,
-    place,
     notices,
     pause: sleep,
   };

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { type ServedConsole, serveConsole } from '../../infra/admin/console/serve-console.ts';
+import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
 import type { Target } from '../../infra/admin/target.ts';
 import { accessibilityFaults } from '../support/accessibility.ts';
 import { AdminCommand, adminTarget, closeTarget } from '../support/admin-command.ts';
@@ -46,7 +46,7 @@ if (browserObstacle !== undefined) {
     [browser, host] = await Promise.all([TestBrowser.start(), LocalHost.start()]);
     // As on AWS, a change returns when it holds everywhere.
     target = { ...(await adminTarget(host)), pause: sleep };
-    console = await serveConsole(target, undefined, 0);
+    console = await serveConsole(target, 0);
     page = await browser.newPage(desktop);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     page.on('pageerror', ({ message }) => complaints.push(message));

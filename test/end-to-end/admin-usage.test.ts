@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';
 import { AdminCommand, adminTarget, closeTarget, Terminal, terminalObstacle } from '../support/admin-command.ts';
+import { plans } from '../../shared/keys/plans.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -112,7 +113,7 @@ test('No key, nor what is stored in place of it, is in what the commands print o
 
 async function issued(): Promise<NewKey> {
   const target = await adminTarget(host);
-  const key = await createKey(target, { name: 'acme', plan: 'free', limits: undefined, expiresAt: undefined });
+  const key = await createKey(target, { name: 'acme', plan: 'free', limits: plans.free.limits });
   closeTarget(target);
   return key;
 }

@@ -191,7 +191,7 @@ export class AdminCommand {
 
 /** A local host as the admin command finds it, without what AWS needs and a laptop does not: the pace, and the pause. */
 export function adminTarget(host: LocalHost): Promise<Target> {
-  return unpacedTarget({ url: host.origin });
+  return unpacedTarget({ url: host.origin }, { throttled: () => undefined, unreadable: () => undefined });
 }
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {

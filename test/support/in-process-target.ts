@@ -64,6 +64,7 @@ export class InProcessTarget {
       ordersTable: '',
       baseUrl: '',
       place: '',
+      stage: undefined,
     };
     const notices = { throttled: () => undefined, unreadable: () => undefined };
     this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
@@ -213,10 +214,9 @@ const quietly =
 export const NAME = 'acme';
 
 export const commands = {
-  create: (target) => createKey(target, { name: NAME, plan: 'free', limits: undefined, expiresAt: undefined }),
-  'create for Enterprise': (target) =>
-    createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED, expiresAt: undefined }),
-  'move to Pro': quietly((target, id) => moveKey(target, id, 'pro', undefined)),
+  create: (target) => createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits }),
+  'create for Enterprise': (target) => createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED }),
+  'move to Pro': quietly((target, id) => moveKey(target, id, 'pro', plans.pro.limits)),
   'move to Enterprise': quietly((target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 })),
   rotate: (target, id) => rotateKey(target, id, HOUR_MS),
   suspend: quietly((target, id) => suspendKey(target, id, undefined)),

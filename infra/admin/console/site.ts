@@ -1,5 +1,4 @@
 import type { Context } from 'hono';
-import type { StageName } from '../../stages.ts';
 import type { Target } from '../target.ts';
 import type { Tickets } from './guard.ts';
 import type { KeyList } from './key-list.ts';
@@ -8,7 +7,6 @@ import { type Html, layout, type Page } from './markup.ts';
 /** What the pages of the console work with. */
 export interface Site {
   readonly target: Target;
-  readonly stage: StageName | undefined;
   readonly tickets: Tickets;
   readonly keys: KeyList;
   /** What was done, for the page that is shown next, by the id in its address. */
@@ -17,18 +15,12 @@ export interface Site {
 
 type Answer = Response | Promise<Response>;
 
-/** A whole page; with what was done just now, once. */
-export function show(
-  c: Context,
-  { target, notes }: Site,
-  page: Page,
-  content: Html,
-  status: 200 | 409 | 422 = 200,
-): Answer {
+/** A whole page; with what was done just now, once. Where something was refused, that is its status. */
+export function show(c: Context, { target, notes }: Site, page: Page, content: Html, isRefused = false): Answer {
   const { done = '' } = c.req.query();
   const note = notes.get(done);
   notes.delete(done);
-  return c.html(layout({ note, ...page, place: target.place }, content), status);
+  return c.html(layout({ note, ...page, place: target.place }, content), isRefused ? 422 : 200);
 }
 
 /** A part of a page for its script, or a page of its own for a browser without one. */

@@ -1,7 +1,14 @@
-import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import type * as v from 'valibot';
 import { reasonOf } from '../admin-error.ts';
+
+/** A file to be read, from its beginning each time. */
+export interface Source {
+  /** What the admin knows it by. */
+  readonly name: string;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
 
 /** A row of a file as it stands there, or why it cannot be read. */
 export type FileRow =
@@ -16,8 +23,7 @@ export const MAX_ROW_BYTES = 1_048_576;
  * @param fields what a row may have: a cell is read as the value that its field has
  * @throws what reading the file throws
  */
-export async function* csvRows(file: string, fields: v.ObjectEntries): AsyncGenerator<FileRow> {
-  const input = createReadStream(file);
+export async function* csvRows({ open }: Source, fields: v.ObjectEntries): AsyncGenerator<FileRow> {
   const parser = parseCsv({
     bom: true,
     columns: true,
@@ -29,6 +35,7 @@ export async function* csvRows(file: string, fields: v.ObjectEntries): AsyncGene
     trim: true,
     cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column]?.type)),
   });
+  const input = Readable.from(open(), { objectMode: false });
   input.on('error', (error) => parser.destroy(error)).pipe(parser);
   try {
     for await (const { record, info } of parser) yield { line: info.lines, value: record };
@@ -65,9 +72,9 @@ const int64Fields = new Set(['id', 'petId']);
  *
  * @throws what reading the file throws
  */
-export async function* jsonlRows(file: string): AsyncGenerator<FileRow> {
+export async function* jsonlRows({ open }: Source): AsyncGenerator<FileRow> {
   let line = 0;
-  for await (const bytes of linesOf(file)) {
+  for await (const bytes of linesOf(open())) {
     line += 1;
     if (bytes.length > MAX_ROW_BYTES) {
       yield { line, fault: `is longer than ${MAX_ROW_BYTES} bytes: it must be one record a line` };
@@ -79,9 +86,9 @@ export async function* jsonlRows(file: string): AsyncGenerator<FileRow> {
 }
 
 /** The lines of a file, as bytes; of one that is too long the beginning, as the last. */
-async function* linesOf(file: string): AsyncGenerator<Uint8Array> {
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array();
-  for await (const chunk of createReadStream(file)) {
+  for await (const chunk of chunks) {
     const bytes: Buffer = Buffer.concat([rest, chunk]);
     let start = 0;
     for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {

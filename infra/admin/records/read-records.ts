@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin-error.ts';
-import { csvRows, type FileRow, jsonlRows } from './file-rows.ts';
+import { csvRows, type FileRow, jsonlRows, type Source } from './file-rows.ts';
 import { type Format, formatsOf, type RecordKind } from './record-kinds.ts';
 
 /** A row of a file: the record, or what is wrong with it. */
@@ -13,7 +13,7 @@ const MAX_NAMED_FAULTS = 5;
 /** Characters of a fault, which may quote the file. */
 const MAX_FAULT_LENGTH = 200;
 
-const readers: Readonly<Record<Format, (file: string, fields: v.ObjectEntries) => AsyncIterable<FileRow>>> = {
+const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries) => AsyncIterable<FileRow>>> = {
   '.csv': csvRows,
   '.jsonl': jsonlRows,
 };
@@ -21,23 +21,21 @@ const readers: Readonly<Record<Format, (file: string, fields: v.ObjectEntries) =
 /**
  * Reads a file of records row by row, whatever its size.
  *
- * @param file path with one of the endings of the kind: `.csv` (its first line names the columns) or `.jsonl`
+ * @param source its name has one of the endings of the kind: `.csv` (its first line names the columns) or `.jsonl`
  * @throws AdminError where the file cannot be read or is of another format
  */
-export async function* readRecords<Entry>(file: string, kind: RecordKind<Entry>): AsyncGenerator<RecordRow<Entry>> {
-  const ending = extname(file).toLowerCase();
+export async function* readRecords<Entry>(source: Source, kind: RecordKind<Entry>): AsyncGenerator<RecordRow<Entry>> {
+  const ending = extname(source.name).toLowerCase();
   const format = kind.formats.find((known) => known === ending);
-  if (!format) throw new AdminError(wrongEnding(file, kind));
-  try {
-    for await (const row of readers[format](file, kind.schema.entries)) yield check(row, kind);
-  } catch (error) {
-    throw new AdminError(`Cannot read ${file}: ${reasonOf(error)}`);
+  if (!format) {
+    const reason = kind.formatReason === undefined ? '' : `: ${kind.formatReason}`;
+    throw new AdminError(`Cannot import ${source.name}: its name must end in ${formatsOf(kind)}${reason}.`);
   }
-}
-
-function wrongEnding<Entry>(file: string, { formats, formatReason }: RecordKind<Entry>): string {
-  const reason = formatReason === undefined ? '' : `: ${formatReason}`;
-  return `Cannot import ${file}: its name must end in ${formatsOf({ formats })}${reason}.`;
+  try {
+    for await (const row of readers[format](source, kind.schema.entries)) yield check(row, kind);
+  } catch (error) {
+    throw new AdminError(`Cannot read ${source.name}: ${reasonOf(error)}`);
+  }
 }
 
 function check<Entry>(row: FileRow, kind: RecordKind<Entry>): RecordRow<Entry> {
