@@ -9,9 +9,9 @@ acceptForeignErrors();
 const notices = { throttled: () => undefined, unreadable: () => undefined };
 const originOf = ({ baseUrl }: ScriptedServer): string => new URL(baseUrl).origin;
 
-describe('A local host', () => {
-  const find = (url: string) => findTarget({ url }, notices);
+const find = (url: string) => findTarget({ url }, notices);
 
+describe('A local host', () => {
   test('that is not there: one sentence says what to do', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     await expect(find(origin)).rejects.toThrow(
@@ -39,11 +39,20 @@ describe('A local host', () => {
   });
 });
 
+const findStage = () => findTarget({ url: '', stage: 'staging' }, notices);
+
+/** Has something else answer in place of AWS. @returns its address */
+async function awsAnswers(status: number, xml: string): Promise<string> {
+  const server = await ScriptedServer.start(answer(status, xml, { 'Content-Type': 'text/xml' }));
+  const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
+  Object.assign(process.env, credentials, { AWS_ENDPOINT_URL: originOf(server) });
+  return originOf(server);
+}
+
 describe('A stage on AWS', () => {
   const { env } = process;
   const hint =
     'Check the AWS credentials, AWS_REGION, and that the stack staging-Inventory is deployed there; or leave out --stage.';
-  const find = () => findTarget({ url: '', stage: 'staging' }, notices);
 
   beforeEach(() => {
     // Nothing else that would let the AWS SDK find credentials or a region.
@@ -60,15 +69,8 @@ describe('A stage on AWS', () => {
     process.env = env;
   });
 
-  async function awsAnswers(status: number, xml: string): Promise<string> {
-    const server = await ScriptedServer.start(answer(status, xml, { 'Content-Type': 'text/xml' }));
-    const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
-    Object.assign(process.env, credentials, { AWS_ENDPOINT_URL: originOf(server) });
-    return originOf(server);
-  }
-
   test('cannot be reached without credentials', async () => {
-    await expect(find()).rejects.toThrow(
+    await expect(findStage()).rejects.toThrow(
       `Cannot reach the stage staging: Could not load credentials from any providers. ${hint}`,
     );
   });
@@ -78,7 +80,7 @@ describe('A stage on AWS', () => {
     const error = `<Error><Type>Sender</Type><Code>AccessDenied</Code><Message>${reason}</Message></Error>`;
     const origin = await awsAnswers(403, `<ErrorResponse>${error}</ErrorResponse>`);
 
-    await expect(find()).rejects.toThrow(
+    await expect(findStage()).rejects.toThrow(
       `Cannot reach the stage staging: ${reason}. ${hint} AWS_ENDPOINT_URL is set to ${origin}: unset it.`,
     );
   });
@@ -91,6 +93,8 @@ describe('A stage on AWS', () => {
       `<DescribeStacksResponse><DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult></DescribeStacksResponse>`,
     );
 
-    await expect(find()).rejects.toThrow('The stage staging runs another version of the service than this command');
+    await expect(findStage()).rejects.toThrow(
+      'The stage staging runs another version of the service than this command',
+    );
   });
 });
