@@ -48,6 +48,14 @@ export class InProcessTarget {
     const controlPlane = new ControlPlane({ records: this.records, apiStage }, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
+      // Nobody here looks at a signature.
+      for (const name of [
+        'httpSigningMiddleware',
+        'httpAuthSchemeMiddleware',
+        'getUserAgentMiddleware',
+        'loggerMiddleware',
+      ])
+        middlewareStack.remove(name);
       middlewareStack.add(
         (next) => async (args) => {
           await this.#interruption.getStore()?.();
