@@ -80,8 +80,9 @@ describe('The chart of usage', () => {
   });
 });
 
+const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });
+
 describe('The reason of a failure', () => {
-  const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });
   const hint =
     'Deserialization error: to see the raw response, inspect the hidden field {error}.$response on this object.';
 
