@@ -8,8 +8,8 @@ import { rotateKey } from '../keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../keys/suspend-key.ts';
 import type { Target } from '../target.ts';
 import { type effects, moved, resumed, revoked, rotated, suspended } from '../words.ts';
-import { FormFault, optional, parseForm, planFields, planParsers, type Values } from './form.ts';
 import type { Field } from './markup.ts';
+import { FormFault, optional, parseForm, planFields, planParsers, type Values } from './site.ts';
 
 /** What was done, in words; and the new key, where there is one. */
 export type Done = string | { readonly newKey: NewKey; readonly text: string };

@@ -11,9 +11,19 @@ import { importRecords } from '../records/import-records.ts';
 import { formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
 import { imported, number } from '../words.ts';
-import { form, numeric, onForm, parseForm, refusal, type Refused, type Values } from './form.ts';
 import { facts, field, type Html, markup, nothingSent, type Sent } from './markup.ts';
-import { redirectTo, show, type Site } from './site.ts';
+import {
+  form,
+  numeric,
+  onForm,
+  parseForm,
+  redirectTo,
+  refusal,
+  type Refused,
+  show,
+  type Site,
+  type Values,
+} from './site.ts';
 
 /** `/stock`: the stock of a pet, and files of stock. */
 export function addStockPage(app: Hono, site: Site): void {

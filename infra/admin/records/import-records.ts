@@ -2,8 +2,7 @@ import { writeItems } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { number } from '../words.ts';
-import type { Source } from './file-rows.ts';
-import { readRecords } from './read-records.ts';
+import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind, Transfer } from './record-kinds.ts';
 
 /** Faults that are listed one by one; a file with more is likely of another format altogether. */

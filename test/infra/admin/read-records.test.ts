@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
-import { MAX_ROW_BYTES } from '../../../infra/admin/records/file-rows.ts';
-import { readRecords } from '../../../infra/admin/records/read-records.ts';
+
+import { MAX_ROW_BYTES, readRecords } from '../../../infra/admin/records/read-records.ts';
 import { orders, pets, type RecordKind, stockEntries } from '../../../infra/admin/records/record-kinds.ts';
 
 const LARGEST = '9223372036854775807';
