@@ -22,15 +22,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-const createdKeySchema = v.looseObject({
-  id: v.string(),
-  key: v.string(),
-  name: v.string(),
-  plan: v.string(),
-  perMinute: v.number(),
-  perDay: v.number(),
-  expires: v.nullable(v.string()),
-});
+const createdKeySchema = v.looseObject({ id: v.string(), key: v.string() });
 
 export type CreatedKey = v.InferOutput<typeof createdKeySchema>;
 type Child = ChildProcessByStdio<null, Readable, Readable>;
