@@ -140,15 +140,20 @@ describe('npm run admin -- inventory import', () => {
       action === 'BatchWriteItem' && (writes += 1) > 5
         ? awsFault(400, 'AccessDeniedException', 'You may write no more.')
         : undefined;
-    const rows = Array.from({ length: 500 }, (_, index) => `${index + 50_001},1,sold`);
+    // More than one page of a list.
+    const rows = Array.from({ length: 1_200 }, (_, index) => `${index + 50_001},1,sold`);
     const file = written('cut.csv', 'petId,quantity,status', ...rows);
     const cut = await new AdminCommand(link.origin).run('inventory', 'import', file);
 
     expect(failureLine(cut)).toMatch(
-      /^The import stopped after \d+ of 500 stock entries: You may write no more\. Run the same command/,
+      /^The import stopped after \d+ of 1,200 stock entries: You may write no more\. Run the same command/,
     );
-    expect(await admin.output('inventory', 'import', file)).toMatch(/^Imported 500 /);
-    expect((await textOf('/inventory')).match(/"petId":50\d{3},/g)).toHaveLength(500);
+    expect(await admin.output('inventory', 'import', file)).toMatch(/^Imported 1,200 /);
+    const petIds = (await textOf('/inventory')).match(/"petId":-?\d+/g) ?? [];
+    expect(petIds.length).toBeGreaterThanOrEqual(1_200);
+    const copy = join(folder, 'copy.jsonl');
+    expect(await admin.json('inventory', 'export', copy)).toEqual({ exported: petIds.length, file: copy });
+    expect(readFileSync(copy, 'utf8').match(/"petId":-?\d+/g)).toEqual(petIds);
   });
 
   test.each([

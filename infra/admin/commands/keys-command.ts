@@ -33,11 +33,8 @@ export function keysCommand(): Command {
   return keys;
 }
 
-const onKey = (keys: Command, name: string, description: string): Command =>
-  keys
-    .command(name)
-    .description(description)
-    .argument('<id>', name === 'rotate' ? 'id of the old key' : 'id of the key');
+const onKey = (keys: Command, name: string, description: string, id = 'id of the key'): Command =>
+  keys.command(name).description(description).argument('<id>', id);
 
 function addCreate(keys: Command): void {
   const create = keys
@@ -77,15 +74,18 @@ function addMoveAndRotate(keys: Command): void {
     return { value: view, text: moved(view) + (view.state === 'active' ? '' : closed) };
   });
   const grace = new Option('--grace <time>', 'how long the old key works on, such as 24h, 7d or 0s');
-  onService<{ grace: number }>(onKey(keys, 'rotate', effects.rotate), async (find, options, id) => {
-    const target = await find();
-    const rotation = await rotateKey(target, id, options.grace);
-    const { baseUrl } = target;
-    return {
-      value: { ...rotation, baseUrl },
-      text: `${describeNewKey(rotation, baseUrl)}\n\n${rotated(rotation)}`,
-    };
-  }).addOption(grace.argParser(parseDuration).default(parseDuration('24h'), '24h'));
+  onService<{ grace: number }>(
+    onKey(keys, 'rotate', effects.rotate, 'id of the old key'),
+    async (find, options, id) => {
+      const target = await find();
+      const rotation = await rotateKey(target, id, options.grace);
+      const { baseUrl } = target;
+      return {
+        value: { ...rotation, baseUrl },
+        text: `${describeNewKey(rotation, baseUrl)}\n\n${rotated(rotation)}`,
+      };
+    },
+  ).addOption(grace.argParser(parseDuration).default(parseDuration('24h'), '24h'));
 }
 
 function addSuspendAndResume(keys: Command): void {

@@ -38,6 +38,14 @@ describe('the requests of a key by day', () => {
     expect(await requestsOf('mine', 90)).toHaveLength(90);
   });
 
+  test('end where tags that were set by hand lead in a circle', async () => {
+    const [one, other] = ['1'.repeat(64), '2'.repeat(64)];
+    await used('one', 'free', [0, 1], { keyHash: one, replacedBy: other });
+    await used('other', 'free', [0, 10], { keyHash: other, replacedBy: one });
+
+    expect((await requestsOf('one', 2))[0]).toBeGreaterThanOrEqual(11);
+  });
+
   test('are summed with those of the keys that were rotated to it, on whatever plan', async () => {
     const keyHashes = { first: '1'.repeat(64), second: '2'.repeat(64), third: '3'.repeat(64) };
     await used('first', 'free', [0, 1, 2], { keyHash: keyHashes.first, replacedBy: keyHashes.second });
