@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BatchWriteCommand,
@@ -32,20 +33,11 @@ export async function writeItems<Entry>(
   toItem: (entry: Entry) => Item,
   onWritten: (count: number) => void = () => undefined,
 ): Promise<void> {
-  const batches = inBatches(entries);
-  const work = async (): Promise<void> => {
-    try {
-      for (let next = await batches.next(); !next.done; next = await batches.next()) {
-        await writeBatch(client, tableName, next.value.map(toItem));
-        onWritten(next.value.length);
-      }
-    } catch (error) {
-      // The others stop with the batch they are at.
-      await batches.return(undefined);
-      throw error;
-    }
+  const write = async (batch: readonly Entry[]): Promise<void> => {
+    await writeBatch(client, tableName, batch.map(toItem));
+    onWritten(batch.length);
   };
-  await Promise.all(Array.from({ length: CONCURRENT_BATCHES }, work));
+  await Readable.from(inBatches(entries)).forEach(write, { concurrency: CONCURRENT_BATCHES });
 }
 
 async function* inBatches<Entry>(entries: Source<Entry>): AsyncGenerator<Entry[], undefined> {

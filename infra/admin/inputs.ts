@@ -1,9 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
+import { type Limits, type PlanId, plans } from '../../shared/keys/plans.ts';
+import { type StageName, stages } from '../stages.ts';
+import { AdminError } from './admin-error.ts';
 import { number } from './words.ts';
 
-// What admins type, checked by the same rules in the command and in the console. All throw InvalidArgumentError.
+// What admins type, checked by the same rules in the command and in the console. Parsers throw InvalidArgumentError.
 
 const MAX_NAME_LENGTH = 100;
 /** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
@@ -46,4 +49,30 @@ export function parseFutureTime(text: string): number {
 
 function isDuration(text: string): text is StringValue {
   return /^\d{1,6}(?:s|m|h|d|w|y)$/.test(text);
+}
+
+/**
+ * The limits of a key on a plan: the catalogue's, or those agreed, which Enterprise demands and every other plan refuses.
+ *
+ * @param stage where the key is to be, on AWS: its account lets through so much, whatever was agreed
+ * @throws AdminError
+ */
+export function limitsOn(
+  plan: PlanId,
+  { perMinute, perDay }: { readonly [Name in keyof Limits]?: number | undefined },
+  stage?: StageName,
+): Limits {
+  const catalogued = plans[plan].limits;
+  if (catalogued !== 'agreed') {
+    if (perMinute === undefined && perDay === undefined) return catalogued;
+    throw new AdminError(`The plan ${plan} has fixed limits. Leave out --per-minute and --per-day.`);
+  }
+  if (perMinute === undefined || perDay === undefined)
+    throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
+  const most = stage && stages[stage].mostForEnterprise;
+  if (most && (perMinute > most.perMinute || perDay > most.perDay))
+    throw new AdminError(
+      `${stage} agrees to ${most.perMinute} a minute and ${most.perDay} a day at most. More is a matter of infra/stages.ts.`,
+    );
+  return { perMinute, perDay };
 }

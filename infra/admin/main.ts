@@ -2,9 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { failureText } from './admin-error.ts';
 import { consoleCommand } from './commands/console-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
-import { plansCommand } from './commands/plans-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
-import { usageCommand } from './commands/usage-command.ts';
+import { plansCommand, usageCommand } from './commands/usage-command.ts';
 
 /** `npm run admin -- …`: what the admin of a store does. */
 const program = new Command('npm run admin --')

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import type { APIGatewayClient, APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -32,6 +32,8 @@ export interface Target {
   readonly gateway: APIGatewayClient;
   readonly documents: DynamoDBDocumentClient;
   readonly apiStage: ApiStage;
+  /** On AWS: which one it is. */
+  readonly stage: StageName | undefined;
   readonly keyTable: KeyTable;
   /** Updates of stock, with the API's own checks. */
   readonly stock: StockStore;
@@ -58,31 +60,32 @@ const outputsSchema = v.object({
 });
 
 type Outputs = v.InferOutput<typeof outputsSchema>;
-type Connection = DynamoDBClientConfig & ConstructorParameters<typeof CloudFormationClient>[0];
-
-const silent: Notices = { throttled: () => undefined, unreadable: () => undefined };
 
 /** Finds the service: the local host at an address, or a stage on AWS. @throws AdminError where it cannot be reached */
-export function findTarget({ url, stage }: TargetOptions, notices: Notices = silent): Promise<Target> {
-  return stage === undefined ? localTarget(url, notices) : awsTarget(stage, notices);
-}
-
-async function localTarget(url: string, notices: Notices): Promise<Target> {
+export async function findTarget({ url, stage }: TargetOptions, notices: Notices): Promise<Target> {
+  if (stage !== undefined) {
+    const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
+    if (outputs.success) return targetOf(outputs.output, {}, { place: `the stage ${stage}`, stage, notices });
+    throw new AdminError(
+      `The stage ${stage} runs another version of the service than this command belongs to: deploy this one, or check out that one.`,
+    );
+  }
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new AdminError(`--url ${url} is no address. It must be one such as http://localhost:3000.`);
   const { origin } = new URL(url);
-  const outputs = v.safeParse(outputsSchema, await outputsOf(origin));
+  const outputs = v.safeParse(outputsSchema, await hostOutputs(origin));
   if (!outputs.success)
     throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials };
-  return targetOf({ ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` }, connection, origin, notices);
+  const atOrigin = { ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` };
+  return targetOf(atOrigin, connection, { place: origin, stage: undefined, notices });
 }
 
 /** What a local host refuses a stranger with. */
 const refusalSchema = v.object({ __type: v.literal('AccessDeniedException'), message: v.string() });
 
 /** @throws AdminError where nothing answers, or a local host that does not take admin commands from here */
-async function outputsOf(origin: string): Promise<unknown> {
+async function hostOutputs(origin: string): Promise<unknown> {
   let body: unknown;
   try {
     const response = await fetch(`${origin}${OUTPUTS_PATH}`, { signal: AbortSignal.timeout(5_000) });
@@ -97,14 +100,6 @@ async function outputsOf(origin: string): Promise<unknown> {
   throw new AdminError(
     `The local host at ${origin} takes no admin commands from here: ${body.message}. ` +
       'Run the command on the machine of the host, with --url http://localhost and its port.',
-  );
-}
-
-async function awsTarget(stage: StageName, notices: Notices): Promise<Target> {
-  const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
-  if (outputs.success) return targetOf(outputs.output, {}, `the stage ${stage}`, notices);
-  throw new AdminError(
-    `The stage ${stage} runs another version of the service than this command belongs to: deploy this one, or check out that one.`,
   );
 }
 
@@ -127,24 +122,30 @@ async function stackOutputs(stage: StageName): Promise<Record<string, string | u
   }
 }
 
-const documentsOf = (connection: DynamoDBClientConfig): DynamoDBDocumentClient =>
-  DynamoDBDocumentClient.from(new DynamoDBClient(connection), { unmarshallOptions: { ...exactNumbers } });
+type Connection = Pick<DynamoDBClientConfig & APIGatewayClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
-function targetOf(outputs: Outputs, connection: Connection, place: string, notices: Notices): Target {
-  const documents = documentsOf({ maxAttempts: 5, ...connection });
+function targetOf(
+  outputs: Outputs,
+  connection: Connection,
+  where: Pick<Target, 'place' | 'stage' | 'notices'>,
+): Target {
+  const documentsOf = (maxAttempts: number): DynamoDBDocumentClient =>
+    DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts, ...connection }), {
+      unmarshallOptions: { ...exactNumbers },
+    });
+  const documents = documentsOf(5);
   return {
-    gateway: gatewayClient(connection, notices.throttled),
+    ...where,
+    gateway: gatewayClient(connection, where.notices.throttled),
     documents,
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
     keyTable: new KeyTable(documents, outputs.KeysTableName),
     // One try: the store knows itself which write may be sent again.
-    stock: new StockStore(documentsOf({ ...connection, maxAttempts: 1 }), outputs.StockTableName),
+    stock: new StockStore(documentsOf(1), outputs.StockTableName),
     stockTable: outputs.StockTableName,
     petsTable: outputs.PetsTableName,
     ordersTable: outputs.OrdersTableName,
     baseUrl: outputs.BaseUrl,
-    place,
-    notices,
     pause: sleep,
   };
 }

@@ -18,6 +18,8 @@ export const percent = (share: number): string =>
 /** `2026-11-21 12:30 UTC`. */
 export const time = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
+export const timeOrNever = (iso: string | null): string => (iso === null ? 'never' : time(iso));
+
 /** What an action on a key does, and from when on. */
 export const effects = {
   create: 'issues a key and shows it, this once',
@@ -32,6 +34,9 @@ export function stateText(view: KeyView): string {
   const until = view.suspendedUntil ?? (view.state === 'rotated' ? view.expires : null);
   return until === null ? view.state : `${view.state} until ${time(until)}`;
 }
+
+/** @param limit null: as agreed with each customer */
+export const limitText = (limit: number | null): string => (limit === null ? 'as agreed' : number(limit));
 
 /** `60 requests a minute, 1,000 a day`. */
 export const limitsText = ({ perMinute, perDay }: Pick<KeyView, 'perMinute' | 'perDay'>): string =>

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
-import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { sampleStock } from '../../infra/local/sample-data.ts';
 import { DocumentedApi, errorBodySchema, type RawAnswer } from '../support/documented-api.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sampleStock } from '../../infra/local/sample-data/shelves.ts';
+import { sampleStock } from '../../infra/local/sample-data.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import type { Random } from '../support/random.ts';

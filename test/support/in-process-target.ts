@@ -48,6 +48,14 @@ export class InProcessTarget {
     const controlPlane = new ControlPlane({ records: this.records, apiStage }, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
+      // Nobody here looks at a signature.
+      for (const name of [
+        'httpSigningMiddleware',
+        'httpAuthSchemeMiddleware',
+        'getUserAgentMiddleware',
+        'loggerMiddleware',
+      ])
+        middlewareStack.remove(name);
       middlewareStack.add(
         (next) => async (args) => {
           await this.#interruption.getStore()?.();
@@ -64,6 +72,7 @@ export class InProcessTarget {
       ordersTable: '',
       baseUrl: '',
       place: '',
+      stage: undefined,
     };
     const notices = { throttled: () => undefined, unreadable: () => undefined };
     this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
@@ -213,10 +222,9 @@ const quietly =
 export const NAME = 'acme';
 
 export const commands = {
-  create: (target) => createKey(target, { name: NAME, plan: 'free', limits: undefined, expiresAt: undefined }),
-  'create for Enterprise': (target) =>
-    createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED, expiresAt: undefined }),
-  'move to Pro': quietly((target, id) => moveKey(target, id, 'pro', undefined)),
+  create: (target) => createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits }),
+  'create for Enterprise': (target) => createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED }),
+  'move to Pro': quietly((target, id) => moveKey(target, id, 'pro', plans.pro.limits)),
   'move to Enterprise': quietly((target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 })),
   rotate: (target, id) => rotateKey(target, id, HOUR_MS),
   suspend: quietly((target, id) => suspendKey(target, id, undefined)),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { Command, InvalidArgumentError } from 'commander';
-import { serveConsole } from '../console/serve-console.ts';
+import { serveConsole } from '../console/console-app.ts';
 import { findTarget, type TargetOptions } from '../target.ts';
 import { withTargetOptions } from './options.ts';
 import { notices } from './output.ts';
@@ -24,7 +24,7 @@ function parsePort(text: string): number {
 
 async function serve(options: Options): Promise<void> {
   const target = await findTarget(options, notices);
-  const { link } = await serveConsole(target, options.stage, options.port);
+  const { link } = await serveConsole(target, options.port);
   process.stdout.write(`
   The console of ${target.place} is at
 

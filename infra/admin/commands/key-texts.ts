@@ -1,17 +1,11 @@
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import type { NewKey } from '../keys/create-key.ts';
-import type { KeyState, KeyView } from '../keys/key-view.ts';
-import { curlWith, number, planOfNewKey, stateText, time } from '../words.ts';
+import type { KeyView } from '../keys/key-view.ts';
+import { curlWith, number, planOfNewKey, stateText, time, timeOrNever } from '../words.ts';
 import { list, styled, table } from './output.ts';
 
-const colours = {
-  active: 'green',
-  suspended: 'yellow',
-  disabled: 'red',
-  expired: 'red',
-  rotated: 'yellow',
-} as const satisfies Record<KeyState, Parameters<typeof styled>[0]>;
+const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', rotated: 'yellow' } as const;
 
 /** A new key, this once, with a request that works. */
 export function describeNewKey(newKey: NewKey, baseUrl: string): string {
@@ -21,7 +15,7 @@ export function describeNewKey(newKey: NewKey, baseUrl: string): string {
 
     Key      ${styled('green', key)}
     Id       ${id}
-    Expires  ${expires === null ? 'never' : time(expires)}
+    Expires  ${timeOrNever(expires)}
 
   The key is shown this once and stored nowhere. Try it:
 
@@ -35,8 +29,8 @@ export function describeKey(view: KeyView): string {
     Plan: plans[view.plan].title,
     State: state(view),
     Created: time(view.created),
-    'Last used': view.lastUsed === null ? 'never' : time(view.lastUsed),
-    Expires: view.expires === null ? 'never' : time(view.expires),
+    'Last used': timeOrNever(view.lastUsed),
+    Expires: timeOrNever(view.expires),
     'This minute': `${number(view.usedThisMinute)} of ${number(view.perMinute)} requests`,
     Today: `${number(view.usedToday)} of ${number(view.perDay)} requests`,
   };
@@ -54,7 +48,7 @@ export function keyTable(views: readonly KeyView[]): string {
       view.plan,
       state(view).replace(' UTC', ''),
       view.created.slice(0, 10),
-      view.lastUsed === null ? 'never' : time(view.lastUsed).replace(' UTC', ''),
+      timeOrNever(view.lastUsed).replace(' UTC', ''),
       `${number(view.usedThisMinute)} / ${number(view.perMinute)}`,
       `${number(view.usedToday)} / ${number(view.perDay)}`,
     ]),

@@ -2,23 +2,41 @@ import { type Command, Option } from 'commander';
 import { planIds } from '../../../shared/keys/plans.ts';
 import { stageNames } from '../../stages.ts';
 import { parsePerDay, parsePerMinute } from '../inputs.ts';
-import type { TargetOptions } from '../target.ts';
-import type { OutputOptions } from './output.ts';
+import { findTarget, type Target, type TargetOptions } from '../target.ts';
+import { notices } from './output.ts';
 
-/** What every command takes. */
-export type CommonOptions = TargetOptions & OutputOptions;
-
-const LOCAL_HOST = 'http://localhost:3000';
-
-/** Adds the options that every command takes. */
-export function withCommonOptions(command: Command): Command {
-  return withTargetOptions(command).option('--json', 'print one JSON value, for scripts', false);
+/** What a command has to say. */
+export interface Report {
+  /** For scripts: what `--json` prints, as one JSON value in one line. */
+  readonly value: unknown;
+  /** For people. */
+  readonly text: string;
 }
 
-/** Adds those that say where the service is. */
+/**
+ * Has a command work on the service that its options name, and prints what that comes to.
+ *
+ * @param work is given the command's first argument too; it finds the service when it needs it
+ */
+// The options that a command was given are those that it was made with.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export function onService<Options = object>(
+  command: Command,
+  work: (target: () => Promise<Target>, options: Options & TargetOptions, argument: string) => Promise<Report>,
+): Command {
+  return withTargetOptions(command)
+    .option('--json', 'print one JSON value, for scripts', false)
+    .action(async () => {
+      const options = command.opts<Options & TargetOptions & { readonly json: boolean }>();
+      const { value, text } = await work(() => findTarget(options, notices), options, command.args[0] ?? '');
+      process.stdout.write(`${options.json ? JSON.stringify(value) : text}\n`);
+    });
+}
+
+/** Adds the options that say where the service is. */
 export function withTargetOptions(command: Command): Command {
   return command
-    .addOption(new Option('--url <url>', 'address of a running local host').default(LOCAL_HOST))
+    .addOption(new Option('--url <url>', 'address of a running local host').default('http://localhost:3000'))
     .addOption(
       new Option('--stage <stage>', 'a stage on AWS, with the usual AWS credentials')
         .choices(stageNames)

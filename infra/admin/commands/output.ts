@@ -11,33 +11,20 @@ const THROTTLED_MS = 3_000;
 /** Spaces between two columns. */
 const GAP = 2;
 
-export interface OutputOptions {
-  /** One JSON value on standard output, and nothing else. */
-  readonly json: boolean;
-}
-
 type Style = Parameters<typeof styleText>[0];
 
-/** Prints what a command has to say: as JSON for scripts, else as text for people. */
-export function print({ json }: OutputOptions, value: unknown, text: () => string): void {
-  process.stdout.write(`${json ? JSON.stringify(value) : text()}\n`);
-}
-
 /** Says on standard error, while a command is under way, what it waits for and what it has to leave out. */
-export const notices: Notices = { throttled: reportThrottling, unreadable: ({ message }) => say(message) };
+export const notices: Notices = {
+  throttled() {
+    // Now and then: the SDK waits and tries again by itself.
+    if (performance.now() - lastReported < THROTTLED_MS) return;
+    lastReported = performance.now();
+    process.stderr.write('API Gateway takes no more calls for the moment; waiting …\n');
+  },
+  unreadable: ({ message }) => void process.stderr.write(`${message}\n`),
+};
 
 let lastReported = -Infinity;
-
-/** Now and then: the SDK waits and tries again by itself. */
-function reportThrottling(): void {
-  if (performance.now() - lastReported < THROTTLED_MS) return;
-  lastReported = performance.now();
-  say('API Gateway takes no more calls for the moment; waiting …');
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
 
 /** Shows a bar on standard error, where that is a terminal, while work is under way that tells how far it is. */
 export async function withProgress<Result>(

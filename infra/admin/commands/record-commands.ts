@@ -1,11 +1,11 @@
+import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
 import { exportInventory } from '../records/export-inventory.ts';
 import { importRecords } from '../records/import-records.ts';
 import { formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
-import { findTarget } from '../target.ts';
 import { imported, number } from '../words.ts';
-import { type CommonOptions, withCommonOptions } from './options.ts';
-import { notices, print, withProgress } from './output.ts';
+import { onService } from './options.ts';
+import { withProgress } from './output.ts';
 
 const EXAMPLE_OF_PET = {
   id: 101,
@@ -17,45 +17,44 @@ const EXAMPLE_OF_PET = {
 
 /** `inventory …`. */
 export function inventoryCommand(): Command {
-  const inventory = new Command('inventory')
-    .description('stock levels, from and to files')
-    .addCommand(importCommand(stockEntries, 'petId, quantity and status'));
-  withCommonOptions(inventory.command('export'))
+  const inventory = new Command('inventory').description('stock levels, from and to files');
+  addImport(inventory, stockEntries, 'petId, quantity and status');
+  const toFile = inventory
+    .command('export')
     .description('writes all stock levels to a file that the import reads')
-    .argument('<file>', '.csv or .jsonl file; one that exists is replaced')
-    .action(async (file: string, options: CommonOptions) => {
-      const target = () => findTarget(options, notices);
-      const { count, place } = await withProgress('Reading', (onProgress) => exportInventory(file, target, onProgress));
-      const text = `Exported ${number(count)} stock entries from ${place} to ${file}.`;
-      print(options, { exported: count, file }, () => text);
-    });
+    .argument('<file>', '.csv or .jsonl file; one that exists is replaced');
+  onService(toFile, async (find, _, file) => {
+    const { count, place } = await withProgress('Reading', (onProgress) => exportInventory(file, find, onProgress));
+    const text = `Exported ${number(count)} stock entries from ${place} to ${file}.`;
+    return { value: { exported: count, file }, text };
+  });
   return inventory;
 }
 
 /** `pets …`. */
 export function petsCommand(): Command {
   const example = `\nA line of the file:\n${JSON.stringify(EXAMPLE_OF_PET)}`;
-  const importPets = importCommand(pets, 'id, name, photoUrls, and where wanted category and tags');
-  return new Command('pets')
-    .description('pet records, from files')
-    .addCommand(importPets.addHelpText('after', example));
+  const command = new Command('pets').description('pet records, from files');
+  addImport(command, pets, 'id, name, photoUrls, and where wanted category and tags').addHelpText('after', example);
+  return command;
 }
 
 /** `orders …`. */
 export function ordersCommand(): Command {
-  const fields = 'id, petId, quantity, shipDate (may be empty), status and complete';
-  return new Command('orders').description('orders, from files').addCommand(importCommand(orders, fields));
+  const command = new Command('orders').description('orders, from files');
+  addImport(command, orders, 'id, petId, quantity, shipDate (may be empty), status and complete');
+  return command;
 }
 
 /** `… import FILE`, for records of a kind. @param content what the file has, for the help */
-function importCommand<Entry>(kind: RecordKind<Entry>, content: string): Command {
-  const [, several] = kind.names;
-  return withCommonOptions(new Command('import'))
-    .description(`loads ${several} from a file; each replaces the one with its ${kind.idField}`)
-    .argument('<file>', `${formatsOf(kind)} file with ${content}`)
-    .action(async (file: string, options: CommonOptions) => {
-      const target = () => findTarget(options, notices);
-      const transfer = await withProgress('Writing', (onProgress) => importRecords(file, kind, target, onProgress));
-      print(options, { imported: transfer.count, file }, () => imported(kind, transfer, file));
-    });
+function addImport<Entry>(group: Command, kind: RecordKind<Entry>, content: string): Command {
+  const fromFile = group
+    .command('import')
+    .description(`loads ${kind.names[1]} from a file; each replaces the one with its ${kind.idField}`)
+    .argument('<file>', `${formatsOf(kind)} file with ${content}`);
+  return onService(fromFile, async (find, _, file) => {
+    const source = { name: file, open: () => createReadStream(file) };
+    const transfer = await withProgress('Writing', (onProgress) => importRecords(source, kind, find, onProgress));
+    return { value: { imported: transfer.count, file }, text: imported(kind, transfer, file) };
+  });
 }

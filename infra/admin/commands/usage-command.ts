@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { AdminError } from '../admin-error.ts';
 import { wholeNumberUpTo } from '../inputs.ts';
-import { findTarget } from '../target.ts';
-import { type Closeness, dailyUsage, topUsage, type Usage } from '../usage.ts';
-import { number, percent } from '../words.ts';
-import { type CommonOptions, withCommonOptions } from './options.ts';
-import { notices, print, styled, table } from './output.ts';
+import { listKeys, planViews } from '../keys/key-view.ts';
+import { closest, type Closeness, dailyUsage, type Usage } from '../usage.ts';
+import { limitText, number, percent } from '../words.ts';
+import { onService } from './options.ts';
+import { styled, table } from './output.ts';
 
 /** API Gateway answers for at most this many days at once. */
 const MAX_DAYS = 90;
@@ -15,33 +15,46 @@ const WIDTH = 40;
 const BESIDE_BAR = 32;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-type UsageOptions = CommonOptions & { readonly days?: number; readonly top?: number };
+interface UsageOptions {
+  readonly days?: number;
+  readonly top?: number;
+}
 
 /** `usage …`. */
 export function usageCommand(): Command {
-  return withCommonOptions(new Command('usage'))
+  const usage = new Command('usage')
     .description('requests of a key per day, or who is close to their limits')
-    .argument('[id]', 'id of the key')
+    .argument('[id]', 'id of the key');
+  return onService<UsageOptions>(usage, async (find, { days, top }, id) => {
+    if ((id === '') === (top === undefined))
+      throw new AdminError('Say whose usage: npm run admin -- usage ID, or npm run admin -- usage --top 10');
+    if (top === undefined) {
+      const value = await dailyUsage(await find(), id, days ?? DEFAULT_DAYS);
+      return { value, text: usageChart(value) };
+    }
+    if (days !== undefined) throw new AdminError('--days goes with an id, not with --top.');
+    const value = closest(await listKeys(await find())).slice(0, top);
+    return { value, text: value.length === 0 ? 'No key was used today.' : topTable(value) };
+  })
     .option('--days <n>', `how many days, today included (default: ${DEFAULT_DAYS})`, wholeNumberUpTo(MAX_DAYS))
-    .option('--top <n>', 'the keys that are closest to their limits, instead of one key', wholeNumberUpTo(1_000))
-    .action(async (id: string | undefined, options: UsageOptions) => {
-      if ((id === undefined) === (options.top === undefined)) {
-        throw new AdminError('Say whose usage: npm run admin -- usage ID, or npm run admin -- usage --top 10');
-      }
-      if (id === undefined) await showTop(options, options.top ?? 0);
-      else await showDays(options, id);
-    });
+    .option('--top <n>', 'the keys that are closest to their limits, instead of one key', wholeNumberUpTo(1_000));
 }
 
-async function showDays(options: UsageOptions, id: string): Promise<void> {
-  const usage = await dailyUsage(await findTarget(options, notices), id, options.days ?? DEFAULT_DAYS);
-  print(options, usage, () => usageChart(usage));
-}
-
-async function showTop(options: UsageOptions, count: number): Promise<void> {
-  if (options.days !== undefined) throw new AdminError('--days goes with an id, not with --top.');
-  const keys = await topUsage(await findTarget(options, notices), count);
-  print(options, keys, () => (keys.length === 0 ? 'No key was used today.' : topTable(keys)));
+/** `plans …`. */
+export function plansCommand(): Command {
+  const plans = new Command('plans').description('plans: what a key may do');
+  const list = plans.command('list').description('shows the plans, their limits, and how many keys each has');
+  onService(list, async (find) => {
+    const views = planViews(await listKeys(await find()));
+    const rows = views.map((view) => [
+      view.title,
+      limitText(view.perMinute),
+      limitText(view.perDay),
+      number(view.keys),
+    ]);
+    return { value: views, text: table(['plan', 'requests a minute', 'requests a day', 'keys'], rows, [1, 2, 3]) };
+  });
+  return plans;
 }
 
 function topTable(keys: readonly Closeness[]): string {
@@ -71,16 +84,9 @@ export function usageChart({ name, plan, perDay, days }: Usage): string {
   return [`${styled('bold', name)}, ${plan}: requests a day, of ${number(perDay)}`, '', ...lines].join('\n');
 }
 
-interface Days {
-  readonly date: string;
-  readonly requests: number;
-  /** Last of several days without requests that are one line. */
-  readonly until?: string;
-}
-
-/** Days, of which two or more empty ones in a row are one. Today is always a line of its own. */
-function withEmptyFolded(days: Usage['days']): Days[] {
-  const folded: Days[] = [];
+/** Days, of which two or more empty ones in a row are one, until the last of them. Today is always a line of its own. */
+function withEmptyFolded(days: Usage['days']): (Usage['days'][number] & { readonly until?: string })[] {
+  const folded: ReturnType<typeof withEmptyFolded> = [];
   days.forEach((day, at) => {
     const previous = folded.at(-1);
     const isFoldable = day.requests === 0 && previous?.requests === 0 && at < days.length - 1;

@@ -1,28 +1,23 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { StageName } from '../../stages.ts';
-import { failureText } from '../admin-error.ts';
+import { AdminError, failureText } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { headers, ownRequests, session, Tickets } from './guard.ts';
+import { headers, newSecret, ownRequests, session, Tickets } from './guard.ts';
 import { KeyList } from './key-list.ts';
-import { addKeyPage } from './key-page.ts';
+import { addKeyPage, addNewKeyPage } from './key-page.ts';
 import { addKeysPage } from './keys-page.ts';
 import { layout, markup } from './markup.ts';
-import { addNewKeyPage } from './new-key-page.ts';
 import { addPlansPage } from './plans-page.ts';
 import type { Site } from './site.ts';
 import { addStockPage } from './stock-page.ts';
 
-export interface ConsoleSettings {
-  readonly target: Target;
-  readonly stage: StageName | undefined;
-  /** Where it is served, such as `http://127.0.0.1:4000`: it answers by no other name. */
-  readonly origin: string;
-  /** Lets in whoever brings it first. */
-  readonly token: string;
-}
+/** Other machines cannot reach it. */
+const LOOPBACK = '127.0.0.1';
 
 const files = {
   'console.css': 'text/css; charset=utf-8',
@@ -36,9 +31,35 @@ const MAX_BODY_BYTES = 100 * 2 ** 20;
 const tooLarge = (c: Context): Response =>
   c.text('The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE', 413);
 
-/** The pages for admins, over one service. */
-export function createConsole({ target, stage, origin, token }: ConsoleSettings): Hono {
-  const site: Site = { target, stage, tickets: new Tickets(), keys: new KeyList(target), notes: new Map() };
+export interface ServedConsole {
+  readonly origin: string;
+  /** The address that lets in whoever opens it first. */
+  readonly link: string;
+  readonly close: () => void;
+}
+
+/** @param port 0: any that is free @throws AdminError where the port cannot be had */
+export async function serveConsole(target: Target, port: number): Promise<ServedConsole> {
+  const server = createServer().listen(port, LOOPBACK);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new AdminError(`The port ${port} cannot be used (${error.code}). Choose another with --port.`);
+  });
+  const address = server.address();
+  const origin = `http://${LOOPBACK}:${typeof address === 'object' ? address?.port : port}`;
+  const token = newSecret();
+  const answer = getRequestListener(createConsole(target, origin, token).fetch, { overrideGlobalObjects: false });
+  server.on('request', (request, response) => void answer(request, response));
+  return { origin, link: `${origin}/?token=${token}`, close: () => void server.close() };
+}
+
+/**
+ * The pages for admins, over one service.
+ *
+ * @param origin where it is served, such as `http://127.0.0.1:4000`: it answers by no other name
+ * @param token lets in whoever brings it first
+ */
+export function createConsole(target: Target, origin: string, token: string): Hono {
+  const site: Site = { target, tickets: new Tickets(), keys: new KeyList(target), notes: new Map() };
   const app = new Hono();
   app.use(headers(), ownRequests(origin));
   for (const [name, type] of Object.entries(files)) {
@@ -47,11 +68,7 @@ export function createConsole({ target, stage, origin, token }: ConsoleSettings)
   }
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), session(origin, token, site.tickets));
   app.get('/', (c) => c.redirect('/keys', 303));
-  addKeysPage(app, site);
-  addNewKeyPage(app, site);
-  addKeyPage(app, site);
-  addPlansPage(app, site);
-  addStockPage(app, site);
+  for (const add of [addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage]) add(app, site);
   app.notFound((c) => {
     const page = { title: 'Not found', place: target.place, failure: 'There is no such page.' };
     return c.html(layout(page, markup`<p><a href="/keys">To the keys</a></p>`), 404);

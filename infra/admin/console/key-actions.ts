@@ -1,30 +1,28 @@
 import { plans } from '../../../shared/keys/plans.ts';
-import { parseDuration } from '../inputs.ts';
+import { limitsOn, parseDuration } from '../inputs.ts';
 import type { NewKey } from '../keys/create-key.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import { moveKey } from '../keys/move-key.ts';
 import { findDoomedKey, revokeKey } from '../keys/revoke-key.ts';
 import { rotateKey } from '../keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../keys/suspend-key.ts';
+import type { Target } from '../target.ts';
 import { type effects, moved, resumed, revoked, rotated, suspended } from '../words.ts';
-import { FormFault, limitsFor, optional, parseForm, planFields, planParsers } from './form.ts';
-import type { Field, Sent } from './markup.ts';
-import type { Site } from './site.ts';
+import type { Field } from './markup.ts';
+import { FormFault, optional, parseForm, planFields, planParsers, type Values } from './site.ts';
 
-type Values = Sent['values'];
 /** What was done, in words; and the new key, where there is one. */
 export type Done = string | { readonly newKey: NewKey; readonly text: string };
 
 export interface KeyAction {
   readonly title: string;
   readonly effect: keyof typeof effects;
-  readonly isDangerous?: boolean;
   readonly fields?: readonly Field[];
   /** What the fields have before anything is entered. */
   readonly proposed?: (view: KeyView) => Values;
   /** Whether it makes sense on a key. */
   readonly suits: (view: KeyView) => boolean;
-  readonly run: (site: Site, id: string, values: Values) => Promise<Done>;
+  readonly run: (target: Target, id: string, values: Values) => Promise<Done>;
 }
 
 const isClosed = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
@@ -35,7 +33,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     title: 'Resume',
     effect: 'resume',
     suits: isClosed,
-    run: async ({ target }, id) => resumed(await resumeKey(target, id)),
+    run: async (target, id) => resumed(await resumeKey(target, id)),
   },
   move: {
     title: 'Move',
@@ -46,9 +44,9 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       ...(plans[plan].limits === 'agreed' && { perMinute: String(perMinute), perDay: String(perDay) }),
     }),
     suits: isCurrent,
-    run: async ({ target, stage }, id, values) => {
+    run: async (target, id, values) => {
       const fields = parseForm(values, planParsers(values));
-      const view = await moveKey(target, id, fields.plan, limitsFor(fields, stage));
+      const view = await moveKey(target, id, fields.plan, limitsOn(fields.plan, fields, target.stage));
       return moved(view) + (view.state === 'active' ? '' : ` It stays ${view.state}.`);
     },
   },
@@ -58,7 +56,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     fields: [{ name: 'grace', label: 'Grace of the old key', hint: 'Such as 24h, 7d, or 0s to end it at once.' }],
     proposed: () => ({ grace: '24h' }),
     suits: (view) => isCurrent(view) && !isClosed(view),
-    run: async ({ target }, id, values) => {
+    run: async (target, id, values) => {
       const rotation = await rotateKey(target, id, parseForm(values, { grace: parseDuration }).grace);
       return { newKey: rotation, text: rotated(rotation) };
     },
@@ -68,21 +66,18 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     effect: 'suspend',
     fields: [{ name: 'for', label: 'For how long', hint: 'Such as 1h. Empty: until it is resumed.' }],
     suits: () => true,
-    run: async ({ target }, id, values) =>
+    run: async (target, id, values) =>
       suspended(await suspendKey(target, id, parseForm(values, { for: optional(parseDuration) }).for)),
   },
   revoke: {
     title: 'Revoke for good',
     effect: 'revoke',
-    isDangerous: true,
     fields: [{ name: 'name', label: 'To confirm, enter the name of the key' }],
     suits: () => true,
-    run: async ({ target, keys }, id, { name = '' }) => {
+    run: async (target, id, { name = '' }) => {
       const doomed = await findDoomedKey(target, id);
       if (name.trim() !== doomed.record.name) throw new FormFault({ name: `The name is ${doomed.record.name}.` });
-      const also = await revokeKey(target, doomed);
-      await keys.update(also);
-      return revoked(doomed, also);
+      return revoked(doomed, await revokeKey(target, doomed));
     },
   },
 };

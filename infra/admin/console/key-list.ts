@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { failureText } from '../admin-error.ts';
+import { allRecords } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
-import { keyRecords } from '../keys/list-keys.ts';
 import type { Target } from '../target.ts';
 
 /** Whoever looks at records that are older has them read again. */
@@ -17,7 +17,7 @@ export interface ListedKeys {
 /** All keys, read once and kept in memory. While they are read again, those that were read before are shown. */
 export class KeyList {
   readonly #target: Target;
-  #records: ReadonlyMap<string, KeyRecord> = new Map();
+  #records: readonly KeyRecord[] = [];
   #readAt: number | undefined;
   #reading: Promise<void> | undefined;
   #failure: string | undefined;
@@ -29,32 +29,25 @@ export class KeyList {
   async read(): Promise<ListedKeys> {
     const now = Date.now();
     if (this.#readAt === undefined) await this.#readAgain();
-    else if (now - this.#readAt > FRESH_MS)
-      void this.#readAgain().catch((error: unknown) => {
-        this.#failure = failureText(error, 'wait') ?? String(error);
-      });
-    const views = [...this.#records.values()].map((record) => keyView(record, now));
+    else if (!this.#reading && now - this.#readAt > FRESH_MS) void this.refresh();
+    const views = this.#records.map((record) => keyView(record, now));
     return { views, ageMs: now - (this.#readAt ?? now), failure: this.#failure };
   }
 
   /** The counters of a key at this moment; undefined where it is not listed, or revoked. */
   async readOne(id: string): Promise<KeyView | undefined> {
-    const keyHash = this.#records.get(id)?.keyHash;
-    const record = keyHash === undefined ? undefined : await this.#target.keyTable.get(keyHash);
-    return record && !record.revoked ? keyView(record, Date.now()) : undefined;
+    const listed = this.#records.find(({ keyId }) => keyId === id);
+    const record = listed && (await this.#target.keyTable.get(listed.keyHash));
+    return record && !record.revoked ? keyView(record) : undefined;
   }
 
-  /** Has keys listed as they are now: those with the ids, and new ones by their hashes. */
-  async update(ids: readonly string[], keyHashes: readonly string[] = []): Promise<void> {
+  /** Has the keys listed as they are from now on, after a change. Where that fails, those that were read before stay. */
+  async refresh(): Promise<void> {
+    // One that is under way may have passed the change already.
     await this.#reading?.catch(() => undefined);
-    const known = ids.flatMap((id) => this.#records.get(id)?.keyHash ?? []);
-    const records = new Map(this.#records);
-    for (const keyHash of [...known, ...keyHashes]) {
-      const record = await this.#target.keyTable.get(keyHash);
-      if (record?.revoked === false) records.set(record.keyId, record);
-      else for (const [id, listed] of records) if (listed.keyHash === keyHash) records.delete(id);
-    }
-    this.#records = records;
+    await this.#readAgain().catch((error: unknown) => {
+      this.#failure = failureText(error, 'wait') ?? String(error);
+    });
   }
 
   #readAgain(): Promise<void> {
@@ -64,8 +57,7 @@ export class KeyList {
 
   async #readAll(): Promise<void> {
     const readAt = Date.now();
-    const records = await keyRecords(this.#target);
-    this.#records = new Map(records.map((record) => [record.keyId, record]));
+    this.#records = (await allRecords(this.#target)).filter(({ revoked }) => !revoked);
     [this.#readAt, this.#failure] = [readAt, undefined];
   }
 }

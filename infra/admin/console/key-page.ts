@@ -1,106 +1,158 @@
 import type { Context, Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
 import { failureText } from '../admin-error.ts';
-import type { KeyView } from '../keys/key-view.ts';
-import { showKey } from '../keys/list-keys.ts';
-import type { Target } from '../target.ts';
+import { limitsOn, parseFutureTime, parseName } from '../inputs.ts';
+import { createKey } from '../keys/create-key.ts';
+import { type KeyView, showKey } from '../keys/key-view.ts';
 import { dailyUsage, type Usage } from '../usage.ts';
-import { effects, number, percent, time } from '../words.ts';
-import { attempt, form, type Refused, valuesOf } from './form.ts';
-import { type KeyAction, keyActions } from './key-actions.ts';
-import { finish } from './new-key-page.ts';
+import { curlWith, effects, number, percent, planOfNewKey, time, timeOrNever } from '../words.ts';
+import { type Done, type KeyAction, keyActions } from './key-actions.ts';
 import { stateBadge } from './keys-page.ts';
-import { alert, facts, field, type Html, markup, meter, nothingSent, sentence, table } from './markup.ts';
-import { show, showPart, type Site } from './site.ts';
+import {
+  alert,
+  facts,
+  type Field,
+  field,
+  heads,
+  type Html,
+  markup,
+  meter,
+  nothingSent,
+  sentence,
+  table,
+} from './markup.ts';
+import {
+  form,
+  onForm,
+  optional,
+  parseForm,
+  planFields,
+  planParsers,
+  redirectTo,
+  type Refused,
+  show,
+  showPart,
+  type Site,
+} from './site.ts';
 
 const DAYS = 30;
-const USAGE_MS = 60_000;
-
-/** With the name of the form that it was sent with. */
-type RefusedAction = Refused & { readonly action: string };
 
 /** `/keys/ID`: what a key may, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
-  const usage = rememberedUsage(site.target);
-  app.get('/keys/:id', (c) => showKeyPage(c, site, c.req.param('id')));
-  for (const [action, { run }] of Object.entries(keyActions)) {
-    app.post(`/keys/:id/${action}`, async (c) => {
-      const id = c.req.param('id') ?? '';
-      const values = await valuesOf(c);
-      const outcome = await attempt(values, () => run(site, id, values));
-      usage.forget(id);
-      return 'failure' in outcome
-        ? showKeyPage(c, site, id, { action, ...outcome })
-        : finish(c, site, outcome.done, action === 'revoke' ? undefined : id, [id]);
-    });
+  const { target, keys } = site;
+  const showKeyPage = async (c: Context, refused?: Refused, refusedAction?: string): Promise<Response> => {
+    const view = await showKey(target, idOf(c));
+    const page = { title: view.name, part: 'keys', failure: refused?.failure } as const;
+    const cards = Object.entries(keyActions)
+      .filter(([, { suits }]) => suits(view))
+      .map(([name, action]) => card(site, view, name, action, name === refusedAction ? refused : undefined));
+    return show(c, site, page, content(view, cards), refused !== undefined);
+  };
+  app.get('/keys/:id', (c) => showKeyPage(c));
+  for (const [name, { run }] of Object.entries(keyActions)) {
+    onForm(
+      app,
+      `/keys/:id/${name}`,
+      async (c, values) => {
+        const done = await run(target, idOf(c), values);
+        return finish(c, site, done, name === 'revoke' ? '/keys' : `/keys/${idOf(c)}`);
+      },
+      (c, refused) => showKeyPage(c, refused, name),
+    );
   }
   app.get('/keys/:id/live', async (c) => {
-    const id = c.req.param('id');
-    const view = (await site.keys.readOne(id)) ?? (await showKey(site.target, id));
+    const view = (await keys.readOne(idOf(c))) ?? (await showKey(target, idOf(c)));
     return showPart(c, site, { title: view.name, part: 'keys' }, live(view));
   });
   app.get('/keys/:id/usage', async (c) => {
-    const page = { title: 'Usage', part: 'keys' } as const;
-    try {
-      return await showPart(c, site, page, chart(await usage.of(c.req.param('id'))));
-    } catch (error) {
+    const part = await dailyUsage(target, idOf(c), DAYS).then(chart, (error: unknown) => {
       const failure = failureText(error, 'load the page again');
       if (failure === undefined) throw error;
-      return showPart(c, site, page, alert(failure));
-    }
+      return alert(failure);
+    });
+    return showPart(c, site, { title: 'Usage', part: 'keys' }, part);
   });
 }
 
-async function showKeyPage(c: Context, site: Site, id: string, refused?: RefusedAction): Promise<Response> {
-  const view = await showKey(site.target, id);
-  const actions = Object.entries(keyActions).filter(([, { suits }]) => suits(view));
-  const content = markup`<p class="crumbs"><a href="/keys">Keys</a></p>
+const idOf = (c: Context): string => c.req.param('id') ?? '';
+
+const content = (view: KeyView, cards: readonly Html[]): Html => markup`<p class="crumbs"><a href="/keys">Keys</a></p>
 <div class="head"><h1>${view.name}</h1>${stateBadge(view)}</div>
-${facts(factsOf(view))}
-${live(view)}
-<section class="card"><h2>Requests a day</h2>
-<div data-part="/keys/${id}/usage"><p class="quiet">Adding up ${DAYS} days …
-<noscript><a href="/keys/${id}/usage">Show them</a></noscript></p></div></section>
-<h2>What can be done</h2>
-<div class="cards pairs">${actions.map(([name, action]) => card(site, view, name, action, refused))}</div>`;
-  const page = { title: view.name, part: 'keys', failure: refused?.failure } as const;
-  return show(c, site, page, content, refused ? 422 : 200);
-}
-
-/** It takes API Gateway many calls, of which it allows few. */
-function rememberedUsage(target: Target) {
-  const known = new Map<string, { readonly at: number; readonly usage: Usage }>();
-  return {
-    async of(id: string): Promise<Usage> {
-      const { at, usage } = known.get(id) ?? { at: 0, usage: undefined };
-      if (usage && Date.now() - at < USAGE_MS) return usage;
-      const fresh = await dailyUsage(target, id, DAYS);
-      known.set(id, { at: Date.now(), usage: fresh });
-      return fresh;
-    },
-    /** Its quota may be another one now. */
-    forget: (id: string): void => void known.delete(id),
-  };
-}
-
-const factsOf = (view: KeyView): Readonly<Record<string, Html | string>> => ({
+${facts({
   Id: markup`<code>${view.id}</code>`,
   Plan: plans[view.plan].title,
   Created: time(view.created),
-  'Last used': view.lastUsed === null ? 'never' : time(view.lastUsed),
-  Expires: view.expires === null ? 'never' : time(view.expires),
-});
+  'Last used': timeOrNever(view.lastUsed),
+  Expires: timeOrNever(view.expires),
+})}
+${live(view)}
+<section class="card"><h2>Requests a day</h2>
+<div data-part="/keys/${view.id}/usage"><p class="quiet">Adding up ${DAYS} days …
+<noscript><a href="/keys/${view.id}/usage">Show them</a></noscript></p></div></section>
+<h2>What can be done</h2>
+<div class="cards pairs">${cards}</div>`;
 
 /** The counters of this moment. */
 const live = (view: KeyView): Html => markup`<section class="gauges" data-live="/keys/${view.id}/live" data-seconds="2">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', view.usedThisMinute, view.perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', view.usedToday, view.perDay)}</div></section>`;
 
-function card(site: Site, view: KeyView, name: string, action: KeyAction, refused: RefusedAction | undefined): Html {
-  const sent = refused?.action === name ? refused.sent : { ...nothingSent, values: action.proposed?.(view) ?? {} };
-  const fields = markup`${(action.fields ?? []).map((one) => field(name, one, sent))}`;
-  return markup`<section class="card"><h3>${action.title}</h3><p>${sentence(effects[action.effect])}</p>
-${form(site, `/keys/${view.id}/${name}`, { button: action.title, isDangerous: action.isDangerous === true }, fields)}</section>`;
+function card(site: Site, view: KeyView, name: string, action: KeyAction, refused: Refused | undefined): Html {
+  const { title, effect, fields = [], proposed } = action;
+  const sent = refused?.sent ?? { ...nothingSent, values: proposed?.(view) ?? {} };
+  const button = markup`<button ${name === 'revoke' ? markup`class="danger"` : ''}>${title}</button>`;
+  return markup`<section class="card"><h3>${title}</h3><p>${sentence(effects[effect])}</p>
+${form(site, `/keys/${view.id}/${name}`, button, markup`${fields.map((one) => field(name, one, sent))}`)}</section>`;
+}
+
+/** `/keys/new`. */
+export function addNewKeyPage(app: Hono, site: Site): void {
+  const showCreation = (c: Context, refused?: Refused): Response | Promise<Response> => {
+    const page = { title: 'Create a key', part: 'keys', failure: refused?.failure } as const;
+    return show(c, site, page, creation(site, refused), refused !== undefined);
+  };
+  const { target } = site;
+  app.get('/keys/new', (c) => showCreation(c));
+  onForm(
+    app,
+    '/keys/new',
+    async (c, values) => {
+      const rules = { name: parseName, expires: optional(parseFutureTime), ...planParsers(values) };
+      const { name, plan, expires: expiresAt, ...given } = parseForm(values, rules);
+      const limits = limitsOn(plan, given, target.stage);
+      return finish(c, site, { newKey: await createKey(target, { name, plan, limits, expiresAt }), text: '' });
+    },
+    showCreation,
+  );
+}
+
+/** Shows what was done: the new key in the answer to its form, and nowhere else; words on another page. */
+async function finish(c: Context, site: Site, done: Done, path = '/keys'): Promise<Response> {
+  await site.keys.refresh();
+  if (typeof done === 'string') return redirectTo(c, site, path, done);
+  const { newKey, text } = done;
+  const shown = markup`<h1>${newKey.name}</h1>
+<p>${newKey.name} ${planOfNewKey(newKey)} Expires: ${timeOrNever(newKey.expires)}. ${text}</p>
+<section class="card secret"><p><strong>Copy the key now: it is shown this once, and stored nowhere.</strong></p>
+${copyable('Key', 'new-key', newKey.key)}${copyable('Try it', 'new-curl', curlWith(newKey, site.target.baseUrl))}</section>
+<p class="links"><a href="/keys/${newKey.id}">To the key</a> <a href="/keys">All keys</a></p>`;
+  return show(c, site, { title: 'New key', part: 'keys' }, shown);
+}
+
+const copyable = (label: string, id: string, text: string): Html => markup`<h2>${label}</h2>
+<div class="copy"><code id="${id}" tabindex="0">${text}</code><button type="button" data-copy="${id}">Copy</button></div>`;
+
+const fields: readonly Field[] = [
+  { name: 'name', label: 'Name', hint: 'Whose key it is. Several keys may have the same.' },
+  ...planFields,
+  { name: 'expires', label: 'Expires', hint: 'Such as 2030-12-31, 2030-12-31T18:00Z or 90d. Empty: never.' },
+];
+
+function creation(site: Site, refused: Refused | undefined): Html {
+  const filled = markup`${fields.map((one) => field('create', one, refused?.sent ?? nothingSent))}`;
+  return markup`<p class="crumbs"><a href="/keys">Keys</a></p><h1>Create a key</h1>
+<section class="card narrow"><p>${sentence(effects.create)} It works from the next request on.</p>
+${form(site, '/keys/new', markup`<button>Create the key</button>`, filled)}</section>`;
 }
 
 /** Bars stand against the quota; where none reaches a quarter of it, against the highest of them. */
@@ -118,15 +170,9 @@ function chart({ days, perDay }: Usage): Html {
   const y = height - (perDay / top) * height;
   const quota = y < 0 ? '' : markup`<line x1="0" x2="${days.length * width}" y1="${y}" y2="${y}"/>`;
   const words = `The busiest day had ${number(most)} ${most === 1 ? 'request' : 'requests'}, ${percent(most / perDay)} of the quota of ${number(perDay)}.`;
-  const rows = days
-    .toReversed()
-    .map(
-      ({ date, requests }) =>
-        markup`<tr><td>${date}</td><td>${number(requests)}</td><td>${percent(requests / perDay)}</td></tr>`,
-    );
-  const head = ['Day', 'Requests', 'Of the quota'].map((title) => markup`<th scope="col">${title}</th>`);
+  const rows = days.toReversed().map(({ date, requests }) => [date, number(requests), percent(requests / perDay)]);
   return markup`<p class="quiet">${words}</p>
 <svg class="chart" viewBox="0 -2 ${days.length * width} ${height + 4}" preserveAspectRatio="none" role="img" aria-label="${words}">${quota}${bars}</svg>
 <p class="axis"><span>${days[0]?.date}</span><span>${quota === '' ? '' : 'line: the quota'}</span><span>today</span></p>
-<details><summary>As a table</summary>${table('Requests a day', head, rows)}</details>`;
+<details><summary>As a table</summary>${table('Requests a day', heads(['Day', 'Requests', 'Of the quota']), rows)}</details>`;
 }

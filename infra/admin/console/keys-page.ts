@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import type { KeyState, KeyView } from '../keys/key-view.ts';
-import { number, stateText, time } from '../words.ts';
+import { number, stateText, timeOrNever } from '../words.ts';
 import { field, type Html, alert, markup, meter, nothingSent, table } from './markup.ts';
 import { show, showPart, type Site } from './site.ts';
 
@@ -36,7 +36,7 @@ const columns: Readonly<Record<string, Column>> = {
   used: {
     title: 'Last used (UTC)',
     by: ({ lastUsed }) => lastUsed ?? '',
-    cell: ({ lastUsed }) => (lastUsed === null ? 'never' : time(lastUsed).replace(' UTC', '')),
+    cell: ({ lastUsed }) => timeOrNever(lastUsed).replace(' UTC', ''),
   },
   created: { title: 'Created', by: ({ created }) => created, cell: ({ created }) => created.slice(0, 10) },
 };
@@ -77,13 +77,12 @@ async function keyRows(site: Site, query: Query): Promise<Html> {
   const last = Math.max(1, Math.ceil(found.length / PAGE_SIZE));
   const page = Math.min(last, Math.max(1, Math.trunc(Number(query['page'])) || 1));
   const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
-  const cells = Object.values(columns);
-  const rows = shown.map((view) => markup`<tr>${cells.map(({ cell }) => markup`<td>${cell(view)}</td>`)}</tr>`);
+  const rows = shown.map((view) => Object.values(columns).map(({ cell }) => cell(view)));
   const count = found.length === views.length ? '' : ` of ${number(views.length)}`;
   return markup`<section data-live="/keys/rows?${new URLSearchParams(query).toString()}" data-seconds="10">
 ${failure === undefined ? '' : alert(`These are older: the keys could not be read again. ${failure}`)}
 <p class="quiet"><span>${number(found.length)}${count} keys</span> <span>read ${Math.round(ageMs / 1_000)} s ago</span></p>
-${rows.length > 0 ? table('Keys', heads(query), rows) : empty(views.length)}
+${rows.length > 0 ? table('Keys', sortingHeads(query), rows) : empty(views.length)}
 ${last === 1 ? '' : pages(query, page, last)}</section>`;
 }
 
@@ -116,7 +115,7 @@ function sorted(views: readonly KeyView[], { sort = '', order }: Query): KeyView
 const address = (query: Query, changes: Query): string =>
   `/keys?${new URLSearchParams({ ...query, done: '', ...changes }).toString()}`;
 
-const heads = (query: Query): Html[] =>
+const sortingHeads = (query: Query): Html[] =>
   Object.entries(columns).map(([id, { title }]) => {
     const isSorted = (query['sort'] || 'name') === id;
     const isDown = query['order'] === 'down';

@@ -108,10 +108,27 @@ export function meter(label: string, used: number, limit: number): Html {
   }" optimum="0" value="${used}"></meter><span>${number(used)} / ${number(limit)}</span></span>`;
 }
 
+type Cell = Html | string;
+
+/** @param numeric the columns of numbers */
+export const heads = (titles: readonly string[], numeric: readonly number[] = []): Html[] =>
+  titles.map((title, at) => markup`<th scope="col" ${alignment(numeric, at)}>${title}</th>`);
+
 /** A table that scrolls in itself, by keyboard too. */
-export const table = (label: string, head: Html | readonly Html[], rows: readonly Html[]): Html =>
-  markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
+export function table(
+  label: string,
+  head: readonly Html[],
+  rows: readonly (readonly Cell[])[],
+  numeric: readonly number[] = [],
+): Html {
+  const row = (cells: readonly Cell[]): Html =>
+    markup`<tr>${cells.map((cell, at) => markup`<td ${alignment(numeric, at)}>${cell}</td>`)}</tr>`;
+  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${head}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
+}
+
+const alignment = (numeric: readonly number[], column: number): Cell =>
+  numeric.includes(column) ? markup`class="number"` : '';
 
 /** An effect from the words that the command has for it too, as a sentence. */
 export const sentence = (effect: string): string => `${effect.charAt(0).toUpperCase()}${effect.slice(1)}.`;

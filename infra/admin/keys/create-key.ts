@@ -7,15 +7,7 @@ import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { limitsOn } from './agreed-limits.ts';
-import {
-  changeRecord,
-  closeForGood,
-  INTERIM_MS,
-  isSuspendedForGood,
-  type KeyNames,
-  readRecord,
-} from './change-record.ts';
+import { changeRecord, closeForGood, INTERIM_MS, isSuspendedForGood, readRecord } from './change-record.ts';
 import { usagePlanOf } from './find-key.ts';
 import { apiKeysNamed, deleteApiKey, finish, putOnPlan } from './gateway-calls.ts';
 import { cataloguePlan, clearOwnPlans, createOwnPlan, discardOwnPlan, markObsolete } from './own-plan.ts';
@@ -23,10 +15,9 @@ import { cataloguePlan, clearOwnPlans, createOwnPlan, discardOwnPlan, markObsole
 export interface KeyOrder {
   readonly name: string;
   readonly plan: PlanId;
-  /** Given for Enterprise, and for no other plan. */
-  readonly limits: Limits | undefined;
+  readonly limits: Limits;
   /** Unix milliseconds. */
-  readonly expiresAt: number | undefined;
+  readonly expiresAt?: number | undefined;
 }
 
 /** A key that was just made. It is shown once: neither API Gateway nor the keys table has it. */
@@ -47,28 +38,29 @@ export type UnusedRecord = Omit<NewRecord, keyof typeof unusedCounters>;
  * Issues a key. Until its last step it is marked as unfinished, and nobody knows it. What a try that was cut off has
  * left is cleared away by a later one with the same name, once it is surely not under way any more.
  */
-export async function createKey(target: Target, order: KeyOrder): Promise<NewKey> {
-  const { name, plan, expiresAt } = order;
-  const limits = limitsOn(plan, order.limits);
+export async function createKey(target: Target, { name, plan, limits, expiresAt }: KeyOrder): Promise<NewKey> {
   const { plans: usagePlans } = await customerPlans(target.gateway, target.apiStage);
   await clearLeftovers(target, name);
-
-  const isAgreed = plans[plan].limits === 'agreed';
-  const usagePlanId = isAgreed
+  const isOwn = plans[plan].limits === 'agreed';
+  const usagePlanId = isOwn
     ? await createOwnPlan(target, usagePlans, name, limits)
     : cataloguePlan(usagePlans, plan).usagePlanId;
   const apiKey = generateApiKey();
+  const identity = { keyHash: hashApiKey(apiKey), name, plan, ...limits, expiresAt };
   try {
-    const identity = { keyHash: hashApiKey(apiKey), name, plan, ...limits, expiresAt };
-    const record = await createUnfinished(target, identity, { name, usagePlanId });
-    const { keyHash, keyId, interimUntil } = record;
-    const isAdded = await target.keyTable.add({ ...record, ...unusedCounters });
-    if (!isAdded) await changeRecord(target, keyHash, () => ({ interimUntil }));
-    if (isAgreed) await finish(target, 'usageplans', usagePlanId);
-    await finish(target, 'apikeys', keyId);
-    return newKey(apiKey, await openRecord(target, record));
+    const unused = await createUnfinished(target, identity, name, usagePlanId);
+    const isAdded = await target.keyTable.add({ ...unused, ...unusedCounters });
+    if (!isAdded) await changeRecord(target, unused.keyHash, () => ({ interimUntil: unused.interimUntil }));
+    if (isOwn) await finish(target, 'usageplans', usagePlanId);
+    await finish(target, 'apikeys', unused.keyId);
+    const record = await readRecord(target, unused.keyHash);
+    if (!isSuspendedForGood(record)) return newKey(apiKey, record);
+    await discard(target, record);
+    throw new AdminError(
+      `The key ${record.keyId} was suspended before it was complete, and is revoked now. Create another.`,
+    );
   } catch (error) {
-    if (isAgreed && error instanceof AdminError) await discardOwnPlan(target, usagePlanId);
+    if (isOwn && error instanceof AdminError) await discardOwnPlan(target, usagePlanId);
     throw error;
   }
 }
@@ -78,24 +70,21 @@ export function newKey(key: string, { keyId: id, name, plan, perMinute, perDay, 
   return { id, key, name, plan, perMinute, perDay, expires };
 }
 
-/** The record of a key that is about to be shown. @throws AdminError where another admin has closed the key by then */
-async function openRecord(target: Target, key: KeyNames): Promise<KeyRecord> {
-  const record = await readRecord(target, key.keyHash);
-  if (!isSuspendedForGood(record)) return record;
-  await discard(target, key);
-  throw new AdminError(
-    `The key ${key.keyId} was suspended before it was complete, and is revoked now. Create another.`,
-  );
-}
+type Identity = Pick<KeyRecord, 'keyHash' | 'name' | 'plan' | 'perMinute' | 'perDay'> &
+  Partial<Pick<KeyRecord, 'lineage'>> & { readonly expiresAt: number | undefined };
 
-type Identity = Pick<KeyRecord, 'keyHash' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'expiresAt'> &
-  Partial<Pick<KeyRecord, 'lineage'>>;
-
-/** Makes an API key on a usage plan, marked as unfinished. @returns its record, for the keys table */
+/**
+ * Makes an API key on a usage plan, marked as unfinished.
+ *
+ * @param name what API Gateway is to call it
+ * @returns its record, for the keys table
+ */
 export async function createUnfinished(
   target: Target,
   identity: Identity,
-  { name, usagePlanId, tags = {} }: { name: string; usagePlanId: string; tags?: ApiKey['tags'] },
+  name: string,
+  usagePlanId: string,
+  tags: ApiKey['tags'] = {},
 ): Promise<UnusedRecord> {
   const { keyHash, expiresAt } = identity;
   const now = new Date();
@@ -127,7 +116,7 @@ export async function createUnfinished(
 }
 
 /** Closes a key that nobody knows, and deletes it. Whoever is still making it finds that out. */
-export async function discard(target: Target, key: KeyNames): Promise<void> {
+export async function discard(target: Target, key: Parameters<typeof closeForGood>[1]): Promise<void> {
   await closeForGood(target, key);
   await deleteApiKey(target, key.keyId);
 }

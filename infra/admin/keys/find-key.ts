@@ -25,8 +25,7 @@ export async function findKey(target: Target, id: string): Promise<FoundKey> {
   // The record first: whoever goes by it finds out about what is changed from here on.
   const record = await recordOf(target, apiKey);
   if (record.revoked) throw revokedError(id);
-  const usagePlan = await usagePlanOf(target, id);
-  return { id, apiKey, record, usagePlan };
+  return { id, apiKey, record, usagePlan: await usagePlanOf(target, id) };
 }
 
 /** The record of a key that API Gateway has. One that was just made in the console gets it now. */
@@ -43,18 +42,9 @@ export async function recordOf(target: Target, { id = '', value = '', tags = {} 
   throw new AdminError(problem ?? `The key ${id} is on no usage plan of this service.`);
 }
 
-/** The key in the keys table, looked for by its id in all of it. */
-export async function recordWithId(target: Target, id: string): Promise<KeyRecord | undefined> {
-  for await (const page of keyPages(target)) {
-    const found = page.find(({ keyId }) => keyId === id);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-/** All keys of the keys table, page by page, without those whose records are not in order. */
-export function keyPages({ keyTable, notices }: Target): AsyncGenerator<KeyRecord[]> {
-  return keyTable.pages(notices.unreadable);
+/** The records of all keys, revoked ones included, without those that are not in order. */
+export async function allRecords({ keyTable, notices }: Target): Promise<KeyRecord[]> {
+  return (await Array.fromAsync(keyTable.pages(notices.unreadable))).flat();
 }
 
 /** The record of the key that a key was rotated to. */
@@ -70,42 +60,29 @@ export async function unknownSuccessor(target: Target, record: KeyRecord): Promi
   return apiKey?.tags?.[gatewayTags.unfinished] === undefined ? undefined : successor;
 }
 
-export function unknownKey(id: string): AdminError {
-  return new AdminError(`There is no key ${id}. List the ids with: npm run admin -- keys list`);
-}
+export const unknownKey = (id: string): AdminError =>
+  new AdminError(`There is no key ${id}. List the ids with: npm run admin -- keys list`);
 
 /** The customers' usage plan that a key is on. */
 export async function usagePlanOf({ gateway, apiStage }: Target, keyId: string): Promise<CustomerPlan | undefined> {
-  const { plans } = await customerPlans(gateway, apiStage, { keyId });
-  return plans[0];
+  return (await customerPlans(gateway, apiStage, { keyId })).plans[0];
 }
 
 /** The keys that were rotated to this one, directly or by way of others. */
-export async function predecessorsOf(target: Target, key: Pick<KeyRecord, 'keyHash'>): Promise<KeyRecord[]> {
-  return (await generationsBefore(target, key)).flat();
+export async function predecessorsOf(target: Target, key: KeyRecord): Promise<KeyRecord[]> {
+  return generationsBefore(key, await allRecords(target)).flat();
 }
 
-/**
- * The keys that were rotated to this one, then those that were rotated to them, and so on.
- *
- * @param counts which keys are followed
- */
-export async function generationsBefore(
-  target: Target,
-  { keyHash }: Pick<KeyRecord, 'keyHash'>,
-  counts: (key: KeyRecord) => boolean = () => true,
-): Promise<KeyRecord[][]> {
-  const rotated: KeyRecord[] = [];
-  for await (const page of keyPages(target)) {
-    rotated.push(...page.filter((key) => key.replacedBy !== undefined && counts(key)));
-  }
+/** The keys among others that were rotated to this one, then those that were rotated to them, and so on. */
+export function generationsBefore({ keyHash }: KeyRecord, others: readonly KeyRecord[]): KeyRecord[][] {
+  const byReplacement = Map.groupBy(others, ({ replacedBy }) => replacedBy);
   const generations: KeyRecord[][] = [];
-  const found = new Set<KeyRecord>();
-  for (let successors = new Set([keyHash]); successors.size > 0;) {
-    const earlier = rotated.filter((key) => successors.has(key.replacedBy ?? '') && !found.has(key));
-    for (const key of earlier) found.add(key);
-    if (earlier.length > 0) generations.push(earlier);
-    successors = new Set(earlier.map((key) => key.keyHash));
+  for (let hashes = [keyHash]; ;) {
+    const earlier = hashes.flatMap((hash) => byReplacement.get(hash) ?? []);
+    if (earlier.length === 0) return generations;
+    generations.push(earlier);
+    // Tags that were set by hand may lead in a circle.
+    for (const hash of hashes) byReplacement.delete(hash);
+    hashes = earlier.map((key) => key.keyHash);
   }
-  return generations;
 }

@@ -8,12 +8,11 @@ import {
   GetApiKeyCommand,
   NotFoundException,
   paginateGetApiKeys,
-  paginateGetUsagePlans,
   TagResourceCommand,
   UntagResourceCommand,
   UpdateApiKeyCommand,
 } from '@aws-sdk/client-api-gateway';
-import { isOfStage } from '../../../shared/key-registry/customer-plan.ts';
+import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { AdminError } from '../admin-error.ts';
@@ -95,7 +94,8 @@ export async function putOnPlan(target: Target, keyId: string, usagePlanId: stri
       if (error instanceof NotFoundException)
         throw new AdminError(`The key ${keyId}, or its usage plan, was deleted by somebody else meanwhile.`);
       if (!(error instanceof ConflictException)) throw error;
-      const current = await planOnStage(target, keyId);
+      const { plans, unreadable } = await customerPlans(target.gateway, target.apiStage, { keyId });
+      const current = plans[0]?.usagePlanId ?? unreadable[0];
       if (current === usagePlanId) return;
       if (current !== undefined) throw new AdminError(`The key ${keyId} is on the usage plan ${current} by now.`);
       if (attempt === MAX_TRIES) throw error;
@@ -108,12 +108,4 @@ export async function putOnPlan(target: Target, keyId: string, usagePlanId: stri
 /** Takes a key off a usage plan, if it is there. */
 export async function takeOffPlan({ gateway }: Target, keyId: string, usagePlanId: string): Promise<void> {
   await unlessGone(gateway.send(new DeleteUsagePlanKeyCommand({ usagePlanId, keyId })));
-}
-
-async function planOnStage({ gateway: client, apiStage }: Target, keyId: string): Promise<string | undefined> {
-  for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, { keyId })) {
-    const found = items.find((plan) => isOfStage(plan, apiStage));
-    if (found) return found.id;
-  }
-  return undefined;
 }

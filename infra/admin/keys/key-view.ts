@@ -1,6 +1,9 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
+import type { Target } from '../target.ts';
+import { allRecords, findKey } from './find-key.ts';
 
 export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'rotated';
 
@@ -8,7 +11,7 @@ export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'rotate
 export interface KeyView {
   readonly id: string;
   readonly name: string;
-  readonly plan: KeyRecord['plan'];
+  readonly plan: PlanId;
   readonly perMinute: number;
   readonly perDay: number;
   readonly state: KeyState;
@@ -23,7 +26,7 @@ export interface KeyView {
 }
 
 /** @param now Unix milliseconds */
-export function keyView(key: KeyRecord, now: number): KeyView {
+export function keyView(key: KeyRecord, now = Date.now()): KeyView {
   const minute = minuteOf(now);
   const hasEnd = key.suspendedUntil > now && key.suspendedUntil < UNTIL_RESUMED;
   const isRotated = key.replacedBy !== undefined;
@@ -53,3 +56,35 @@ function stateOf(key: KeyRecord, now: number): KeyState {
 }
 
 const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** @throws AdminError where there is no such key */
+export const showKey = async (target: Target, id: string): Promise<KeyView> =>
+  keyView((await findKey(target, id)).record);
+
+const byName = new Intl.Collator();
+
+/** All keys that are not revoked, or those of one plan, by name. */
+export async function listKeys(target: Target, plan?: PlanId): Promise<KeyView[]> {
+  return (await allRecords(target))
+    .filter((record) => !record.revoked && (plan === undefined || record.plan === plan))
+    .map((record) => keyView(record))
+    .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
+}
+
+export interface PlanView {
+  readonly plan: PlanId;
+  readonly title: string;
+  /** Null: as agreed with each customer. */
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+  readonly keys: number;
+}
+
+/** The plans of the catalogue, with the number of keys that each has. */
+export function planViews(keys: readonly KeyView[]): PlanView[] {
+  return planIds.map((plan) => {
+    const { title, limits } = plans[plan];
+    const { perMinute, perDay } = limits === 'agreed' ? { perMinute: null, perDay: null } : limits;
+    return { plan, title, perMinute, perDay, keys: keys.filter((key) => key.plan === plan).length };
+  });
+}

@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import type { Target } from '../target.ts';
 import { closeForGood, outlastMemory } from './change-record.ts';
-import { predecessorsOf, recordOf, recordWithId, unknownKey, unknownSuccessor, usagePlanOf } from './find-key.ts';
+import { allRecords, predecessorsOf, recordOf, unknownKey, unknownSuccessor, usagePlanOf } from './find-key.ts';
 import { deleteApiKey, getApiKey } from './gateway-calls.ts';
 import { clearOwnPlans, markObsolete } from './own-plan.ts';
 
@@ -16,7 +16,7 @@ export interface DoomedKey {
 export async function findDoomedKey(target: Target, id: string): Promise<DoomedKey> {
   const apiKey = await getApiKey(target, id);
   // An earlier revocation may have been cut off after the key was gone from API Gateway.
-  const record = apiKey ? await recordOf(target, apiKey) : await recordWithId(target, id);
+  const record = apiKey ? await recordOf(target, apiKey) : (await allRecords(target)).find(({ keyId }) => keyId === id);
   if (!record) throw unknownKey(id);
   return { record, predecessors: await predecessorsOf(target, record) };
 }

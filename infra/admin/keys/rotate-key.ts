@@ -5,7 +5,7 @@ import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changedMeanwhile, isSuspendedForGood, outlastMemory, revokedError } from './change-record.ts';
 import { createUnfinished, discard, type NewKey, newKey, type UnusedRecord } from './create-key.ts';
-import { findKey, type FoundKey, generationsBefore, successorOf, unknownSuccessor } from './find-key.ts';
+import { allRecords, findKey, type FoundKey, generationsBefore, successorOf, unknownSuccessor } from './find-key.ts';
 import { apiKeysNamed, finish, tag } from './gateway-calls.ts';
 import { clearOwnPlans } from './own-plan.ts';
 
@@ -18,13 +18,6 @@ export interface Rotation extends NewKey {
 /** A request may count between the reading of the counters and the handing over, which is then tried again. */
 const MAX_HAND_OVERS = 500;
 
-/** The key that counts until now, and those that point to it. */
-interface Counting {
-  readonly old: KeyRecord;
-  /** The one that an earlier rotation of the old key has made, handed over to and not completed. Nobody knows it. */
-  readonly unknown: KeyRecord | undefined;
-}
-
 /**
  * Makes a new key in place of an old one, which works until the grace ends. Both count as one: in one transaction the
  * old key's record points to the new one's, which starts with its counters. A rotation that was cut off leaves the old
@@ -33,6 +26,7 @@ interface Counting {
 export async function rotateKey(target: Target, id: string, graceMs: number): Promise<Rotation> {
   const found = await findKey(target, id);
   const { record: old } = found;
+  // What an earlier rotation has made, handed over to and not completed.
   const unknown = await unknownSuccessor(target, old);
   await checkRotatable(target, found, unknown);
 
@@ -45,7 +39,7 @@ export async function rotateKey(target: Target, id: string, graceMs: number): Pr
     unknown ? (old.expiresAt ?? Infinity) : Infinity,
   );
   try {
-    await handOver(target, { old, unknown }, successor, graceEnd);
+    await handOver(target, old, unknown, successor, graceEnd);
   } catch (error) {
     if (error instanceof AdminError) {
       await discard(target, successor);
@@ -54,8 +48,9 @@ export async function rotateKey(target: Target, id: string, graceMs: number): Pr
     throw error;
   }
   await tagRotated(target, old.keyHash);
-  const record = await complete(target, old, successor);
-  await discardLeftovers(target, found, record, unknown);
+  const record = await complete(target, id, successor);
+  if (unknown) await discard(target, unknown);
+  await discardLeftovers(target, id, record);
   await outlastMemory(target, graceMs);
   return { ...newKey(apiKey, record), replaces: id, graceEnds: new Date(graceEnd).toISOString() };
 }
@@ -90,8 +85,8 @@ async function checkRotatable(target: Target, found: FoundKey, unknown: KeyRecor
 /** Requests with a key are followed through so many rotations, and no more. */
 async function checkChain(target: Target, record: KeyRecord): Promise<void> {
   const now = Date.now();
-  const stillWorks = ({ expiresAt = Infinity, revoked }: KeyRecord): boolean => expiresAt > now && !revoked;
-  const generations = await generationsBefore(target, record, stillWorks);
+  const working = (await allRecords(target)).filter(({ expiresAt = Infinity, revoked }) => expiresAt > now && !revoked);
+  const generations = generationsBefore(record, working);
   if (generations.length < MAX_SUCCESSORS) return;
   const ids = generations.at(-1)?.map(({ keyId }) => keyId) ?? [];
   throw new AdminError(
@@ -106,36 +101,32 @@ function createSuccessor(
   { expiresAt, name, plan, perMinute, perDay, lineage }: KeyRecord,
   keyHash: string,
 ): Promise<UnusedRecord> {
-  const limitTags = [gatewayTags.perMinute, gatewayTags.perDay] as const;
-  const kept = limitTags.flatMap((tagName) => {
-    const value = apiKey.tags?.[tagName];
-    return value === undefined ? [] : [[tagName, value]];
-  });
+  const limitTags = Object.entries(apiKey.tags ?? {}).filter(
+    ([tagName]) => tagName === gatewayTags.perMinute || tagName === gatewayTags.perDay,
+  );
   const identity = { keyHash, lineage, name, plan, perMinute, perDay, expiresAt };
-  return createUnfinished(target, identity, {
-    name: apiKey.name ?? name,
-    usagePlanId: usagePlan?.usagePlanId ?? '',
-    tags: { ...Object.fromEntries(kept), [gatewayTags.replaces]: id },
-  });
+  const tags = { ...Object.fromEntries(limitTags), [gatewayTags.replaces]: id };
+  return createUnfinished(target, identity, apiKey.name ?? name, usagePlan?.usagePlanId ?? '', tags);
 }
 
-/** Lets the successor count on from where the key is at one moment, and the old key point to it from that moment. */
+/**
+ * Lets the successor count on from where the key is at one moment, and the old key point to it from that moment.
+ *
+ * @param unknown the key that counts for the old one until now, where an earlier rotation was not completed
+ */
 async function handOver(
   { keyTable }: Target,
-  { old, unknown }: Counting,
+  old: KeyRecord,
+  unknown: KeyRecord | undefined,
   successor: UnusedRecord,
   expiresAt: number,
 ): Promise<void> {
-  const repointed = { key: old, change: { replacedBy: successor.keyHash, expiresAt } };
+  const change = { replacedBy: successor.keyHash };
   for (let attempt = 1; attempt <= MAX_HAND_OVERS; attempt++) {
-    const key = await unchanged(old, old.keyId, keyTable);
+    const repointed = { key: await unchanged(old, old.keyId, keyTable), change: { ...change, expiresAt } };
     const isDone = unknown
-      ? await keyTable.handOver(
-          { key: await unchanged(unknown, old.keyId, keyTable), change: { replacedBy: successor.keyHash } },
-          successor,
-          repointed,
-        )
-      : await keyTable.handOver({ ...repointed, key }, successor);
+      ? await keyTable.handOver({ key: await unchanged(unknown, old.keyId, keyTable), change }, successor, repointed)
+      : await keyTable.handOver(repointed, successor);
     if (isDone) return;
   }
   throw new AdminError('The key is too busy to hand its counters over. Run the command again when it is quieter.');
@@ -152,9 +143,8 @@ async function unchanged(known: KeyRecord, id: string, keyTable: Target['keyTabl
   throw changedMeanwhile(id);
 }
 
-function rotatedMeanwhile(id: string): AdminError {
-  return new AdminError(`Somebody else rotated the key ${id} at the same time. See npm run admin -- keys list`);
-}
+const rotatedMeanwhile = (id: string): AdminError =>
+  new AdminError(`Somebody else rotated the key ${id} at the same time. See npm run admin -- keys list`);
 
 /** Has the old key's tags say what the table says, whoever rotates the key again meanwhile. */
 async function tagRotated(target: Target, keyHash: string): Promise<void> {
@@ -162,21 +152,16 @@ async function tagRotated(target: Target, keyHash: string): Promise<void> {
     const old = await target.keyTable.get(keyHash);
     const successor = old && (await successorOf(target, old));
     if (!old || !successor || successor.keyId === done) return;
-    const { keyId, expiresAt } = old;
-    await tag(target, 'apikeys', keyId, {
+    await tag(target, 'apikeys', old.keyId, {
       [gatewayTags.replacedBy]: successor.keyId,
-      ...(expiresAt !== undefined && { [gatewayTags.expires]: new Date(expiresAt).toISOString() }),
+      ...(old.expiresAt !== undefined && { [gatewayTags.expires]: new Date(old.expiresAt).toISOString() }),
     });
     done = successor.keyId;
   }
 }
 
 /** @returns the record of the new key, which may be shown. @throws AdminError where another admin has closed it by then */
-async function complete(
-  target: Target,
-  { keyId: oldId }: KeyRecord,
-  { keyHash, keyId }: UnusedRecord,
-): Promise<KeyRecord> {
+async function complete(target: Target, oldId: string, { keyHash, keyId }: UnusedRecord): Promise<KeyRecord> {
   await finish(target, 'apikeys', keyId);
   const record = await target.keyTable.get(keyHash);
   if (!record || record.revoked) throw record?.replacedBy === undefined ? revokedError(oldId) : rotatedMeanwhile(oldId);
@@ -188,16 +173,10 @@ async function complete(
   );
 }
 
-/** Ends what earlier rotations of the key have made and not completed. */
-async function discardLeftovers(
-  target: Target,
-  { id, apiKey }: FoundKey,
-  successor: KeyRecord,
-  unknown: KeyRecord | undefined,
-): Promise<void> {
-  if (unknown) await discard(target, unknown);
-  for (const { id: keyId = '', value: keyHash = '', tags = {} } of await apiKeysNamed(target, successor.name)) {
-    const isLeftover = tags[gatewayTags.replaces] === id && tags[gatewayTags.unfinished] !== undefined;
-    if (isLeftover && keyId !== successor.keyId) await discard(target, { keyId, keyHash, name: apiKey.name ?? '' });
+/** Ends what earlier rotations of the key have made, and not even handed over to. */
+async function discardLeftovers(target: Target, oldId: string, { keyId: newId, name }: KeyRecord): Promise<void> {
+  for (const { id: keyId = '', value: keyHash = '', tags = {} } of await apiKeysNamed(target, name)) {
+    const isLeftover = tags[gatewayTags.replaces] === oldId && tags[gatewayTags.unfinished] !== undefined;
+    if (isLeftover && keyId !== newId) await discard(target, { keyId, keyHash, name });
   }
 }

@@ -24,7 +24,7 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
   const suspended =
     forMs === undefined ? await suspendForGood(target, record) : await suspendUntil(target, record, Date.now() + forMs);
   await outlastMemory(target);
-  return keyView(suspended, Date.now());
+  return keyView(suspended);
 }
 
 function suspendUntil(target: Target, { keyHash }: KeyRecord, until: number): Promise<KeyRecord> {
@@ -75,7 +75,7 @@ export async function resumeKey(target: Target, id: string): Promise<Resumption>
     resumed = await letIn(target, record);
     await outlastMemory(target);
   }
-  const view = keyView(resumed, Date.now());
+  const view = keyView(resumed);
   return { view, wasClosed, successorId: (await successorOf(target, resumed))?.keyId };
 }
 

@@ -1,26 +1,18 @@
 import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { extname } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { type InventoryItem, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import type { OnProgress, Transfer } from './record-kinds.ts';
+import { number } from '../words.ts';
+import type { Format, OnProgress, Transfer } from './record-kinds.ts';
 
-interface Format {
-  readonly head: string;
-  readonly row: (entry: InventoryItem) => string;
-}
-
-/** The formats that the import reads, by the ending of the file's name. */
-const formats: Readonly<Record<string, Format>> = {
-  '.csv': {
-    head: 'petId,quantity,status\n',
-    row: ({ petId, quantity, status }) => `${petId},${quantity},${status}\n`,
-  },
-  '.jsonl': { head: '', row: (entry) => `${inventoryItemToJson(entry)}\n` },
+/** The formats that the import reads: what a file begins with, and the line of an entry. */
+const formats: Readonly<Record<Format, readonly [head: string, row: (entry: InventoryItem) => string]>> = {
+  '.csv': ['petId,quantity,status\n', ({ petId, quantity, status }) => `${petId},${quantity},${status}\n`],
+  '.jsonl': ['', (entry) => `${inventoryItemToJson(entry)}\n`],
 };
 
 /**
@@ -35,23 +27,24 @@ export async function exportInventory(
   target: () => Promise<Target>,
   onProgress: OnProgress,
 ): Promise<Transfer> {
-  const format = formats[extname(file).toLowerCase()];
-  if (!format) throw new AdminError(`Cannot export to ${file}: its name must end in .csv or .jsonl.`);
+  const ending = extname(file).toLowerCase();
+  if (ending !== '.csv' && ending !== '.jsonl')
+    throw new AdminError(`Cannot export to ${file}: its name must end in .csv or .jsonl.`);
   const source = await target();
   const part = `${file}.part`;
   const removePart = (): void => rmSync(part, { force: true });
   process.once('exit', removePart).once('SIGINT', stop);
-  let written = 0;
+  let count = 0;
   const report: OnProgress = (done, total) => {
-    written = done;
+    count = done;
     onProgress(done, total);
   };
   try {
-    await pipeline(Readable.from(textOf(source, format, report)), createWriteStream(part));
+    await pipeline(stockText(source, ending, report), createWriteStream(part));
     renameSync(part, file);
-    return { count: written, place: source.place };
+    return { count, place: source.place };
   } catch (error) {
-    const done = `The export stopped after ${written.toLocaleString('en')} entries`;
+    const done = `The export stopped after ${number(count)} entries`;
     throw new AdminError(`${done}: ${reasonOf(error)}. ${file} is as it was; run the same command again.`);
   } finally {
     removePart();
@@ -59,15 +52,22 @@ export async function exportInventory(
   }
 }
 
-async function* textOf(target: Target, { head, row }: Format, onProgress: OnProgress): AsyncGenerator<string> {
-  let total = Math.max(1, await roughCount(target));
+/** All stock entries as the text of a file, in parts. */
+export async function* stockText(
+  { documents, stockTable }: Target,
+  format: Format,
+  onProgress: OnProgress = () => undefined,
+): AsyncGenerator<string> {
+  // DynamoDB counts the items of a table every six hours: good enough for a bar.
+  const { Table } = await documents.send(new DescribeTableCommand({ TableName: stockTable }));
+  const [head, row] = formats[format];
   let written = 0;
-  onProgress(written, total);
+  const report = (): void => onProgress(written, Math.max(1, Table?.ItemCount ?? 0, written));
+  report();
   yield head;
-  for await (const page of stockList(target.documents, target.stockTable).all()) {
+  for await (const page of stockList(documents, stockTable).all()) {
     written += page.length;
-    total = Math.max(total, written);
-    onProgress(written, total);
+    report();
     yield page.map(row).join('');
   }
 }
@@ -75,10 +75,4 @@ async function* textOf(target: Target, { head, row }: Format, onProgress: OnProg
 /** What a shell expects of a program that was interrupted; `exit` listeners still run. */
 function stop(): never {
   process.exit(130);
-}
-
-/** DynamoDB counts the items of a table every six hours: good enough for a bar. */
-async function roughCount({ documents, stockTable }: Target): Promise<number> {
-  const { Table } = await documents.send(new DescribeTableCommand({ TableName: stockTable }));
-  return Table?.ItemCount ?? 0;
 }

@@ -1,14 +1,12 @@
 import { writeItems } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { readRecords } from './read-records.ts';
+import { number } from '../words.ts';
+import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind, Transfer } from './record-kinds.ts';
 
 /** Faults that are listed one by one; a file with more is likely of another format altogether. */
 const MAX_LISTED_FAULTS = 20;
-
-/** The ids of all rows are held in memory: these take a gigabyte. */
-const MAX_ROWS = 10_000_000;
 
 /**
  * Loads a file of records into the store.
@@ -18,28 +16,40 @@ const MAX_ROWS = 10_000_000;
  * @throws AdminError listing the faults of the file, or saying how far it got
  */
 export async function importRecords<Entry>(
-  file: string,
+  source: Source,
   kind: RecordKind<Entry>,
   target: () => Promise<Target>,
-  onProgress: OnProgress,
+  onProgress: OnProgress = () => undefined,
 ): Promise<Transfer> {
-  const count = await checkFile(file, kind);
+  const count = await checkedCount(source, kind);
   const store = await target();
-  await write(file, kind, store, (written) => onProgress(written, count), count);
+  let written = 0;
+  onProgress(written, count);
+  try {
+    await writeItems(store.documents, kind.tableOf(store), entriesOf(source, kind), kind.toItem, (added) => {
+      written += added;
+      onProgress(written, count);
+    });
+  } catch (error) {
+    throw new AdminError(
+      `The import stopped after ${number(written)} of ${number(count)} ${kind.names[1]}: ${reasonOf(error)}. ` +
+        'Run the same command again: it writes all of them once more.',
+    );
+  }
   return { count, place: store.place };
 }
 
 /** Reads the whole file once before anything is written. @returns the number of rows @throws AdminError listing faults */
-async function checkFile<Entry>(file: string, kind: RecordKind<Entry>): Promise<number> {
+async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Promise<number> {
   /** By value: the digits as text would keep the whole line in memory that they were cut from. */
   const lines = new Map<bigint, number>();
   const listed: string[] = [];
   let faults = 0;
   const add = (line: number, fault: string): void => {
     faults += 1;
-    if (faults <= MAX_LISTED_FAULTS) listed.push(`${file}:${line}: ${fault}`);
+    if (faults <= MAX_LISTED_FAULTS) listed.push(`${source.name}:${line}: ${fault}`);
   };
-  for await (const row of readRecords(file, kind)) {
+  for await (const row of readRecords(source, kind)) {
     if ('fault' in row) {
       add(row.line, row.fault);
       continue;
@@ -48,46 +58,19 @@ async function checkFile<Entry>(file: string, kind: RecordKind<Entry>): Promise<
     const earlier = lines.get(id);
     if (earlier === undefined) lines.set(id, row.line);
     else add(row.line, `${kind.idField} ${id} is on line ${earlier} too`);
-    if (lines.size > MAX_ROWS) {
-      throw new AdminError(`${file} has more than ${number(MAX_ROWS)} rows: split it. Nothing was written.`);
-    }
   }
   if (faults > 0) {
     if (faults > listed.length) listed.push(`… and ${number(faults - listed.length)} more`);
     const rows = faults === 1 ? '1 row is wrong' : `${number(faults)} rows are wrong`;
     throw new AdminError([...listed, `${rows}. Nothing was written.`].join('\n'));
   }
-  if (lines.size === 0) throw new AdminError(`${file} has no rows. Nothing was written.`);
+  if (lines.size === 0) throw new AdminError(`${source.name} has no rows. Nothing was written.`);
   return lines.size;
 }
 
-async function write<Entry>(
-  file: string,
-  kind: RecordKind<Entry>,
-  store: Target,
-  onWritten: (written: number) => void,
-  count: number,
-): Promise<void> {
-  let written = 0;
-  onWritten(written);
-  try {
-    await writeItems(store.documents, kind.tableOf(store), entriesOf(file, kind), kind.toItem, (added) => {
-      written += added;
-      onWritten(written);
-    });
-  } catch (error) {
-    throw new AdminError(
-      `The import stopped after ${number(written)} of ${number(count)} ${kind.names[1]}: ${reasonOf(error)}. ` +
-        'Run the same command again: it writes all of them once more.',
-    );
-  }
-}
-
-async function* entriesOf<Entry>(file: string, kind: RecordKind<Entry>): AsyncGenerator<Entry> {
-  for await (const row of readRecords(file, kind)) {
-    if ('fault' in row) throw new AdminError(`${file} was changed while it was read (line ${row.line})`);
+async function* entriesOf<Entry>(source: Source, kind: RecordKind<Entry>): AsyncGenerator<Entry> {
+  for await (const row of readRecords(source, kind)) {
+    if ('fault' in row) throw new AdminError(`${source.name} was changed while it was read (line ${row.line})`);
     yield row.entry;
   }
 }
-
-const number = (value: number): string => value.toLocaleString('en');

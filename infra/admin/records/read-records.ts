@@ -1,65 +1,155 @@
 import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin-error.ts';
-import { csvRows, type FileRow, jsonlRows } from './file-rows.ts';
 import { type Format, formatsOf, type RecordKind } from './record-kinds.ts';
 
-/** A row of a file: the record, or what is wrong with it. */
-export type RecordRow<Entry> =
-  { readonly line: number; readonly entry: Entry } | { readonly line: number; readonly fault: string };
+/** A file to be read, from its beginning each time. */
+export interface Source {
+  /** What the admin knows it by. */
+  readonly name: string;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
 
+/** What is wrong with a row of a file. */
+interface Fault {
+  readonly line: number;
+  readonly fault: string;
+}
+
+/** Above what any record needs, so that a file that is none of ours does not fill the memory. */
+export const MAX_ROW_BYTES = 1_048_576;
 /** Faults of one row that are named. */
 const MAX_NAMED_FAULTS = 5;
 /** Characters of a fault, which may quote the file. */
 const MAX_FAULT_LENGTH = 200;
 
-const readers: Readonly<Record<Format, (file: string, fields: v.ObjectEntries) => AsyncIterable<FileRow>>> = {
+/**
+ * Reads a file of records row by row, whatever its size: each with its line as a record, or what is wrong with it.
+ *
+ * @param source its name has one of the endings of the kind: `.csv` (its first line names the columns) or `.jsonl`
+ * @throws AdminError where the file cannot be read or is of another format
+ */
+export async function* readRecords<Entry>(
+  source: Source,
+  kind: RecordKind<Entry>,
+): AsyncGenerator<{ readonly line: number; readonly entry: Entry } | Fault> {
+  const ending = extname(source.name).toLowerCase();
+  const format = kind.formats.find((known) => known === ending);
+  if (!format) {
+    const reason = kind.formatReason === undefined ? '' : `: ${kind.formatReason}`;
+    throw new AdminError(`Cannot import ${source.name}: its name must end in ${formatsOf(kind)}${reason}.`);
+  }
+  try {
+    for await (const row of readers[format](source, kind.schema.entries)) {
+      const { line } = row;
+      yield 'fault' in row ? { line, fault: oneLine(row.fault) } : { line, ...check(row.value, kind) };
+    }
+  } catch (error) {
+    throw new AdminError(`Cannot read ${source.name}: ${reasonOf(error)}`);
+  }
+}
+
+/** A row as it stands in the file, or why it cannot be read. */
+type Row = { readonly line: number; readonly value: unknown } | Fault;
+
+const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries) => AsyncGenerator<Row>>> = {
   '.csv': csvRows,
   '.jsonl': jsonlRows,
 };
 
-/**
- * Reads a file of records row by row, whatever its size.
- *
- * @param file path with one of the endings of the kind: `.csv` (its first line names the columns) or `.jsonl`
- * @throws AdminError where the file cannot be read or is of another format
- */
-export async function* readRecords<Entry>(file: string, kind: RecordKind<Entry>): AsyncGenerator<RecordRow<Entry>> {
-  const ending = extname(file).toLowerCase();
-  const format = kind.formats.find((known) => known === ending);
-  if (!format) throw new AdminError(wrongEnding(file, kind));
+/** @param fields what a row may have: a cell is read as the value that its field has */
+async function* csvRows({ open }: Source, fields: v.ObjectEntries): AsyncGenerator<Row> {
+  const parser = parseCsv({
+    bom: true,
+    columns: true,
+    // Spreadsheets of half the world put semicolons; no cell of ours has either.
+    delimiter: [',', ';'],
+    info: true,
+    max_record_size: MAX_ROW_BYTES,
+    skip_empty_lines: true,
+    trim: true,
+    cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column]?.type)),
+  });
+  const input = Readable.from(open(), { objectMode: false });
+  input.on('error', (error) => parser.destroy(error)).pipe(parser);
   try {
-    for await (const row of readers[format](file, kind.schema.entries)) yield check(row, kind);
+    for await (const { record, info } of parser) yield { line: info.lines, value: record };
   } catch (error) {
-    throw new AdminError(`Cannot read ${file}: ${reasonOf(error)}`);
+    if (!(error instanceof CsvError)) throw error;
+    yield { line: Number(error.lines ?? 0), fault: error.message };
   }
 }
 
-function wrongEnding<Entry>(file: string, { formats, formatReason }: RecordKind<Entry>): string {
-  const reason = formatReason === undefined ? '' : `: ${formatReason}`;
-  return `Cannot import ${file}: its name must end in ${formatsOf({ formats })}${reason}.`;
+/** What a cell means. Text that means nothing stays text, for the rules of its field to refuse. */
+function cellValue(text: string, type: string | undefined): unknown {
+  if (type === 'number') return /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : text;
+  // Spreadsheets write them in capitals.
+  if (type === 'boolean') return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text;
+  if (type === 'optional') return text === '' ? undefined : text;
+  return text;
 }
 
-function check<Entry>(row: FileRow, kind: RecordKind<Entry>): RecordRow<Entry> {
-  if ('fault' in row) return { line: row.line, fault: oneLine(row.fault) };
-  const { line, value } = row;
+const LINE_FEED = 0x0a;
+
+/** A JSON value a line. */
+async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
+  let line = 0;
+  let rest: Uint8Array = new Uint8Array();
+  for await (const chunk of open()) {
+    const bytes: Buffer = Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
+      yield* jsonRow((line += 1), bytes.subarray(start, end));
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+    if (rest.length > MAX_ROW_BYTES) break;
+  }
+  yield* jsonRow(line + 1, rest);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Fields, at any depth, that are int64: as JavaScript numbers they would lose digits. */
+const int64Fields = new Set(['id', 'petId']);
+
+/** The row of a line; none where that is empty. An int64 comes as its digits, whether it is a number or text. */
+function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
+  if (bytes.length > MAX_ROW_BYTES) {
+    yield { line, fault: `is longer than ${MAX_ROW_BYTES} bytes: it must be one record a line` };
+    return;
+  }
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    yield { line, fault: 'is not UTF-8 text' };
+    return;
+  }
+  if (text.trim() === '') return;
+  try {
+    const value: unknown = JSON.parse(text, (key, field: unknown, context?: { source?: string }) =>
+      typeof field === 'number' && int64Fields.has(key) ? context?.source : field,
+    );
+    yield { line, value };
+  } catch (error) {
+    yield { line, fault: `is not valid JSON (${reasonOf(error)})` };
+  }
+}
+
+function check<Entry>(value: unknown, kind: RecordKind<Entry>): { readonly entry: Entry } | { readonly fault: string } {
+  const { entries } = kind.schema;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { line, fault: `must be an object with ${requiredFields(kind.schema.entries)}` };
+    const required = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');
+    return { fault: `must be an object with ${new Intl.ListFormat('en-GB').format(required)}` };
   }
   const result = v.safeParse(kind.schema, value, { abortPipeEarly: true });
-  return result.success ? { line, entry: result.output } : { line, fault: describe(result.issues, kind) };
-}
-
-/** `petId, quantity and status`. */
-function requiredFields(entries: v.ObjectEntries): string {
-  const names = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');
-  return new Intl.ListFormat('en-GB').format(names);
-}
-
-function describe<Entry>(issues: readonly v.BaseIssue<unknown>[], kind: RecordKind<Entry>): string {
-  const faults = issues.slice(0, MAX_NAMED_FAULTS).map((issue) => oneLine(describeIssue(issue, kind)));
-  const more = issues.length - faults.length;
-  return [...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  if (result.success) return { entry: result.output };
+  const faults = result.issues.slice(0, MAX_NAMED_FAULTS).map((issue) => oneLine(describeIssue(issue, kind)));
+  const more = result.issues.length - faults.length;
+  return { fault: [...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; ') };
 }
 
 function describeIssue<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKind<Entry>): string {
@@ -67,8 +157,7 @@ function describeIssue<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: Re
   if (issue.type !== 'strict_object') return `${field} ${issue.message}, not ${issue.received}`;
   if (issue.expected === 'Object') return `${field} must be an object, not ${issue.received}`;
   if (issue.expected !== 'never') return `${field} is missing`;
-  const reason = foreignFields?.get(field);
-  return reason === undefined ? `${field} is not known` : `${field} ${reason}`;
+  return `${field} ${foreignFields?.get(field) ?? 'is not known'}`;
 }
 
 /** A fault may quote what stands in the file: line ends, and whatever else a terminal would act on. */

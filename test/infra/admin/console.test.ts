@@ -13,7 +13,7 @@ afterAll(() => world.close());
 
 /** An admin's browser, as far as the console can tell. */
 class Visitor {
-  readonly #app: Hono = createConsole({ target: world.target, stage: undefined, origin: ORIGIN, token: TOKEN });
+  readonly #app: Hono = createConsole(world.target, ORIGIN, TOKEN);
   readonly #headers: Record<string, string> = { Host: '127.0.0.1:4000', 'Sec-Fetch-Site': 'same-origin' };
 
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {

@@ -1,52 +1,27 @@
 import { stripVTControlCharacters } from 'node:util';
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { awsReason, reasonOf } from '../../../infra/admin/admin-error.ts';
-import { print, table } from '../../../infra/admin/commands/output.ts';
+import { table } from '../../../infra/admin/commands/output.ts';
+import { bar, colour, usageChart } from '../../../infra/admin/commands/usage-command.ts';
 import { number, percent, time } from '../../../infra/admin/words.ts';
 
-describe('in a pipe', () => {
-  const { isTTY } = process.stdout;
-
-  beforeEach(() => {
-    process.stdout.isTTY = false;
-  });
-
-  afterEach(() => {
-    jest.restoreAllMocks();
-    process.stdout.isTTY = isTTY;
-  });
-
-  test('a table is lines of values with tabs between them, whatever their width', () => {
-    const rows = [
-      ['1', 'Pet & Söhne'],
-      ['22', ''],
-    ];
-    expect(table(['id', 'name'], rows, [0])).toBe('id\tname\n1\tPet & Söhne\n22\t');
-  });
-
-  test('a result is, for scripts, one JSON value in one line, and its text is not even made', () => {
-    const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-    const text = jest.fn(() => 'It worked.');
-    print({ json: true }, { name: 'a\nb', list: [1, null] }, text);
-    expect(write.mock.calls).toEqual([['{"name":"a\\nb","list":[1,null]}\n']]);
-    expect(text).not.toHaveBeenCalled();
-  });
-});
-
-describe('in a terminal', () => {
+describe('A table', () => {
   const { isTTY, columns } = process.stdout;
   afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
 
+  const head = ['id', 'name', 'plan'];
   const keyRow = ['2qgnldiehw', 'Acme Pets of the Northern Coast', 'free'];
+
   test.each([
+    ['in a pipe is values with tabs between them', undefined, [head.join('\t'), keyRow.join('\t')]],
     [
-      'of 60 columns fits as it is',
+      'fits a terminal of 60 columns as it is',
       60,
       ['id          name                             plan', '2qgnldiehw  Acme Pets of the Northern Coast  free'],
     ],
     [
-      'that is too narrow breaks its widest column',
+      'breaks its widest column where the terminal is too narrow',
       45,
       [
         'id          name                       plan',
@@ -55,14 +30,20 @@ describe('in a terminal', () => {
       ],
     ],
     [
-      'that is narrower than its words becomes lists',
+      'becomes lists where the terminal is narrower than its words',
       25,
       ['id    2qgnldiehw', 'name  Acme Pets of the Northern Coast', 'plan  free'],
     ],
-  ])('a table %s', (_, width, lines) => {
-    Object.assign(process.stdout, { isTTY: true, columns: width });
-    const drawn = stripVTControlCharacters(table(['id', 'name', 'plan'], [keyRow]));
+  ])('%s', (_, width, lines) => {
+    Object.assign(process.stdout, { isTTY: width !== undefined, columns: width });
+    const drawn = stripVTControlCharacters(table(head, [keyRow]));
     expect(drawn.split('\n').map((line) => line.trimEnd())).toEqual(lines);
+  });
+
+  test('has the right edges of its numbers below each other', () => {
+    Object.assign(process.stdout, { isTTY: true, columns: 80 });
+    expect(stripVTControlCharacters(table(['n', 'x'], [['7', 'a']], [0])).split('\n')).toEqual(['n  x  ', '7  a  ']);
+    expect(stripVTControlCharacters(table(['used', 'x'], [['7', 'a']], [0]))).toContain('   7  a');
   });
 });
 
@@ -72,9 +53,36 @@ test('Numbers, shares and times read as people write them', () => {
   expect(time('2026-11-21T12:30:59.999Z')).toBe('2026-11-21 12:30 UTC');
 });
 
+describe('The chart of usage', () => {
+  test.each([
+    ['anything at all', 1e-9, '▏', 'green'],
+    ['one and a half', 12 / 320, '█▌', 'green'],
+    ['the first yellow', 0.7, '█'.repeat(28), 'yellow'],
+    ['the first red', 0.9, '█'.repeat(36), 'red'],
+    ['more than all of it, after a move to a smaller plan', 3, '█'.repeat(40), 'red'],
+  ] as const)('has a bar of %s', (_, share, text, name) => {
+    expect(bar(share)).toBe(text);
+    expect(colour(share)).toBe(name);
+  });
+
+  test('has a line for each day, but one for days in a row without requests; today has its own', () => {
+    const days = [0, 0, 0, 1_500, 0, 0].map((requests, at) => ({ date: `2026-11-1${at}`, requests }));
+    const chart = usageChart({ id: 'a', name: 'acme', plan: 'free', perDay: 1_000, days });
+
+    expect(stripVTControlCharacters(chart).split('\n')).toEqual([
+      'acme, free: requests a day, of 1,000',
+      '',
+      '2026-11-10 to 2026-11-12: none',
+      `2026-11-13  ${'█'.repeat(40)} 1,500  150.0 %`,
+      `2026-11-14  ${' '.repeat(40)}     0    0.0 %`,
+      `2026-11-15  ${' '.repeat(40)}     0    0.0 %`,
+    ]);
+  });
+});
+
 const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });
 
-describe('reasonOf', () => {
+describe('The reason of a failure', () => {
   const hint =
     'Deserialization error: to see the raw response, inspect the hidden field {error}.$response on this object.';
 
@@ -87,18 +95,16 @@ describe('reasonOf', () => {
   ])('is %s', (_, error, reason) => {
     expect(reasonOf(error)).toBe(reason);
   });
-});
 
-describe('awsReason', () => {
   test.each([
     [new TooManyRequestsException({ message: 'Too\nmany.', $metadata: {} }), 'Too many (TooManyRequestsException)'],
     [named('socket hang up', 'TimeoutError'), 'socket hang up (TimeoutError)'],
-  ])('tells of %s', (error, reason) => {
+  ])('is that of AWS for %s', (error, reason) => {
     expect(awsReason(error)).toBe(`AWS could not be used: ${reason}`);
   });
 
   test.each([new TypeError('x is undefined'), Object.assign(new Error('bad'), { code: 'ERR_INVALID_ARG_TYPE' })])(
-    'leaves %s, a mistake of our own, to others',
+    'is not that of AWS for %s, a mistake of our own',
     (error) => {
       expect(awsReason(error)).toBeUndefined();
     },

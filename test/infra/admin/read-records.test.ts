@@ -1,20 +1,22 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
-import { MAX_ROW_BYTES } from '../../../infra/admin/records/file-rows.ts';
-import { readRecords } from '../../../infra/admin/records/read-records.ts';
+
+import { MAX_ROW_BYTES, readRecords } from '../../../infra/admin/records/read-records.ts';
 import { orders, pets, type RecordKind, stockEntries } from '../../../infra/admin/records/record-kinds.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const LARGEST = '9223372036854775807';
 const SMALLEST = '-9223372036854775808';
 
-const folder = temporaryFolder();
+/** So much the disk hands over at a time. */
+const CHUNK = 65_536;
 
 function read<Entry>(kind: RecordKind<Entry>, name: string, content: string | Uint8Array) {
-  const file = join(folder, name);
-  writeFileSync(file, content);
-  return Array.fromAsync(readRecords(file, kind));
+  const bytes = Buffer.from(content);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, at) =>
+    bytes.subarray(at * CHUNK, (at + 1) * CHUNK),
+  );
+  return Array.fromAsync(readRecords({ name, open: () => Readable.from(chunks) }, kind));
 }
 
 const fault = (line: number, text: string) => ({ line, fault: expect.stringContaining(text) });
@@ -88,7 +90,7 @@ describe('a JSON Lines file of stock', () => {
     const petIds = Array.from({ length: 5_000 }, (_, index) => 2n ** 62n + BigInt(index));
     const text = petIds.map((petId) => `{"petId":${petId},"quantity":1,"status":"sold"}\r\n`).join('');
     const rows = await read(stockEntries, 'd.jsonl', text);
-    expect(text.length).toBeGreaterThan(3 * 65_536);
+    expect(text.length).toBeGreaterThan(3 * CHUNK);
     expect(rows).toEqual(
       petIds.map((petId, index) => ({
         line: index + 1,
@@ -173,8 +175,8 @@ describe('a file of pets', () => {
   });
 });
 
-test('A file that is not there is named', async () => {
-  const reading = Array.fromAsync(readRecords(join(folder, 'none.csv'), stockEntries));
+test.each(['none.csv', 'none.jsonl'])('A file that is not there is named: %s', async (name) => {
+  const reading = Array.fromAsync(readRecords({ name, open: () => createReadStream(name) }, stockEntries));
 
-  await expect(reading).rejects.toThrow(/Cannot read .*none\.csv: .*ENOENT/);
+  await expect(reading).rejects.toThrow(/^Cannot read none\.\w+: .*ENOENT/);
 });

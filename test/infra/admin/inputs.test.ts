@@ -1,0 +1,71 @@
+import { InvalidArgumentError } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AdminError } from '../../../infra/admin/admin-error.ts';
+import { limitsOn, parseDuration, parseFutureTime, parseName, wholeNumberUpTo } from '../../../infra/admin/inputs.ts';
+import { stages } from '../../../infra/stages.ts';
+import { type PlanId, plans } from '../../../shared/keys/plans.ts';
+import { HostClock } from '../../support/host-clock.ts';
+
+const upTo1000 = wholeNumberUpTo(1_000);
+
+let clock: HostClock;
+beforeAll(() => {
+  clock = new HostClock();
+  clock.moveTo(Date.parse('2027-03-04T12:00:00Z'));
+});
+afterAll(() => clock.release());
+
+test.each<[(text: string) => unknown, string, unknown]>([
+  [parseName, ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
+  [parseName, 'x'.repeat(100), 'x'.repeat(100)],
+  [parseDuration, '30m', 1_800_000],
+  [parseDuration, '2w', 1_209_600_000],
+  [parseDuration, '10y', 315_576_000_000],
+  [parseFutureTime, '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
+  [parseFutureTime, '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
+  [parseFutureTime, '90d', Date.parse('2027-06-02T12:00:00Z')],
+  [upTo1000, '1000', 1_000],
+])('%p takes %j for %j', (parse, text, value) => {
+  expect(parse(text)).toBe(value);
+});
+
+describe.each<[(text: string) => unknown, string, string[]]>([
+  [parseName, 'It must be 1 to 100 characters', ['  ', 'x'.repeat(101), 'a\nb', 'a\u0085b']],
+  [parseDuration, 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y', '999999w']],
+  [parseFutureTime, 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
+  [parseFutureTime, 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
+  [upTo1000, 'It must be a whole number from 1 to 1,000.', ['0', '1.0', '1e2', '007', '1001']],
+])('%p says "%s…"', (parse, message, texts) => {
+  test.each(texts)('of %j', (text) => {
+    expect(() => parse(text)).toThrow(message);
+    expect(() => parse(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('limits that are agreed', () => {
+  const agreed = { perMinute: 5, perDay: 50 };
+  const parts = [{ perMinute: 5 }, { perDay: 50 }];
+
+  test('are demanded by Enterprise, both of them', () => {
+    expect(limitsOn('enterprise', agreed)).toEqual(agreed);
+    for (const part of [{}, ...parts]) expect(() => limitsOn('enterprise', part)).toThrow(AdminError);
+  });
+
+  test.each<Exclude<PlanId, 'enterprise'>>(['free', 'pro', 'business'])('are refused by %s, each of them', (plan) => {
+    expect(limitsOn(plan, {})).toEqual(plans[plan].limits);
+    for (const part of [agreed, ...parts])
+      expect(() => limitsOn(plan, part)).toThrow(`The plan ${plan} has fixed limits.`);
+  });
+
+  test('are not beyond what a stage has room for', () => {
+    const { perMinute, perDay } = stages.production.mostForEnterprise;
+    const beyond = { perMinute, perDay: perDay + 1 };
+
+    expect(limitsOn('enterprise', { perMinute, perDay }, 'production')).toEqual({ perMinute, perDay });
+    expect(limitsOn('enterprise', beyond)).toEqual(beyond);
+    for (const limits of [beyond, { perMinute: perMinute + 1, perDay }])
+      expect(() => limitsOn('enterprise', limits, 'production')).toThrow(
+        'production agrees to 60000 a minute and 86400000 a day at most.',
+      );
+  });
+});
