@@ -72,27 +72,27 @@ async function wholeList<Entry, Status extends string>(
 ): Promise<Reply<Readable>> {
   const parts = entries.all(status);
   const first = await parts.next();
-  let timer: NodeJS.Timeout | undefined;
-  /** From part to part the reader has so long: one that takes nothing costs the function's time. */
-  const timed = (part: string): string => {
-    clearTimeout(timer);
-    timer = setTimeout(() => stream.destroy(new Error('The reader has stalled')), idleTimeoutMs);
-    return part;
+  /** Hands a part on. The reader has so long to take it: one that takes nothing costs the function's time. */
+  const handOn = function* (part: string): Generator<string> {
+    const timer = setTimeout(() => stream.destroy(new Error('The reader has stalled')), idleTimeoutMs);
+    try {
+      yield part;
+    } finally {
+      clearTimeout(timer);
+    }
   };
   const jsonArray = async function* (): AsyncGenerator<string> {
     let separator = '[';
     try {
       for (let part = first; !part.done; part = await parts.next()) {
         if (part.value.length === 0) continue;
-        yield timed(separator + part.value.map(toJson).join(','));
+        yield* handOn(separator + part.value.map(toJson).join(','));
         separator = ',';
       }
-      yield timed(separator === '[' ? '[]' : ']');
+      yield* handOn(separator === '[' ? '[]' : ']');
     } catch (error) {
       logError('A list broke off after its answer had begun', error, { requestId });
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   };
   const stream = Readable.from(jsonArray());

@@ -186,6 +186,15 @@ describe.each([
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
 
+  test('is not cut off where the store, and not the reader, takes long', async () => {
+    const list = new PagedList(2, 0, 2);
+    list.before = () => setTimeout(60);
+    const answer = await answerOf(list, { headers, idleTimeoutMs: 50 });
+
+    expect(answer.failure).toBeUndefined();
+    expect(isJson(textOf(answer))).toBe(true);
+  });
+
   test('that breaks off fails, is logged, and is no complete list', async () => {
     const list = new PagedList(2, 2, 2);
     const failure = new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') });
