@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 
 const functionsFolder = join(import.meta.dirname, '../../functions');
+const standIns = join(import.meta.dirname, 'sdk-stand-ins.ts');
 
 /** How every function is bundled: what starts fastest (CommonJS, ES module sources, only what a Lambda uses). */
 export function bundleOptions(name: string): BuildOptions {
@@ -19,9 +20,9 @@ export function bundleOptions(name: string): BuildOptions {
     // An `import('node:http')` reads every export of it, and some of these load half of Node.
     supported: { 'dynamic-import': false },
     alias: {
-      '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'lambda-credentials.ts'),
-      '@aws-sdk/middleware-endpoint-discovery': join(import.meta.dirname, 'no-endpoint-discovery.ts'),
-      '@smithy/core/event-streams': join(import.meta.dirname, 'no-event-streams.ts'),
+      '@aws-sdk/credential-provider-node': standIns,
+      '@aws-sdk/middleware-endpoint-discovery': standIns,
+      '@smithy/core/event-streams': standIns,
     },
   };
 }

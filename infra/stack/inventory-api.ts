@@ -25,9 +25,9 @@ import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context
 import { allowedRequestHeaders } from '../../shared/http/cors.ts';
 import { securityHeaders } from '../../shared/http/security-headers.ts';
 import { TRACED_SHARE } from '../costs/prices.ts';
-import type { StageSettings } from '../stages.ts';
+import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { VERSION_SEGMENT } from './exports.ts';
+import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import type { OperationFunctions } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -46,19 +46,10 @@ const DRAWN: readonly OperationId[] = ['getPet'];
 /** How long a browser may remember what a preflight said: an hour. */
 const PREFLIGHT_SECONDS = 3_600;
 
-type ApiSettings = Pick<
-  StageSettings,
-  'logRetentionDays' | 'throttle' | 'mostForEnterprise' | 'lists' | 'alarms' | 'dashboard'
->;
-
-export interface InventoryApiProps extends ApiSettings {
-  readonly name: string;
+export interface InventoryApiProps extends StageSettings {
   /** Origin of the reference page, whose try-it calls the API from a browser. */
   readonly pageOrigin: string;
-  readonly allowedOrigins?: readonly string[];
   readonly functions: OperationFunctions;
-  /** Leave the API no address but its own name. */
-  readonly hasOwnDomain: boolean;
 }
 
 /** The REST API: every method authorised and metered, every operation on its own function, the rest on the fallback. */
@@ -71,10 +62,10 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { name, functions, pageOrigin, allowedOrigins = [], logRetentionDays, hasOwnDomain, lists } = props;
-    this.name = name;
+    const { functions, pageOrigin, allowedOrigins = [], logRetentionDays, apiDomain, lists } = props;
+    this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
-      handler: functions.authorizer.live,
+      handler: functions.byName.authorizer.live,
       // No identity source and no caching: every request reaches the authorizer, and is counted by it.
       identitySources: [],
       resultsCacheTtl: Duration.seconds(0),
@@ -82,10 +73,11 @@ export class InventoryApi extends Construct {
     dropEmptyIdentitySource(authorizer);
     this.accessLogs = new ServiceLogs(this, 'AccessLogs', { logRetentionDays });
     this.restApi = new RestApi(this, 'RestApi', {
-      restApiName: name,
+      restApiName: this.name,
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       endpointTypes: [EndpointType.REGIONAL],
-      disableExecuteApiEndpoint: hasOwnDomain,
+      // With a name of its own, the API has no other address.
+      disableExecuteApiEndpoint: apiDomain !== undefined,
       cloudWatchRole: true,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
@@ -106,7 +98,7 @@ export class InventoryApi extends Construct {
   }
 
   /** API Gateway would make this group itself, and keep it for ever. */
-  #keepExecutionLogs(logRetentionDays: ApiSettings['logRetentionDays']): void {
+  #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
     const { restApiId, deploymentStage } = this.restApi;
     const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${VERSION_SEGMENT}`;
     deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
@@ -140,12 +132,11 @@ export class InventoryApi extends Construct {
   }
 
   #route(functions: OperationFunctions, origins: readonly string[], listTimeout: Duration): void {
-    const { operations: operationFunctions, fallback } = functions;
-    const toFallback = integration(fallback);
+    const toFallback = integration(functions.byName.fallback);
     const paths = new Set<string>();
     for (const id of operationIds()) {
       const { method, path } = operations[id];
-      const target = operationFunctions[id];
+      const target = functions.byName[id];
       const proxy = STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target);
       for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
       paths.add(path);
@@ -218,7 +209,7 @@ export class InventoryApi extends Construct {
  *
  * @throws Error where the throttle is below what one customer may send
  */
-function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: ApiSettings) {
+function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: StageSettings) {
   const least = Math.ceil(mostForEnterprise.perMinute / 60);
   if (throttle.requestsPerSecond < least) {
     throw new Error(`throttle.requestsPerSecond must be ${least} at least: an Enterprise customer may send as many`);

@@ -3,14 +3,12 @@ import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings } from '../stages.ts';
 import { AccountBudget } from './account-budget.ts';
-import { ApiDomain } from './api-domain.ts';
-import { baseUrlAt } from './exports.ts';
+import { ApiDomain, baseUrlAt } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
-import { CanaryRelease } from './release.ts';
-import { ReleaseProof } from './release-proof.ts';
+import { CanaryRelease, ReleaseProof } from './release.ts';
 import { Tables } from './tables.ts';
 import { internalIdentifier, UsagePlans } from './usage-plans.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
@@ -35,20 +33,16 @@ export class InventoryStack extends Stack {
       overflowIdentifier: internalIdentifier(this, 'Overflow'),
       interimIdentifier: internalIdentifier(this, 'Interim'),
     });
-    const api = new InventoryApi(this, 'Api', {
-      ...settings,
-      name: `Pet store inventory (${name})`,
-      functions,
-      hasOwnDomain: apiDomain !== undefined,
-    });
+    const api = new InventoryApi(this, 'Api', { ...settings, functions });
     const { restApi } = api;
-    if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, api });
+    if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, restApi });
     const firewall = this.#protect(restApi.deploymentStage, settings);
     new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
 
     new ReleaseProof(this, 'Proof', { ...settings, functions: functions.all });
-    const { rollback } = new Monitoring(this, 'Monitoring', { ...settings, api, functions, keySync, tables, firewall });
+    const monitored = { api, functions, keySync, tables, firewall };
+    const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
     if (settings.release === 'canary') {
       const atOnce = settings.atOnce || settings.replacedTables !== undefined;
       new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback, atOnce });
