@@ -19,7 +19,13 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
-import { methodsFor, methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
+import {
+  methodsFor,
+  methodsOf,
+  type Operation,
+  type OperationId,
+  operations,
+} from '../../shared/contract/operations.ts';
 import { allowedMethods } from '../../shared/http/allowed-methods.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { allowedRequestHeaders } from '../../shared/http/cors.ts';
@@ -91,9 +97,11 @@ export class InventoryApi extends Construct {
     allowNoOldTls(this.restApi);
     this.#sampleTraces();
     this.#keepExecutionLogs(logRetentionDays);
-    this.#route(functions, [pageOrigin, ...allowedOrigins], Duration.seconds(lists.seconds));
+    this.#route(functions, [pageOrigin, ...allowedOrigins], lists.seconds);
     addGatewayResponses(this.restApi, pageOrigin, allowedOrigins.length > 0);
-    this.#releaseAfter(functions.all);
+    // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
+    // there, and the API stays as it was.
+    this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
     this.#acknowledgeFindings();
   }
 
@@ -123,27 +131,16 @@ export class InventoryApi extends Construct {
     });
   }
 
-  /**
-   * A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
-   * there, and the API stays as it was.
-   */
-  #releaseAfter(functions: readonly ServiceFunction[]): void {
-    this.restApi.latestDeployment?.node.addDependency(...functions.map(({ live }) => live));
-  }
-
-  #route(functions: OperationFunctions, origins: readonly string[], listTimeout: Duration): void {
-    const toFallback = integration(functions.byName.fallback);
+  #route({ byName }: OperationFunctions, origins: readonly string[], listSeconds: number): void {
     const paths = new Set<string>();
-    for (const id of operationIds()) {
-      const { method, path } = operations[id];
-      const target = functions.byName[id];
-      const proxy = STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
+    for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
+      const proxy = integration(byName[id], STREAMED.has(id) ? listSeconds : undefined);
       for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
       paths.add(path);
     }
-    for (const path of ['/', ...paths, `/${ANY_PATH}`]) {
-      this.#addMethod(path, 'ANY', toFallback);
-    }
+    const toFallback = integration(byName.fallback);
+    for (const path of ['/', ...paths, `/${ANY_PATH}`]) this.#addMethod(path, 'ANY', toFallback);
     for (const path of paths) this.#addPreflight(path, origins);
   }
 
@@ -158,26 +155,20 @@ export class InventoryApi extends Construct {
       ...securityHeaders,
       ...Object.fromEntries(Object.entries(limitHeaders).map(([header, source]) => [header, unknownLimit[source]])),
     };
-    const parameters = Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, value]);
+    const parametersOf = <Value>(valueOf: (value: string) => Value): Record<string, Value> =>
+      Object.fromEntries(
+        Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, valueOf(value)]),
+      );
+    const template = others.length > 0 && { responseTemplates: { 'application/json': echoOf(others) } };
+    const literals = parametersOf((value) => `'${value}'`);
     const answer = new MockIntegration({
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
-      integrationResponses: [
-        {
-          statusCode: '204',
-          responseParameters: Object.fromEntries(parameters.map(([name, value]) => [name, `'${value}'`])),
-          ...(others.length > 0 && { responseTemplates: { 'application/json': echoOf(others) } }),
-        },
-      ],
+      integrationResponses: [{ statusCode: '204', responseParameters: literals, ...template }],
     });
     const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', answer, {
       authorizationType: AuthorizationType.NONE,
       apiKeyRequired: false,
-      methodResponses: [
-        {
-          statusCode: '204',
-          responseParameters: Object.fromEntries(parameters.map(([name]) => [String(name), true])),
-        },
-      ],
+      methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
     });
     const reason = 'A browser asks before it sends a key; the answer is the same for everybody.';
     acknowledge(method, 'APIG4', reason);
@@ -267,19 +258,9 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
-function integration({ live }: ServiceFunction): LambdaIntegration {
-  return new LambdaIntegration(live, { allowTestInvoke: false, timeout: Duration.seconds(29) });
-}
-
-/** API Gateway passes the answer on as it comes, whatever its size. */
-function streamingIntegration({ live }: ServiceFunction, timeout: Duration): LambdaIntegration {
-  return new LambdaIntegration(live, {
-    allowTestInvoke: false,
-    timeout,
-    responseTransferMode: ResponseTransferMode.STREAM,
-  });
-}
-
-function operationIds(): OperationId[] {
-  return Object.keys(operations).filter((id): id is OperationId => id in operations);
+/** @param streamedSeconds makes API Gateway pass the answer on as it comes, whatever its size, for as long as this */
+function integration({ live }: ServiceFunction, streamedSeconds?: number): LambdaIntegration {
+  const timeout = Duration.seconds(streamedSeconds ?? 29);
+  const streaming = streamedSeconds !== undefined && { responseTransferMode: ResponseTransferMode.STREAM };
+  return new LambdaIntegration(live, { allowTestInvoke: false, timeout, ...streaming });
 }

@@ -1,10 +1,11 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { type OperationId, operations } from '../../shared/contract/operations.ts';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';
+import { internalIdentifier } from './usage-plans.ts';
 
 type DynamoDBCall = 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
 
@@ -73,10 +74,6 @@ export interface OperationFunctionsProps extends Pick<
   'allowedOrigins' | 'petDeprecation' | 'logRetentionDays' | 'lists'
 > {
   readonly tables: Tables;
-  /** Usage identifier that refused requests are metered as. */
-  readonly overflowIdentifier: string;
-  /** Usage identifier that requests of keys just issued or moved are metered as. */
-  readonly interimIdentifier: string;
   /** Origin of the reference page. */
   readonly pageOrigin: string;
 }
@@ -92,7 +89,7 @@ export class OperationFunctions extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
-    const shared = environmentsOf(props);
+    const shared = environmentsOf(Stack.of(this), props);
     const made = Object.entries(definitions).map(([name, definition]) => [
       name,
       this.#add(name, definition, props, shared),
@@ -109,7 +106,7 @@ export class OperationFunctions extends Construct {
   ): ServiceFunction {
     const used = tableNames.filter((table) => calls[table]);
     const variables = [
-      Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables[table].tableName])),
+      Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
       ...environment.map((one) => shared[one]),
     ];
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
@@ -122,22 +119,22 @@ export class OperationFunctions extends Construct {
     });
     for (const table of used) {
       const actions = (calls[table] ?? []).map((call) => `dynamodb:${call}`);
-      Grant.addToPrincipal({ grantee, actions, resourceArns: tables.arnsOf(tables[table]) });
+      Grant.addToPrincipal({ grantee, actions, resourceArns: tables.arnsOf(table) });
     }
     return grantee;
   }
 }
 
 /** @throws Error where a setting is none that a function understands, before anything is deployed */
-function environmentsOf(props: OperationFunctionsProps) {
-  const { pageOrigin, allowedOrigins = [], petDeprecation } = props;
+function environmentsOf(stack: Stack, { pageOrigin, allowedOrigins = [], petDeprecation }: OperationFunctionsProps) {
   const all = [pageOrigin, ...allowedOrigins.map(checkedOrigin)].join(' ');
   return {
     page: { PAGE_ORIGIN: pageOrigin },
     origins: allowedOrigins.length > 0 ? { ALLOWED_ORIGINS: all } : {},
+    /** Usage identifiers that refused requests, and those of keys just issued or moved, are metered as. */
     meters: {
-      OVERFLOW_USAGE_IDENTIFIER: props.overflowIdentifier,
-      INTERIM_USAGE_IDENTIFIER: props.interimIdentifier,
+      OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(stack, 'Overflow'),
+      INTERIM_USAGE_IDENTIFIER: internalIdentifier(stack, 'Interim'),
     },
     streaming: { NODE_OPTIONS: STREAMING_NODE_OPTIONS },
     deprecation: {

@@ -91,7 +91,7 @@ export class MonitoringMetrics {
   }
 
   table(name: TableName, metricName: string): Metric {
-    const dimensions = { TableName: this.monitored.tables[name].tableName };
+    const dimensions = { TableName: this.monitored.tables.nameOf(name) };
     return this.#metric('AWS/DynamoDB', metricName, Stats.SUM, dimensions);
   }
 
