@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
@@ -38,9 +38,25 @@ export { handler };
 `;
 
 /** Bundles a function into a new temporary folder: `function.cjs` with its SDK, and `index.mjs`. No Docker is involved. */
-export function bundleFunction(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
-  buildSync({ ...bundleOptions(name), outfile: join(folder, 'function.cjs') });
-  writeFileSync(join(folder, 'index.mjs'), lambdaModule);
+export const bundleFunction = (name: string): string => join(bundleTogether([name]), name);
+
+/** Bundles functions into a new temporary folder, each into one of its name. Together they take half of the time. */
+function bundleTogether(names: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'functions-'));
+  const entryPoints = names.map((name) => ({ in: join(functionsFolder, `${name}.ts`), out: join(name, 'function') }));
+  buildSync({ ...bundleOptions(''), entryPoints, outdir: folder, outExtension: { '.js': '.cjs' } });
+  for (const name of names) writeFileSync(join(folder, name, 'index.mjs'), lambdaModule);
   return folder;
+}
+
+let bundles: string | undefined;
+
+/** The bundle of a function. All are made at the first call, and are there as long as the process: all stages have the same. */
+export function bundleOf(name: string): string {
+  if (bundles === undefined) {
+    const made = bundleTogether(readdirSync(functionsFolder).map((file) => file.replace(/\.ts$/, '')));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    bundles = made;
+  }
+  return join(bundles, name);
 }

@@ -2,19 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import {
-  agreedLimits,
-  type Costs,
-  costPerMillion,
-  costSettings,
-  DAYS_A_MONTH,
-  fixedMonthly,
-  fixedPartsOf,
-  meanUsage,
-  requestMix,
-  type RequestUsage,
-  totalOf,
-} from '../../infra/costs/cost-model.ts';
+import * as model from '../../infra/costs/cost-model.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { readAssembly } from '../../infra/local/assembly.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
@@ -23,7 +11,7 @@ import { orderItem, petItem, stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateApiKey } from '../../shared/keys/api-key.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
-import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, planIds, plans } from '../../shared/keys/plans.ts';
 import { countWrites } from '../support/recorded-calls.ts';
 import { KeysTable } from '../support/tables.ts';
 import { engineClient, manyPets } from './engine-client.ts';
@@ -44,9 +32,9 @@ export async function benchCosts(): Promise<Figure[]> {
     createApp(Object.values(stages), { outdir: assembly, referencePage: false }).synth();
     const { usages, figures } = await measureRequests(assembly);
     const fixed = stageNames.map((stage) => {
-      const parts = fixedPartsOf(readAssembly(assembly, stage).template);
+      const parts = model.fixedPartsOf(readAssembly(assembly, stage).template);
       const of = `${parts.alarmMetrics} alarm metrics, ${parts.dashboards} dashboards, ${parts.metrics} metrics, ${parts.webAcls} web ACLs with ${parts.webAclRules} rules, ${parts.kmsKeys} KMS keys`;
-      return row(`by the month, ${stage}`, `${usd(fixedMonthly(parts))} (${of})`);
+      return row(`by the month, ${stage}`, `${usd(model.fixedMonthly(parts))} (${of})`);
     });
     return [...figures, ...(await costsOfPlans(usages)), ...fixed];
   } finally {
@@ -54,20 +42,16 @@ export async function benchCosts(): Promise<Figure[]> {
   }
 }
 
-type MixedKind = keyof typeof requestMix;
-
-async function measureRequests(
-  assembly: string,
-): Promise<{ usages: Record<MixedKind, RequestUsage>; figures: Figure[] }> {
+async function measureRequests(assembly: string): Promise<{ usages: model.MixedUsages; figures: Figure[] }> {
   const measured = await MeasuredHost.start(assembly);
   const figures: Figure[] = [];
   try {
     await load(engineClient(measured.engine), measured.host.outputs);
-    const measure = async (kind: RequestKind): Promise<RequestUsage> => {
+    const measure = async (kind: RequestKind): Promise<model.RequestUsage> => {
       const usage = await measured.measure(kind);
       figures.push(
         row(`${kind.name}: takes`, describeUsage(usage)),
-        row(`${kind.name}: a million`, describeCosts(costPerMillion(usage, costSettings))),
+        row(`${kind.name}: a million`, describeCosts(model.costPerMillion(usage))),
       );
       return usage;
     };
@@ -116,20 +100,14 @@ async function load(client: DynamoDBDocumentClient, outputs: Readonly<Record<str
 }
 
 /** The mix on each plan, with the writes that counting takes at its full use, evenly over the day. */
-async function costsOfPlans(usages: Record<MixedKind, RequestUsage>): Promise<Figure[]> {
-  const mixed = meanUsage([
-    [usages.update, requestMix.update],
-    [usages.pet, requestMix.pet],
-    [usages.page, requestMix.page],
-  ]);
+async function costsOfPlans(usages: model.MixedUsages): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const plan of planIds) {
-    const limits = limitsOf(plan);
+    const limits = model.limitsOf(plan);
     const counting = await countingWrites(limits);
-    // Counting took one write while the mix was measured.
-    const costs = costPerMillion({ ...mixed, writeUnits: mixed.writeUnits - 1 + counting }, costSettings);
-    const requests = limits.perDay * DAYS_A_MONTH;
-    const month = (totalOf(costs) * requests) / 1_000_000;
+    const costs = model.costOfMix(usages, counting);
+    const requests = limits.perDay * model.DAYS_A_MONTH;
+    const month = (model.totalOf(costs) * requests) / 1_000_000;
     figures.push(
       row(`${plans[plan].title}: writes to count a request`, counting.toFixed(3)),
       row(`${plans[plan].title}: a million of the mix`, describeCosts(costs)),
@@ -137,11 +115,6 @@ async function costsOfPlans(usages: Record<MixedKind, RequestUsage>): Promise<Fi
     );
   }
   return figures;
-}
-
-function limitsOf(plan: PlanId): Limits {
-  const { limits } = plans[plan];
-  return limits === 'agreed' ? agreedLimits : limits;
 }
 
 /** Writes per request of a key whose requests of a day come evenly, one after the other; of at least 300 requests. */
@@ -171,16 +144,16 @@ async function countingWrites(limits: Limits): Promise<number> {
 
 const row = (what: string, measured: string): Figure => ({ what, measured, target: '–' });
 
-function describeUsage(usage: RequestUsage): string {
+function describeUsage(usage: model.RequestUsage): string {
   const { writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes } = usage;
   return `${number(writeUnits)} writes, ${number(readUnits)} reads, ${number(invocations)} functions, ${billedMs.toFixed(1)} ms, ${number(logBytes)} bytes of logs, ${number(answerBytes)} bytes of answer`;
 }
 
-function describeCosts(costs: Costs): string {
+function describeCosts(costs: model.Costs): string {
   const { gateway, lambda, dynamodb, logs, tracing, firewall, traffic } = costs;
   const parts = { gateway, Lambda: lambda, DynamoDB: dynamodb, logs, tracing, firewall, traffic };
   const texts = Object.entries(parts).map(([name, part]) => `${name} ${part.toFixed(2)}`);
-  return `${usd(totalOf(costs))} (${texts.join(', ')})`;
+  return `${usd(model.totalOf(costs))} (${texts.join(', ')})`;
 }
 
 const usd = (value: number): string =>

@@ -1,7 +1,6 @@
 import { type IWidget, type MathExpression, SingleValueWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import { priceRegion, prices, pricesTakenOn } from '../../costs/prices.ts';
+import { FUNCTION_MEMORY_MEGABYTES, priceRegion, prices, pricesTakenOn } from '../../costs/prices.ts';
 import { tableNames } from '../../stages.ts';
-import { FUNCTION_MEMORY_MEGABYTES } from '../service-function.ts';
 import { logGroupsOf, type MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
 import { graph, heading, queryTable } from './widgets.ts';
