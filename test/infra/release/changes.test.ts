@@ -177,7 +177,6 @@ describe('npm run changes with what is deployed', () => {
 
 test.each([
   ['no assembly', ['--app', 'infra'], /^ENOENT: no such file .*infra\/manifest\.json'?\n$/],
-  ['no such file', ['--app', replacing, '--against', replacing, '--allowed-by', 'none.md'], /^ENOENT: .*none\.md'\n$/],
   ['an option that it does not know', ['--all'], /^error: unknown option '--all'\n$/],
 ])('%s is told in one line', async (_, words, line) => {
   const { exitCode, stdout, stderr } = await changes(words);
