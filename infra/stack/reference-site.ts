@@ -114,17 +114,13 @@ function privateBucket(scope: Construct): IBucket {
 }
 
 function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {
-  acknowledge(distribution, 'CFR1', 'The reference is for API users wherever they are.');
-  acknowledge(distribution, 'CFR2', 'Static files without input: a firewall would have nothing to look at.');
-  acknowledge(
-    distribution,
-    'CFR3',
-    'Public files without secrets; the requests that matter are those to the API, which logs them.',
-  );
-  if (hasOwnDomain) return;
-  acknowledge(
-    distribution,
-    'CFR4',
-    "The certificate is CloudFront's own, which leaves the choice of the least TLS version to CloudFront; a domain of one's own would bring it.",
-  );
+  const reasons = {
+    CFR1: 'The reference is for API users wherever they are.',
+    CFR2: 'Static files without input: a firewall would have nothing to look at.',
+    CFR3: 'Public files without secrets; the requests that matter are those to the API, which logs them.',
+    ...(!hasOwnDomain && {
+      CFR4: "The certificate is CloudFront's own, which leaves the choice of the least TLS version to CloudFront; a domain of one's own would bring it.",
+    }),
+  };
+  for (const [rule, reason] of Object.entries(reasons)) acknowledge(distribution, rule, reason);
 }
