@@ -1,6 +1,6 @@
 import { App, BOOTSTRAP_QUALIFIER_CONTEXT, Stack, Stage } from 'aws-cdk-lib';
 import { acknowledgeNistRules } from './stack/acknowledge.ts';
-import { pageOriginOf } from './stack/exports.ts';
+import { pageOriginOf } from './stack/domains.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
 import { ReferenceContent } from './stack/reference-content.ts';
 import { ReferenceSite } from './stack/reference-site.ts';

@@ -12,11 +12,11 @@ import * as v from 'valibot';
 const parser = `
 import contextlib, io, json, shlex, sys
 from awscli.clidriver import create_clidriver
-said = []
+said, driver = [], create_clidriver()
 for command in json.load(sys.stdin):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        try: create_clidriver().main([*shlex.split(command)[1:], '--endpoint-url', 'http://127.0.0.1:1'])
+        try: driver.main([*shlex.split(command)[1:], '--endpoint-url', 'http://127.0.0.1:1'])
         except SystemExit: pass
     said.append(out.getvalue())
 print(json.dumps(said))

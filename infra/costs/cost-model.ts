@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { errorCatalogue } from '../../shared/contract/errors.ts';
 import { operations } from '../../shared/contract/operations.ts';
-import { type Limits, planIds } from '../../shared/keys/plans.ts';
+import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { countedBySync } from '../../shared/key-registry/sync-keys.ts';
 import { requestMetrics } from '../../shared/request-log.ts';
-import { prices, TRACED_SHARE } from './prices.ts';
+import { stages } from '../stages.ts';
+import { FUNCTION_MEMORY_MEGABYTES, prices, TRACED_SHARE } from './prices.ts';
 
 /** What a request takes, the mean of many. Measured by `npm run bench -- costs`. */
 export interface RequestUsage {
@@ -21,22 +22,20 @@ export interface RequestUsage {
   readonly answerBytes: number;
 }
 
-export interface CostSettings {
-  /** Memory of the functions. */
-  readonly memoryMegabytes: number;
-  /** Share of the requests that X-Ray records, 0 to 1. */
-  readonly tracedShare: number;
-  readonly firewall: boolean;
-}
-
 /** What the costs in docs/operating/costs.md are computed with. */
-export const costSettings: CostSettings = { memoryMegabytes: 1_024, tracedShare: TRACED_SHARE, firewall: true };
+const usualSettings = {
+  /** Memory of the functions. */
+  memoryMegabytes: FUNCTION_MEMORY_MEGABYTES,
+  /** Share of the requests that X-Ray records, 0 to 1. */
+  tracedShare: TRACED_SHARE,
+  firewall: true,
+};
 
 /** The requests of a customer, by their shares. */
-export const requestMix = { update: 0.5, pet: 0.3, page: 0.2 } as const;
+const requestMix = { update: 0.5, pet: 0.3, page: 0.2 } as const;
 
-/** What an Enterprise customer might have agreed: the most that a stage agrees to. */
-export const agreedLimits: Limits = { perMinute: 60_000, perDay: 60_000 * 1_440 };
+/** What each request of the mix takes. */
+export type MixedUsages = Readonly<Record<keyof typeof requestMix, RequestUsage>>;
 
 export const DAYS_A_MONTH = 30;
 
@@ -58,7 +57,7 @@ const BYTES_PER_GB = 1_000_000_000;
 const STREAMED_BYTES_PER_REQUEST = 10 * 1024 * 1024;
 
 /** What a million such requests cost in USD, without what is paid by the month. */
-export function costPerMillion(usage: RequestUsage, settings: CostSettings): Costs {
+export function costPerMillion(usage: RequestUsage, settings = usualSettings): Costs {
   const gbSeconds = (usage.billedMs / 1_000) * (settings.memoryMegabytes / 1_024);
   const perGb = (bytes: number, price: number): number => ((bytes * MILLION) / BYTES_PER_GB) * price;
   return {
@@ -78,18 +77,29 @@ export function totalOf(costs: Costs): number {
   return Object.values(costs).reduce((sum: number, part: number) => sum + part, 0);
 }
 
-/** The mean request of a mix. @param parts requests of each kind, and their share; the shares add up to 1 */
-export function meanUsage(parts: readonly (readonly [usage: RequestUsage, share: number])[]): RequestUsage {
-  const mean = (of: (usage: RequestUsage) => number): number =>
-    parts.reduce((sum, [usage, share]) => sum + of(usage) * share, 0);
-  return {
-    writeUnits: mean(({ writeUnits }) => writeUnits),
-    readUnits: mean(({ readUnits }) => readUnits),
-    invocations: mean(({ invocations }) => invocations),
-    billedMs: mean(({ billedMs }) => billedMs),
-    logBytes: mean(({ logBytes }) => logBytes),
-    answerBytes: mean(({ answerBytes }) => answerBytes),
-  };
+/** The limits of a plan; of Enterprise, what a customer might have agreed: the most that production agrees to. */
+export function limitsOf(plan: PlanId): Limits {
+  const { limits } = plans[plan];
+  return limits === 'agreed' ? stages.production.mostForEnterprise : limits;
+}
+
+/**
+ * What a million requests of the mix cost.
+ *
+ * @param usages each with the one write that counting it took while it was measured
+ * @param countingWrites what counting takes on the plan at its full use, in writes a request
+ */
+export function costOfMix(usages: MixedUsages, countingWrites: number): Costs {
+  const mean = (of: keyof RequestUsage): number =>
+    usages.update[of] * requestMix.update + usages.pet[of] * requestMix.pet + usages.page[of] * requestMix.page;
+  return costPerMillion({
+    writeUnits: mean('writeUnits') - 1 + countingWrites,
+    readUnits: mean('readUnits'),
+    invocations: mean('invocations'),
+    billedMs: mean('billedMs'),
+    logBytes: mean('logBytes'),
+    answerBytes: mean('answerBytes'),
+  });
 }
 
 /** What a stage has that is paid by the month, whether or not there are requests. */
@@ -127,12 +137,16 @@ export function fixedMonthly(parts: FixedParts): number {
   );
 }
 
+const list = v.optional(v.array(v.looseObject({})), []);
 const templateSchema = v.object({
-  Resources: v.record(v.string(), v.object({ Type: v.string(), Properties: v.optional(v.unknown()) })),
+  Resources: v.record(
+    v.string(),
+    v.object({
+      Type: v.string(),
+      Properties: v.optional(v.looseObject({ Metrics: list, MethodSettings: list, Rules: list }), {}),
+    }),
+  ),
 });
-const alarmSchema = v.object({ Metrics: v.optional(v.array(v.looseObject({ MetricStat: v.optional(v.unknown()) }))) });
-const stageSchema = v.object({ MethodSettings: v.array(v.object({ MetricsEnabled: v.boolean() })) });
-const webAclSchema = v.object({ Rules: v.array(v.unknown()) });
 
 /** Count, Latency, IntegrationLatency, 4XXError and 5XXError. */
 const METRICS_PER_METHOD = 5;
@@ -140,23 +154,18 @@ const METRICS_PER_METHOD = 5;
 /** What a synthesized stack has that is paid by the month. The metrics are the most there can be: all values at once. */
 export function fixedPartsOf(template: unknown): FixedParts {
   const resources = Object.values(v.parse(templateSchema, template).Resources);
-  const all = (type: string): unknown[] =>
-    resources.filter(({ Type }) => Type === type).map(({ Properties }) => Properties);
-  const alarms = all('AWS::CloudWatch::Alarm').map((alarm) => v.parse(alarmSchema, alarm));
-  const measuredMethods = all('AWS::ApiGateway::Stage').flatMap((stage) =>
-    v.parse(stageSchema, stage).MethodSettings.filter(({ MetricsEnabled }) => MetricsEnabled),
-  );
-  const webAcls = all('AWS::WAFv2::WebACL').map((acl) => v.parse(webAclSchema, acl));
+  const all = (type: string) => resources.flatMap((one) => (one.Type === type ? [one.Properties] : []));
+  const alarms = all('AWS::CloudWatch::Alarm');
+  const settings = all('AWS::ApiGateway::Stage').flatMap(({ MethodSettings }) => MethodSettings);
+  const webAcls = all('AWS::WAFv2::WebACL');
   return {
-    alarmMetrics: sum(
-      alarms.map(({ Metrics = [{ MetricStat: {} }] }) => Metrics.filter((one) => one.MetricStat).length),
-    ),
+    alarmMetrics: sum(alarms.map(({ Metrics }) => Metrics.filter((one) => 'MetricStat' in one).length || 1)),
     dashboards: all('AWS::CloudWatch::Dashboard').length,
     metrics:
       requestMetricCount() +
       Object.keys(countedBySync).length +
       all('AWS::Logs::MetricFilter').length +
-      METRICS_PER_METHOD * measuredMethods.length,
+      METRICS_PER_METHOD * settings.filter((one) => one['MetricsEnabled'] === true).length,
     webAcls: webAcls.length,
     webAclRules: sum(webAcls.map(({ Rules }) => Rules.length)),
     kmsKeys: all('AWS::KMS::Key').length,

@@ -18,7 +18,7 @@ export interface DocumentOptions {
   readonly serverUrl: string;
   readonly environment: Environment;
   /** The API key in the examples of the guide; by default one that everybody sees is none. */
-  readonly exampleKey?: string;
+  readonly exampleKey?: string | undefined;
 }
 
 /** The OpenAPI 3.1 document of the service, from the contract that it is built on. Write it with {@link openApiJson}. */

@@ -24,6 +24,9 @@ const text = (description: string, pattern: string, example: string | undefined)
   example,
 });
 
+/** One that an answer has or lacks. */
+const optional = (header: HeaderObject): HeaderObject => ({ ...header, required: false });
+
 const count = (description: string, example: number): HeaderObject => ({
   description,
   required: true,
@@ -64,6 +67,9 @@ const deprecation = deprecationHeaders({
   page: PAGE,
 });
 
+/** The stability marks that operations have. */
+const marks = Object.values(operations).flatMap(({ stability }) => (stability === 'stable' ? [] : [stability]));
+
 const METHODS = '^[A-Z]+(, [A-Z]+)*$';
 const HTTP_DATE = String.raw`^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$`;
 
@@ -86,14 +92,9 @@ export const headers = {
     '8e03978e-40d5-43dd-bc93-6894a57f9324',
   ),
   'x-amz-apigw-id': text('Names the request within API Gateway', String.raw`^[\w=+/-]+$`, 'Bq3kXH1dIAMEVXw='),
-  'X-Amzn-Trace-Id': {
-    ...text(
-      'Names the trace of the request, where there is one',
-      '^[!-~]+$',
-      'Root=1-6920303a-4f1c2d3e5a6b7c8d9e0f1a2b',
-    ),
-    required: false,
-  },
+  'X-Amzn-Trace-Id': optional(
+    text('Names the trace of the request, where there is one', '^[!-~]+$', 'Root=1-6920303a-4f1c2d3e5a6b7c8d9e0f1a2b'),
+  ),
   'WWW-Authenticate': text(
     'How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)',
     '^Bearer realm="[^"]+"(, error="invalid_token")?$',
@@ -123,23 +124,19 @@ export const headers = {
   ),
   ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"mX0aVbq3Zk1T"'),
   Vary: text('Request headers that the form of the answer depends on', '^Accept-Encoding$', 'Accept-Encoding'),
-  'Content-Encoding': {
-    ...text('How the body is compressed, where `Accept-Encoding` allows it', '^gzip$', 'gzip'),
-    required: false,
-  },
-  NextPage: {
-    ...text(
+  'Content-Encoding': optional(text('How the body is compressed, where `Accept-Encoding` allows it', '^gzip$', 'gzip')),
+  NextPage: optional(
+    text(
       'Where the next page is. It is absent on the last page, and where no `limit` was given.',
       '^</[!-;=?-~]+>; rel="next"$',
       `</v1/inventory?limit=2&cursor=${EXAMPLE_CURSOR}>; rel="next"`,
     ),
-    required: false,
-  },
+  ),
   [STABILITY_HEADER]: {
     description: 'The stability mark of the operation',
     required: true,
-    schema: { type: 'string', enum: marks() },
-    example: marks()[0],
+    schema: { type: 'string', enum: marks },
+    example: marks[0],
   },
   Deprecation: text(
     'Since when the operation is deprecated (RFC 9745)',
@@ -188,17 +185,10 @@ const nameOf = (component: HeaderComponent): string => sharedNames[component] ??
  * @param perhaps headers that it has or lacks, as the gateway or the operation has made it
  */
 export function headersOf(own: readonly HeaderComponent[], perhaps: readonly HeaderComponent[] = []): HeadersObject {
-  return Object.fromEntries([
-    ...[...ofEveryAnswer, ...own].map((component) => [
-      nameOf(component),
-      { $ref: `#/components/headers/${component}` },
-    ]),
-    ...perhaps.map((component) => [nameOf(component), { ...headers[component], required: false }]),
+  const references = [...ofEveryAnswer, ...own].map((component) => [
+    nameOf(component),
+    { $ref: `#/components/headers/${component}` },
   ]);
-}
-
-function marks(): string[] {
-  const stabilities = new Set(Object.values(operations).map(({ stability }) => stability));
-  stabilities.delete('stable');
-  return [...stabilities];
+  const copies = perhaps.map((component) => [nameOf(component), optional(headers[component])]);
+  return Object.fromEntries([...references, ...copies]);
 }

@@ -6,10 +6,9 @@ import type { StageSettings } from '../stages.ts';
 import { exampleTexts, exampleValue } from './examples.ts';
 import { deprecationText } from './guide.ts';
 import { type HeaderComponent, headersOf } from './headers.ts';
-import { schemaRef } from './schemas.ts';
 import { type ParameterName, parameterRef } from './parameters.ts';
 import { errorResponses } from './responses.ts';
-import type { SchemaName } from './schemas.ts';
+import { type SchemaName, schemaRef } from './schemas.ts';
 
 type Deprecation = StageSettings['petDeprecation'];
 
@@ -40,6 +39,12 @@ type TagName = keyof typeof tags;
 const LIST_DESCRIPTION = `Without parameters the answer is the whole list, however long, streamed as it is read. With \`limit\` it is a page,
 whose \`Link\` header leads to the next. With \`Accept-Encoding: gzip\` it comes compressed, a tenth of its size. See [Lists](#description/lists).`;
 
+const ofLists = {
+  answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
+  sometimes: ['ReadETag'],
+  headers: [],
+} as const satisfies Partial<Presentation>;
+
 const presentations: Record<OperationId, Presentation> = {
   listInventory: {
     tag: 'Inventory',
@@ -47,9 +52,7 @@ const presentations: Record<OperationId, Presentation> = {
     parameters: ['Limit', 'Cursor', 'PetStatusFilter', 'IfNoneMatch'],
     answer: 'InventoryList',
     answerDescription: 'The stock entries',
-    answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
-    sometimes: ['ReadETag'],
-    headers: [],
+    ...ofLists,
   },
   updateInventory: {
     tag: 'Inventory',
@@ -77,17 +80,15 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
     parameters: ['Limit', 'Cursor', 'OrderStatusFilter', 'IfNoneMatch'],
     answer: 'OrderList',
     answerDescription: 'The orders',
-    answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
-    sometimes: ['ReadETag'],
-    headers: [],
+    ...ofLists,
   },
 };
 
 /** Every operation of the interface, by path and method. */
 export function paths(deprecation: Deprecation): PathsObject {
   const result: PathsObject = {};
-  for (const id of operationIds()) {
-    const { method, path }: Operation = operations[id];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
+  for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
     const operation = operationObject(id, deprecation);
     const head = method === 'GET' && { head: withoutBody(operation, id) };
     result[path] = { ...result[path], [method.toLowerCase()]: operation, ...head };
@@ -102,12 +103,13 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
     operationId: id,
     tags: [tag],
     summary: operation.purpose,
-    ...(operation.deprecated
-      ? {
-          description: `${description} See [Deprecations](#description/deprecations): the operation is ${deprecationText(deprecation)}.`,
-          ...deprecationMarks(deprecation),
-        }
-      : { description }),
+    description,
+    ...(operation.deprecated && {
+      description: `${description} See [Deprecations](#description/deprecations): the operation is ${deprecationText(deprecation)}.`,
+      deprecated: true,
+      // How tools that compare versions of an interface know that an operation may go.
+      'x-sunset': deprecation.sunsetAt.slice(0, 'YYYY-MM-DD'.length),
+    }),
     ...stabilityMarks(operation),
     parameters: parameters.map(parameterRef),
     ...(body !== undefined && {
@@ -175,11 +177,6 @@ function okResponse(id: OperationId): ResponseObject {
   };
 }
 
-/** `x-sunset` is how tools that compare versions of an interface know that an operation may go. */
-function deprecationMarks({ sunsetAt }: Deprecation): Record<string, unknown> {
-  return { deprecated: true, 'x-sunset': sunsetAt.slice(0, 'YYYY-MM-DD'.length) };
-}
-
 /** The marks of an operation, for programs, and as Scalar shows them. */
 function stabilityMarks({ stability }: Operation): Record<string, unknown> {
   return {
@@ -193,8 +190,4 @@ function headersOfFunction(id: OperationId): HeaderComponent[] {
   const { stability }: Operation = operations[id];
   const mark: HeaderComponent[] = stability === 'stable' ? [] : [STABILITY_HEADER];
   return [...presentations[id].headers, ...mark];
-}
-
-function operationIds(): OperationId[] {
-  return Object.keys(operations).filter((id): id is OperationId => id in operations);
 }

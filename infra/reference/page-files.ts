@@ -41,12 +41,10 @@ const DESCRIPTION =
  * when it is wanted.
  */
 export function pageFiles({ serverUrl, environment, demoKey }: PageOptions): PageFiles {
-  const { folder, files } = pageAssets();
+  const { folder, files } = (assets ??= findAssets());
   const html = (): string => indexHtml({ assets: folder, serverUrl, title: TITLE, description: DESCRIPTION, demoKey });
-  const document = (): string => {
-    const key = demoKey === undefined ? {} : { exampleKey: demoKey };
-    return openApiJson(withOptionalParametersOff(openApiDocument({ serverUrl, environment, ...key })));
-  };
+  const document = (): string =>
+    openApiJson(withOptionalParametersOff(openApiDocument({ serverUrl, environment, exampleKey: demoKey })));
   return new Map([rendered('index.html', html), rendered('openapi.json', document), ...files]);
 }
 
@@ -59,14 +57,9 @@ function rendered(path: string, render: () => string): [string, PageFile] {
  * them all with the values of their examples: a first PATCH would say `If-Match`, and be refused.
  */
 function withOptionalParametersOff(document: OpenAPIObject): OpenAPIObject {
-  const parameters = Object.entries(document.components?.parameters ?? {});
-  return {
-    ...document,
-    components: {
-      ...document.components,
-      parameters: Object.fromEntries(parameters.map(([name, parameter]) => [name, offUnlessRequired(parameter)])),
-    },
-  };
+  const entries = Object.entries(document.components?.parameters ?? {});
+  const parameters = Object.fromEntries(entries.map(([name, parameter]) => [name, offUnlessRequired(parameter)]));
+  return { ...document, components: { ...document.components, parameters } };
 }
 
 function offUnlessRequired(parameter: ParameterObject | ReferenceObject): ParameterObject | ReferenceObject {
@@ -77,21 +70,13 @@ function offUnlessRequired(parameter: ParameterObject | ReferenceObject): Parame
   return { ...rest, examples: { example: off } };
 }
 
-/** The files that are the same wherever the page is served. */
-interface PageAssets {
-  /** Folder of their paths. It is named after their content, so that a new release never meets old files. */
-  readonly folder: string;
-  readonly files: PageFiles;
-}
+/**
+ * The files that are the same wherever the page is served, and the folder of their paths. It is named after their content,
+ * so that a new release never meets old files.
+ */
+let assets: { readonly folder: string; readonly files: PageFiles } | undefined;
 
-let assets: PageAssets | undefined;
-
-/** Finds the assets, once. Their content is read when it is wanted. */
-function pageAssets(): PageAssets {
-  return (assets ??= findAssets());
-}
-
-function findAssets(): PageAssets {
+function findAssets(): NonNullable<typeof assets> {
   const own = readdirSync(siteFolder).toSorted();
   const chunks = readdirSync(join(scalarFolder, 'chunks')).filter((name) => name.endsWith('.js'));
   const scalar = [SCALAR_ENTRY, ...chunks.toSorted().map((name) => `chunks/${name}`)];
@@ -100,15 +85,15 @@ function findAssets(): PageAssets {
   const digest = createHash('sha256');
   for (const path of hashed) digest.update(readFileSync(path));
   const folder = `assets/${digest.digest('hex').slice(0, 16)}`;
+  const assetAt = (name: string, path: string): [string, PageFile] => [
+    `${folder}/${name}`,
+    { contentType: contentTypeOf(path), immutable: true, read: () => readFileSync(path) },
+  ];
   const files = new Map([
-    ...own.map((name): [string, PageFile] => [`${folder}/${name}`, assetAt(join(siteFolder, name))]),
-    ...scalar.map((name): [string, PageFile] => [`${folder}/scalar/${name}`, assetAt(join(scalarFolder, name))]),
+    ...own.map((name) => assetAt(name, join(siteFolder, name))),
+    ...scalar.map((name) => assetAt(`scalar/${name}`, join(scalarFolder, name))),
   ]);
   return { folder, files };
-}
-
-function assetAt(path: string): PageFile {
-  return { contentType: contentTypeOf(path), immutable: true, read: () => readFileSync(path) };
 }
 
 const contentTypes: Readonly<Record<string, string>> = {

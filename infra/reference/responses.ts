@@ -24,51 +24,38 @@ const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
 export const sharedResponses: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
   [...byStatus(everyOperationErrors)]
     .filter(([status]) => gatewayStatuses.has(status))
-    .map(([status, codes]) => [nameOf(status), errorResponse(status, codes, { sure: ofStatus[status] ?? [] })]),
+    .map(([status, codes]) => [nameOf(status), errorResponse(status, codes)]),
 );
 
 /**
- * The error answers of an operation by status.
+ * The error answers of an operation by status. Where the gateway can be the one who answers, the headers of the function
+ * may be absent.
  *
  * @param own headers that every answer of the operation's function has
  */
 export function errorResponses(
-  operation: Operation,
-  own: readonly HeaderComponent[],
-): Record<string, ResponseObject | ReferenceObject> {
-  const statuses = byStatus([...operation.errors, ...everyOperationErrors]);
-  const responses = [...statuses].toSorted(([a], [b]) => a - b);
-  return Object.fromEntries(
-    responses.map(([status, codes]) => [
-      status,
-      gatewayStatuses.has(status)
-        ? { $ref: `#/components/responses/${nameOf(status)}` }
-        : errorResponse(status, codes, headersOfError(status, codes, operation, own)),
-    ]),
-  );
-}
-
-interface ErrorHeaders {
-  readonly sure: readonly HeaderComponent[];
-  readonly perhaps?: readonly HeaderComponent[];
-}
-
-/** Where the gateway can be the one who answers, the headers of the function may be absent. */
-function headersOfError(
-  status: number,
-  codes: readonly ErrorCode[],
   { errors }: Operation,
   own: readonly HeaderComponent[],
-): ErrorHeaders {
-  const always = ofStatus[status] ?? [];
-  const isOfFunction = codes.every((code) => errors.includes(code));
-  return isOfFunction ? { sure: [...always, ...own] } : { sure: always, perhaps: own };
+): Record<string, ResponseObject | ReferenceObject> {
+  const statuses = [...byStatus([...errors, ...everyOperationErrors])].toSorted(([a], [b]) => a - b);
+  const responses = statuses.map(([status, codes]) => {
+    if (gatewayStatuses.has(status)) return [status, { $ref: `#/components/responses/${nameOf(status)}` }];
+    const isOfFunction = codes.every((code) => errors.includes(code));
+    return [status, isOfFunction ? errorResponse(status, codes, own) : errorResponse(status, codes, [], own)];
+  });
+  return Object.fromEntries(responses);
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[], { sure, perhaps }: ErrorHeaders): ResponseObject {
+/** @param perhaps headers that it has or lacks */
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  sure: readonly HeaderComponent[] = [],
+  perhaps: readonly HeaderComponent[] = [],
+): ResponseObject {
   return {
     description: descriptionOf(codes),
-    headers: headersOf(sure, perhaps),
+    headers: headersOf([...(ofStatus[status] ?? []), ...sure], perhaps),
     content: {
       'application/json': {
         schema: errorSchema(status, codes),

@@ -37,15 +37,11 @@ function complain(reason: string): void {
 }
 
 async function write({ server, stage, out }: Options): Promise<void> {
-  const exampleKey = stage === 'local' ? { exampleKey: demoKey('free') } : {};
-  const json = openApiJson(openApiDocument({ serverUrl: server, environment: stage, ...exampleKey }));
+  const exampleKey = stage === 'local' ? demoKey('free') : undefined;
+  const json = openApiJson(openApiDocument({ serverUrl: server, environment: stage, exampleKey }));
   const text = await format(json, { ...(await resolveConfig(import.meta.filename)), parser: 'json' });
-  if (out === '-') {
-    process.stdout.write(text);
-    return;
-  }
-  writeFileSync(out, text);
-  process.stdout.write(`Wrote ${out}, for ${server}.\n`);
+  if (out !== '-') writeFileSync(out, text);
+  process.stdout.write(out === '-' ? text : `Wrote ${out}, for ${server}.\n`);
 }
 
 function parseServer(text: string): string {

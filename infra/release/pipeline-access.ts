@@ -7,7 +7,6 @@ import {
   Fn,
   type IStackSynthesizer,
   Stack,
-  type StackProps,
 } from 'aws-cdk-lib';
 import { CfnOIDCProvider, Effect, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -32,14 +31,13 @@ export class PipelineAccess extends Stack {
   readonly #repository: string;
   readonly #providerArn: string;
 
-  constructor(scope: Construct, id: string, props?: StackProps) {
+  constructor(scope: Construct, id: string) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
     const withoutBootstrap = new BootstraplessSynthesizer() as IStackSynthesizer;
     // With the admin's own rights: the bootstraps come after it.
     super(scope, id, {
       description: 'What the pipeline of the pet store inventory service may do',
       synthesizer: withoutBootstrap,
-      ...props,
     });
     this.#repository = new CfnParameter(this, 'Repository', {
       description: 'OWNER/NAME on GitHub; OWNER@ID/NAME@ID where the tokens of the repository say so',
@@ -76,18 +74,10 @@ export class PipelineAccess extends Stack {
 
   /** @param subject what GitHub says about the job, after the repository */
   #role(id: string, subject: string, description: string, statements: PolicyStatement[]): void {
-    const claims = { aud: AUDIENCE, sub: `repo:${this.#repository}:${subject}` };
-    const conditions = Object.fromEntries(
-      Object.entries(claims).map(([claim, value]) => [`${ISSUER}:${claim}`, value]),
-    );
-    const role = new Role(this, `${id}Role`, {
-      description,
-      assumedBy: new FederatedPrincipal(
-        this.#providerArn,
-        { StringEquals: conditions },
-        'sts:AssumeRoleWithWebIdentity',
-      ),
-    });
+    const claims = { [`${ISSUER}:aud`]: AUDIENCE, [`${ISSUER}:sub`]: `repo:${this.#repository}:${subject}` };
+    const conditions = { StringEquals: claims };
+    const assumedBy = new FederatedPrincipal(this.#providerArn, conditions, 'sts:AssumeRoleWithWebIdentity');
+    const role = new Role(this, `${id}Role`, { description, assumedBy });
     const policy = new ManagedPolicy(this, `${id}Policy`, { description, roles: [role], statements });
     acknowledgeWildcards(policy, statements);
     new CfnOutput(this, `${id}RoleArn`, { value: role.roleArn });

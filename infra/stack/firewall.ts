@@ -60,31 +60,17 @@ export class Firewall extends Construct {
 
   /** What was refused, without what may have a key in it. */
   #log(acl: CfnWebACL, logRetentionDays: LogRetentionDays): void {
-    const logs = new ServiceLogs(this, 'Logs', {
-      logRetentionDays,
-      // WAF writes to groups with this prefix only.
-      logGroupName: `aws-waf-logs-${Stack.of(this).stackName}`,
-    });
+    const stack = Stack.of(this);
+    // WAF writes to groups with this prefix only.
+    const logGroupName = `aws-waf-logs-${stack.stackName}`;
+    const logs = new ServiceLogs(this, 'Logs', { logRetentionDays, logGroupName });
+    const blocked = { Requirement: 'MEETS_ANY', Conditions: [{ ActionCondition: { Action: 'BLOCK' } }] };
+    const secrets = SECRET_HEADERS.map((Name) => ({ singleHeader: { Name } }));
     new CfnLoggingConfiguration(this, 'Logging', {
       resourceArn: acl.attrArn,
-      logDestinationConfigs: [
-        Stack.of(this).formatArn({ service: 'logs', resource: `log-group:${logs.logGroupName}` }),
-      ],
-      redactedFields: [
-        ...SECRET_HEADERS.map((Name) => ({ singleHeader: { Name } })),
-        { queryString: {} },
-        { uriPath: {} },
-      ],
-      loggingFilter: {
-        DefaultBehavior: 'DROP',
-        Filters: [
-          {
-            Behavior: 'KEEP',
-            Requirement: 'MEETS_ANY',
-            Conditions: [{ ActionCondition: { Action: 'BLOCK' } }],
-          },
-        ],
-      },
+      logDestinationConfigs: [stack.formatArn({ service: 'logs', resource: `log-group:${logs.logGroupName}` })],
+      redactedFields: [...secrets, { queryString: {} }, { uriPath: {} }],
+      loggingFilter: { DefaultBehavior: 'DROP', Filters: [{ Behavior: 'KEEP', ...blocked }] },
     });
   }
 }

@@ -19,13 +19,19 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
-import { methodsFor, methodsOf, type OperationId, operations } from '../../shared/contract/operations.ts';
+import {
+  methodsFor,
+  methodsOf,
+  type Operation,
+  type OperationId,
+  operations,
+} from '../../shared/contract/operations.ts';
 import { allowedMethods, allowedRequestHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { TRACED_SHARE } from '../costs/prices.ts';
-import type { StageSettings } from '../stages.ts';
+import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { VERSION_SEGMENT } from './exports.ts';
+import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import type { OperationFunctions } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -44,19 +50,10 @@ const DRAWN: readonly OperationId[] = ['getPet'];
 /** How long a browser may remember what a preflight said: an hour. */
 const PREFLIGHT_SECONDS = 3_600;
 
-type ApiSettings = Pick<
-  StageSettings,
-  'logRetentionDays' | 'throttle' | 'mostForEnterprise' | 'lists' | 'alarms' | 'dashboard'
->;
-
-export interface InventoryApiProps extends ApiSettings {
-  readonly name: string;
+export interface InventoryApiProps extends StageSettings {
   /** Origin of the reference page, whose try-it calls the API from a browser. */
   readonly pageOrigin: string;
-  readonly allowedOrigins?: readonly string[];
   readonly functions: OperationFunctions;
-  /** Leave the API no address but its own name. */
-  readonly hasOwnDomain: boolean;
 }
 
 /** The REST API: every method authorised and metered, every operation on its own function, the rest on the fallback. */
@@ -69,10 +66,10 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { name, functions, pageOrigin, allowedOrigins = [], logRetentionDays, hasOwnDomain, lists } = props;
-    this.name = name;
+    const { functions, pageOrigin, allowedOrigins = [], logRetentionDays, apiDomain, lists } = props;
+    this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
-      handler: functions.authorizer.live,
+      handler: functions.byName.authorizer.live,
       // No identity source and no caching: every request reaches the authorizer, and is counted by it.
       identitySources: [],
       resultsCacheTtl: Duration.seconds(0),
@@ -80,10 +77,11 @@ export class InventoryApi extends Construct {
     dropEmptyIdentitySource(authorizer);
     this.accessLogs = new ServiceLogs(this, 'AccessLogs', { logRetentionDays });
     this.restApi = new RestApi(this, 'RestApi', {
-      restApiName: name,
+      restApiName: this.name,
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       endpointTypes: [EndpointType.REGIONAL],
-      disableExecuteApiEndpoint: hasOwnDomain,
+      // With a name of its own, the API has no other address.
+      disableExecuteApiEndpoint: apiDomain !== undefined,
       cloudWatchRole: true,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
@@ -97,14 +95,16 @@ export class InventoryApi extends Construct {
     allowNoOldTls(this.restApi);
     this.#sampleTraces();
     this.#keepExecutionLogs(logRetentionDays);
-    this.#route(functions, [pageOrigin, ...allowedOrigins], Duration.seconds(lists.seconds));
+    this.#route(functions, [pageOrigin, ...allowedOrigins], lists.seconds);
     addGatewayResponses(this.restApi, pageOrigin, allowedOrigins.length > 0);
-    this.#releaseAfter(functions.all);
+    // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
+    // there, and the API stays as it was.
+    this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
     this.#acknowledgeFindings();
   }
 
   /** API Gateway would make this group itself, and keep it for ever. */
-  #keepExecutionLogs(logRetentionDays: ApiSettings['logRetentionDays']): void {
+  #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
     const { restApiId, deploymentStage } = this.restApi;
     const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${VERSION_SEGMENT}`;
     deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
@@ -129,28 +129,16 @@ export class InventoryApi extends Construct {
     });
   }
 
-  /**
-   * A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
-   * there, and the API stays as it was.
-   */
-  #releaseAfter(functions: readonly ServiceFunction[]): void {
-    this.restApi.latestDeployment?.node.addDependency(...functions.map(({ live }) => live));
-  }
-
-  #route(functions: OperationFunctions, origins: readonly string[], listTimeout: Duration): void {
-    const { operations: operationFunctions, fallback } = functions;
-    const toFallback = integration(fallback);
+  #route({ byName }: OperationFunctions, origins: readonly string[], listSeconds: number): void {
     const paths = new Set<string>();
-    for (const id of operationIds()) {
-      const { method, path } = operations[id];
-      const target = operationFunctions[id];
-      const proxy = STREAMED.has(id) ? streamingIntegration(target, listTimeout) : integration(target);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
+    for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
+      const proxy = integration(byName[id], STREAMED.has(id) ? listSeconds : undefined);
       for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
       paths.add(path);
     }
-    for (const path of ['/', ...paths, `/${ANY_PATH}`]) {
-      this.#addMethod(path, 'ANY', toFallback);
-    }
+    const toFallback = integration(byName.fallback);
+    for (const path of ['/', ...paths, `/${ANY_PATH}`]) this.#addMethod(path, 'ANY', toFallback);
     for (const path of paths) this.#addPreflight(path, origins);
   }
 
@@ -165,26 +153,20 @@ export class InventoryApi extends Construct {
       ...securityHeaders,
       ...Object.fromEntries(Object.entries(limitHeaders).map(([header, source]) => [header, unknownLimit[source]])),
     };
-    const parameters = Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, value]);
+    const parametersOf = <Value>(valueOf: (value: string) => Value): Record<string, Value> =>
+      Object.fromEntries(
+        Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, valueOf(value)]),
+      );
+    const template = others.length > 0 && { responseTemplates: { 'application/json': echoOf(others) } };
+    const literals = parametersOf((value) => `'${value}'`);
     const answer = new MockIntegration({
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
-      integrationResponses: [
-        {
-          statusCode: '204',
-          responseParameters: Object.fromEntries(parameters.map(([name, value]) => [name, `'${value}'`])),
-          ...(others.length > 0 && { responseTemplates: { 'application/json': echoOf(others) } }),
-        },
-      ],
+      integrationResponses: [{ statusCode: '204', responseParameters: literals, ...template }],
     });
     const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', answer, {
       authorizationType: AuthorizationType.NONE,
       apiKeyRequired: false,
-      methodResponses: [
-        {
-          statusCode: '204',
-          responseParameters: Object.fromEntries(parameters.map(([name]) => [String(name), true])),
-        },
-      ],
+      methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
     });
     const reason = 'A browser asks before it sends a key; the answer is the same for everybody.';
     acknowledge(method, 'APIG4', reason);
@@ -216,7 +198,7 @@ export class InventoryApi extends Construct {
  *
  * @throws Error where the throttle is below what one customer may send
  */
-function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: ApiSettings) {
+function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: StageSettings) {
   const least = Math.ceil(mostForEnterprise.perMinute / 60);
   if (throttle.requestsPerSecond < least) {
     throw new Error(`throttle.requestsPerSecond must be ${least} at least: an Enterprise customer may send as many`);
@@ -274,19 +256,9 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
-function integration({ live }: ServiceFunction): LambdaIntegration {
-  return new LambdaIntegration(live, { allowTestInvoke: false, timeout: Duration.seconds(29) });
-}
-
-/** API Gateway passes the answer on as it comes, whatever its size. */
-function streamingIntegration({ live }: ServiceFunction, timeout: Duration): LambdaIntegration {
-  return new LambdaIntegration(live, {
-    allowTestInvoke: false,
-    timeout,
-    responseTransferMode: ResponseTransferMode.STREAM,
-  });
-}
-
-function operationIds(): OperationId[] {
-  return Object.keys(operations).filter((id): id is OperationId => id in operations);
+/** @param streamedSeconds makes API Gateway pass the answer on as it comes, whatever its size, for as long as this */
+function integration({ live }: ServiceFunction, streamedSeconds?: number): LambdaIntegration {
+  const timeout = Duration.seconds(streamedSeconds ?? 29);
+  const streaming = streamedSeconds !== undefined && { responseTransferMode: ResponseTransferMode.STREAM };
+  return new LambdaIntegration(live, { allowTestInvoke: false, timeout, ...streaming });
 }

@@ -1,18 +1,15 @@
 import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
-import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings } from '../stages.ts';
 import { AccountBudget } from './account-budget.ts';
-import { ApiDomain } from './api-domain.ts';
-import { baseUrlAt } from './exports.ts';
+import { ApiDomain, baseUrlAt } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
-import { CanaryRelease } from './release.ts';
-import { ReleaseProof } from './release-proof.ts';
+import { CanaryRelease, ReleaseProof } from './release.ts';
 import { Tables } from './tables.ts';
-import { internalIdentifier, UsagePlans } from './usage-plans.ts';
+import { UsagePlans } from './usage-plans.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
@@ -29,53 +26,37 @@ export class InventoryStack extends Stack {
     super(scope, id, { description: `Pet store inventory service (${name})` });
 
     const tables = new Tables(this, 'Tables', settings);
-    const functions = new OperationFunctions(this, 'Functions', {
-      ...settings,
-      tables,
-      overflowIdentifier: internalIdentifier(this, 'Overflow'),
-      interimIdentifier: internalIdentifier(this, 'Interim'),
-    });
-    const api = new InventoryApi(this, 'Api', {
-      ...settings,
-      name: `Pet store inventory (${name})`,
-      functions,
-      hasOwnDomain: apiDomain !== undefined,
-    });
+    const functions = new OperationFunctions(this, 'Functions', { ...settings, tables });
+    const api = new InventoryApi(this, 'Api', { ...settings, functions });
     const { restApi } = api;
-    if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, api });
-    const firewall = this.#protect(restApi.deploymentStage, settings);
-    new UsagePlans(this, 'UsagePlans', { stage: restApi.deploymentStage });
+    if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, restApi });
+    const stage = restApi.deploymentStage;
+    const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
+    if (!firewall) acknowledgeNoFirewall(stage);
+    new UsagePlans(this, 'UsagePlans', stage);
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
 
     new ReleaseProof(this, 'Proof', { ...settings, functions: functions.all });
-    const { rollback } = new Monitoring(this, 'Monitoring', { ...settings, api, functions, keySync, tables, firewall });
+    const monitored = { api, functions, keySync, tables, firewall };
+    const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
     if (settings.release === 'canary') {
       const atOnce = settings.atOnce || settings.replacedTables !== undefined;
       new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback, atOnce });
     }
     if (settings.budget) new AccountBudget(this, 'Budget', settings.budget);
 
+    // A parameter, so that templates stay the same. Nothing but the output uses it.
+    const description = 'The run of the pipeline that deploys this: what a release that fails goes back to';
+    const release = new CfnParameter(this, 'ReleaseId', { description, default: 'none' });
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
     new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });
     new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl, exportName: exportNames.baseUrl(name) });
-    new CfnOutput(this, 'RunningRelease', { value: this.#release() });
+    new CfnOutput(this, 'RunningRelease', { value: release.valueAsString });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
-    new CfnOutput(this, 'ApiStage', { value: restApi.deploymentStage.stageName });
-    new CfnOutput(this, 'StockTableName', { value: tables.stock.tableName });
-    new CfnOutput(this, 'KeysTableName', { value: tables.keys.tableName });
-    new CfnOutput(this, 'PetsTableName', { value: tables.pets.tableName });
-    new CfnOutput(this, 'OrdersTableName', { value: tables.orders.tableName });
-  }
-
-  /** A parameter, so that templates stay the same. Nothing but the output uses it. */
-  #release(): string {
-    const description = 'The run of the pipeline that deploys this: what a release that fails goes back to';
-    return new CfnParameter(this, 'ReleaseId', { description, default: 'none' }).valueAsString;
-  }
-
-  #protect(stage: Stage, { firewall, ...settings }: InventoryStackProps): Firewall | undefined {
-    if (firewall) return new Firewall(this, 'Firewall', { ...settings, ...firewall, stage });
-    acknowledgeNoFirewall(stage);
-    return undefined;
+    new CfnOutput(this, 'ApiStage', { value: stage.stageName });
+    new CfnOutput(this, 'StockTableName', { value: tables.nameOf('stock') });
+    new CfnOutput(this, 'KeysTableName', { value: tables.nameOf('keys') });
+    new CfnOutput(this, 'PetsTableName', { value: tables.nameOf('pets') });
+    new CfnOutput(this, 'OrdersTableName', { value: tables.nameOf('orders') });
   }
 }

@@ -60,7 +60,7 @@ export class KeySync extends Construct {
       memorySize: 512,
       logRetentionDays,
       environment: {
-        KEYS_TABLE: tables.keys.tableName,
+        KEYS_TABLE: tables.nameOf('keys'),
         API_ID: restApi.restApiId,
         API_STAGE: restApi.deploymentStage.stageName,
       },
@@ -73,7 +73,7 @@ export class KeySync extends Construct {
     Grant.addToPrincipal({
       grantee: sync,
       actions: ['dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      resourceArns: tables.arnsOf(tables.keys),
+      resourceArns: tables.arnsOf('keys'),
     });
     this.#allowReading(sync);
 

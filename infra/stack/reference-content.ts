@@ -8,8 +8,8 @@ import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-li
 import type { Construct } from 'constructs';
 import { type PageFile, pageFiles } from '../reference/page-files.ts';
 import { exportNames, type StageSettings } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
-import { baseUrlOf } from './exports.ts';
+import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
+import { baseUrlOf } from './domains.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 type File = readonly [path: string, file: PageFile];
@@ -65,8 +65,7 @@ export class ReferenceContent extends Stack {
       acknowledge(role.node.findChild('DefaultPolicy'), rule, reason);
     }
     for (const construct of this.node.children) {
-      if (!construct.node.id.startsWith('Custom::CDKBucketDeployment')) continue;
-      acknowledge(construct, 'L1', "The CDK's own function: its runtime is the one that the CDK has tested it with.");
+      if (construct.node.id.startsWith('Custom::CDKBucketDeployment')) acknowledgeCdkFunction(construct);
     }
   }
 }

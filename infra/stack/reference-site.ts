@@ -13,13 +13,13 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { contentSecurityPolicy } from '../reference/content-security-policy.ts';
 import { type Domain, exportNames, type StageName, type StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
+import { addRecords } from './domains.ts';
 
 /** How long browsers are to insist on HTTPS: two years, as browsers ask of those who want to be on their lists. */
 const HTTPS_ONLY = Duration.days(730);
@@ -62,25 +62,15 @@ export class ReferenceSite extends Stack {
       }),
     });
     acknowledgeFindings(distribution, pageDomain !== undefined);
-    if (pageDomain) this.#point(pageDomain, distribution);
+    if (pageDomain) {
+      new CfnOutput(this, 'PageDomainTarget', { value: distribution.distributionDomainName });
+      addRecords(this, pageDomain, new CloudFrontTarget(distribution));
+    }
 
     const origin = `https://${distribution.distributionDomainName}`;
     new CfnOutput(this, 'ReferencePageUrl', { value: pageDomain ? `https://${pageDomain.name}` : origin });
     new CfnOutput(this, 'CloudFrontOrigin', { value: origin, exportName: exportNames.pageOrigin(name) });
     new CfnOutput(this, 'BucketName', { value: bucket.bucketName, exportName: exportNames.pageBucket(name) });
-  }
-
-  /** Leads a name of one's own to the site. */
-  #point({ name, hostedZone }: Domain, distribution: Distribution): void {
-    new CfnOutput(this, 'PageDomainTarget', { value: distribution.distributionDomainName });
-    if (!hostedZone) return;
-    const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', {
-      hostedZoneId: hostedZone.id,
-      zoneName: hostedZone.name,
-    });
-    const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution));
-    new ARecord(this, 'Ipv4', { zone, recordName: name, target });
-    new AaaaRecord(this, 'Ipv6', { zone, recordName: name, target });
   }
 
   /** The page itself names the API that it may call (see index-html.ts); this stack does not know its address yet. */
@@ -124,17 +114,13 @@ function privateBucket(scope: Construct): IBucket {
 }
 
 function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {
-  acknowledge(distribution, 'CFR1', 'The reference is for API users wherever they are.');
-  acknowledge(distribution, 'CFR2', 'Static files without input: a firewall would have nothing to look at.');
-  acknowledge(
-    distribution,
-    'CFR3',
-    'Public files without secrets; the requests that matter are those to the API, which logs them.',
-  );
-  if (hasOwnDomain) return;
-  acknowledge(
-    distribution,
-    'CFR4',
-    "The certificate is CloudFront's own, which leaves the choice of the least TLS version to CloudFront; a domain of one's own would bring it.",
-  );
+  const reasons = {
+    CFR1: 'The reference is for API users wherever they are.',
+    CFR2: 'Static files without input: a firewall would have nothing to look at.',
+    CFR3: 'Public files without secrets; the requests that matter are those to the API, which logs them.',
+    ...(!hasOwnDomain && {
+      CFR4: "The certificate is CloudFront's own, which leaves the choice of the least TLS version to CloudFront; a domain of one's own would bring it.",
+    }),
+  };
+  for (const [rule, reason] of Object.entries(reasons)) acknowledge(distribution, rule, reason);
 }

@@ -1,11 +1,14 @@
-import { CfnElement, Stack } from 'aws-cdk-lib';
+import { CfnElement, CfnResource, Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type Alias, CfnAlias } from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
+import { Trigger } from 'aws-cdk-lib/triggers';
+import { Construct, type IConstruct } from 'constructs';
+import type { LogRetentionDays } from '../stages.ts';
+import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
 import type { ServiceFunction } from './service-function.ts';
+import { ServiceLogs } from './service-logs.ts';
 
 export interface CanaryReleaseProps {
   /** The functions of the API. */
@@ -39,37 +42,68 @@ export class CanaryRelease extends Construct {
         role: role.withoutPolicyUpdates(),
       });
       group.node.addDependency(role.node.findChild('DefaultPolicy'));
-      if (atOnce) switchAtOnce(alias);
+      // CloudFormation itself then moves the alias, which CodeDeploy goes on from the next time.
+      const resource = alias.node.defaultChild;
+      if (atOnce && resource instanceof CfnAlias) delete resource.cfnOptions.updatePolicy;
     }
   }
 
   #role(functions: readonly ServiceFunction[]): Role {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('codedeploy.amazonaws.com') });
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: ['lambda:GetAlias', 'lambda:UpdateAlias'],
-        resources: functions.map(({ functionArn }) => functionArn),
-      }),
-    );
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: ['lambda:GetProvisionedConcurrencyConfig'],
-        resources: functions.map(({ functionArn }) => `${functionArn}:*`),
-      }),
-    );
-    role.addToPolicy(new PolicyStatement({ actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));
-    for (const { node } of functions) {
-      const id = CfnElement.isCfnElement(node.defaultChild) ? Stack.of(this).getLogicalId(node.defaultChild) : '';
-      const versions = 'The versions of one function: it asks which of them it has to warm up. Reading only.';
-      acknowledge(role.node.findChild('DefaultPolicy'), `IAM5[Resource::<${id}.Arn>:*]`, versions);
+    const arns = functions.map(({ functionArn }) => functionArn);
+    const grants = {
+      'lambda:GetAlias': arns,
+      'lambda:UpdateAlias': arns,
+      'lambda:GetProvisionedConcurrencyConfig': arns.map((arn) => `${arn}:*`),
+      'cloudwatch:DescribeAlarms': ['*'],
+    };
+    for (const [action, resources] of Object.entries(grants)) {
+      role.addToPolicy(new PolicyStatement({ actions: [action], resources }));
     }
+    const policy = role.node.findChild('DefaultPolicy');
+    const versions = 'The versions of one function: it asks which of them it has to warm up. Reading only.';
+    acknowledgeVersions(policy, functions, versions);
     const reason = 'It asks for alarms by a list of names, which CloudWatch allows for all or for none. Reading only.';
-    acknowledge(role.node.findChild('DefaultPolicy'), 'IAM5[Resource::*]', reason);
+    acknowledge(policy, 'IAM5[Resource::*]', reason);
     return role;
   }
 }
 
-/** CloudFormation itself then moves the alias, which CodeDeploy goes on from the next time. */
-function switchAtOnce({ node }: Alias): void {
-  if (node.defaultChild instanceof CfnAlias) delete node.defaultChild.cfnOptions.updatePolicy;
+export interface ReleaseProofProps {
+  /** The functions of the API. */
+  readonly functions: readonly ServiceFunction[];
+  readonly logRetentionDays: LogRetentionDays;
+}
+
+/**
+ * Proves each new version of a function before its alias gives it a request: it is invoked without a payload, for which
+ * it runs its health check (shared/health-check.ts). Where that fails, the deploy fails, and CloudFormation takes it back
+ * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
+ */
+export class ReleaseProof extends Construct {
+  constructor(scope: Construct, id: string, { functions, logRetentionDays }: ReleaseProofProps) {
+    super(scope, id);
+    for (const handler of functions) new Trigger(this, handler.node.id, { handler });
+    const logs = new ServiceLogs(this, 'Logs', { logRetentionDays });
+    // The CDK's own function, which invokes the others.
+    const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
+    const invoker = provider.node.findChild('Handler');
+    if (invoker instanceof CfnResource) invoker.addPropertyOverride('LoggingConfig', { LogGroup: logs.logGroupName });
+    acknowledgeCdkFunction(provider);
+    acknowledge(
+      provider,
+      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+      "The CDK's own function gets the policy that AWS keeps for logging.",
+    );
+    acknowledgeVersions(provider, functions, 'The versions of one function: it invokes the one that a release brings.');
+    // None gets a request before all are proven.
+    for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
+  }
+}
+
+function acknowledgeVersions(construct: IConstruct, functions: readonly ServiceFunction[], reason: string): void {
+  for (const { node, stack } of functions) {
+    const id = CfnElement.isCfnElement(node.defaultChild) ? stack.getLogicalId(node.defaultChild) : '';
+    acknowledge(construct, `IAM5[Resource::<${id}.Arn>:*]`, reason);
+  }
 }

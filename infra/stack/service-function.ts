@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
@@ -12,13 +11,11 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/request-log.ts';
+import { FUNCTION_MEMORY_MEGABYTES } from '../costs/prices.ts';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
-import { bundleFunction } from './bundle.ts';
+import { bundleOf } from './bundle.ts';
 import { ServiceLogs } from './service-logs.ts';
-
-/** Of every function: with less, a cold start takes longer, and a list waits for its processor. */
-export const FUNCTION_MEMORY_MEGABYTES = 1_024;
 
 /** The alias that everything calls a function by: what it points to is what a release moves. */
 const LIVE = 'live';
@@ -53,13 +50,12 @@ export class ServiceFunction extends LambdaFunction {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
 
-    const bundle = bundleFunction(entry);
     super(scope, id, {
       memorySize: FUNCTION_MEMORY_MEGABYTES,
       ...props,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       environment: { ...environment, METRICS_NAMESPACE, STACK_NAME: Stack.of(scope).stackName },
-      code: Code.fromAsset(bundle),
+      code: Code.fromAsset(bundleOf(entry)),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -75,7 +71,5 @@ export class ServiceFunction extends LambdaFunction {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
     this.live = this.alias as IFunction;
     acknowledgeTracing(role);
-    // The asset is a copy.
-    rmSync(bundle, { recursive: true });
   }
 }

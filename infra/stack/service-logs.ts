@@ -1,21 +1,15 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { LogRetentionDays } from '../stages.ts';
 
-export interface ServiceLogsProps {
+export interface ServiceLogsProps extends Pick<LogGroupProps, 'logGroupName'> {
   readonly logRetentionDays: LogRetentionDays;
-  /** Only where AWS prescribes it. */
-  readonly logGroupName?: string;
 }
 
-/** A log group of the service, which keeps its lines as long as the stage says. */
+/** A log group of the service, which keeps its lines as long as the stage says. It has a name where AWS prescribes it. */
 export class ServiceLogs extends LogGroup {
-  constructor(scope: Construct, id: string, { logRetentionDays, logGroupName }: ServiceLogsProps) {
-    super(scope, id, {
-      retention: logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-      ...(logGroupName !== undefined && { logGroupName }),
-    });
+  constructor(scope: Construct, id: string, { logRetentionDays, ...props }: ServiceLogsProps) {
+    super(scope, id, { retention: logRetentionDays, removalPolicy: RemovalPolicy.DESTROY, ...props });
   }
 }

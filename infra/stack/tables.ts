@@ -6,94 +6,83 @@ import {
   type ITable,
   Table,
   TableEncryption,
-  type TableProps,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import type { StageSettings, TableName } from '../stages.ts';
-
-export interface TablesProps extends Pick<StageSettings, 'restoredTables' | 'replacedTables'> {
-  /** Keep the tables when the stack goes, and refuse to delete them. */
-  readonly retainData: boolean;
-}
+import { type StageSettings, type TableName, tableNames } from '../stages.ts';
 
 /** A table of the stack, or a restored one. (`Table` is no `ITable` to TypeScript's `exactOptionalPropertyTypes`.) */
-export type ServiceTable = Table | ITable;
+type ServiceTable = Table | ITable;
 
-interface Schema extends Pick<TableProps, 'sortKey' | 'timeToLiveAttribute'> {
+interface Schema {
   readonly partitionKey: Attribute;
+  readonly sortKey?: Attribute;
+  readonly timeToLiveAttribute?: string;
 }
+
+const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
+
+const schemas: Readonly<Record<TableName, Schema>> = {
+  /** Stock levels: one item per pet, in petId order. */
+  stock: { partitionKey: string('storeId'), sortKey: number('petId') },
+  /** API keys with their limits and counters: one item per key, found by the SHA-256 of the key. */
+  keys: { partitionKey: string('keyHash'), timeToLiveAttribute: 'purgeAt' },
+  /** Records of the pets: one item per pet. */
+  pets: { partitionKey: number('petId') },
+  /** Orders: one item each, in the order of their ids. */
+  orders: { partitionKey: string('storeId'), sortKey: number('orderId') },
+  /** Updates with an Idempotency-Key and their answers, for a day. */
+  requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'expiresAt' },
+};
+
+/** How `replacedTables` names the table of the stack. */
+const OWN = 'own';
 
 /**
  * The DynamoDB tables. No names are given, so that a table can be replaced by a restored one beside it: whatever uses a
  * table then uses that one. The table it replaces stays in the stack, and is kept, until an admin has decided about it.
  */
-export class Tables extends Construct implements Readonly<Record<TableName, ServiceTable>> {
-  /** Stock levels: one item per pet, in petId order. */
-  readonly stock: ServiceTable;
-  /** API keys with their limits and counters: one item per key, found by the SHA-256 of the key. */
-  readonly keys: ServiceTable;
-  /** Records of the pets: one item per pet. */
-  readonly pets: ServiceTable;
-  /** Orders: one item each, in the order of their ids. */
-  readonly orders: ServiceTable;
-  /** Updates with an Idempotency-Key and their answers, for a day. */
-  readonly requests: ServiceTable;
-
-  readonly #replaced = new Map<ServiceTable, ServiceTable>();
+export class Tables extends Construct {
+  readonly #used = new Map<TableName, ServiceTable>();
+  readonly #replaced = new Map<TableName, ServiceTable>();
 
   /** @throws Error where the name of a restored table cannot be one */
-  constructor(scope: Construct, id: string, props: TablesProps) {
+  constructor(scope: Construct, id: string, settings: StageSettings) {
     super(scope, id);
-    this.stock = this.#add('stock', props, keyed(string('storeId'), number('petId')));
-    this.keys = this.#add('keys', props, { ...keyed(string('keyHash')), timeToLiveAttribute: 'purgeAt' });
-    this.pets = this.#add('pets', props, keyed(number('petId')));
-    this.orders = this.#add('orders', props, keyed(string('storeId'), number('orderId')));
-    this.requests = this.#add('requests', props, { ...keyed(string('requestId')), timeToLiveAttribute: 'expiresAt' });
+    for (const name of tableNames) this.#add(name, settings);
+  }
+
+  /** The name of the table to use. */
+  nameOf(name: TableName): string {
+    return this.#used.get(name)?.tableName ?? '';
   }
 
   /** What may be used in the place of a table: beside itself the one in use until now, which running versions have. */
-  arnsOf(table: ServiceTable): string[] {
-    const replaced = this.#replaced.get(table);
-    return [table, ...(replaced ? [replaced] : [])].map(({ tableArn }) => tableArn);
+  arnsOf(name: TableName): string[] {
+    return [this.#used.get(name), this.#replaced.get(name)].flatMap((table) => table?.tableArn ?? []);
   }
 
-  /** Adds a table. @returns the one to use, which is another where it was restored */
-  #add(
-    name: TableName,
-    { retainData, restoredTables = {}, replacedTables = {} }: TablesProps,
-    schema: Schema,
-  ): ServiceTable {
-    const restored = restoredTables[name];
+  #add(name: TableName, { retainData, restoredTables = {}, replacedTables = {} }: StageSettings): void {
+    const [restored, replaced] = [restoredTables[name], replacedTables[name]];
     const isKept = retainData || restored !== undefined;
     const id = name.charAt(0).toUpperCase() + name.slice(1);
     const own = new Table(this, id, {
-      ...schema,
+      ...schemas[name],
       billingMode: BillingMode.PAY_PER_REQUEST,
       encryption: TableEncryption.AWS_MANAGED,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
-    const used = restored === undefined ? own : Table.fromTableName(this, `Restored${id}`, checkedName(name, restored));
-    const replaced = replacedTables[name];
+    const named = (prefix: string, table: string): ITable =>
+      Table.fromTableName(this, `${prefix}${id}`, checkedName(name, table));
+    this.#used.set(name, restored === undefined ? own : named('Restored', restored));
+    if (replaced === undefined) return;
     if (replaced === (restored ?? OWN))
       throw new Error(`replacedTables.${name} must be another table than the one in use`);
-    if (replaced === OWN) this.#replaced.set(used, own);
-    else if (replaced !== undefined) {
-      this.#replaced.set(used, Table.fromTableName(this, `Replaced${id}`, checkedName(name, replaced)));
-    }
-    return used;
+    this.#replaced.set(name, replaced === OWN ? own : named('Replaced', replaced));
   }
 }
-
-/** How `replacedTables` names the table of the stack. */
-const OWN = 'own';
-
-const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
-const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
-
-const keyed = (partitionKey: Attribute, sortKey?: Attribute): Schema =>
-  sortKey ? { partitionKey, sortKey } : { partitionKey };
 
 /** An empty name, or an ARN, would be found out by a deploy only, when it has already begun. */
 function checkedName(table: TableName, restored: string): string {

@@ -9,10 +9,6 @@ import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans
 /** Refused requests a second, of all keys together, that still reach a function for their exact answer. */
 const OVERFLOW_RATE = 100;
 
-export interface UsagePlansProps {
-  readonly stage: Stage;
-}
-
 /** A plan that requests are metered on which cannot be, or may not be, on the customer's own. */
 type InternalPlan = 'Overflow' | 'Interim';
 
@@ -23,11 +19,11 @@ type InternalPlan = 'Overflow' | 'Interim';
 export class UsagePlans extends Construct {
   #previous: UsagePlan | undefined;
 
-  constructor(scope: Construct, id: string, { stage }: UsagePlansProps) {
+  constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id);
     for (const planId of planIds) {
       const { title, limits } = plans[planId];
-      this.#addPlan(title, planId, stage, limits === 'agreed' ? {} : guardSettings(limits));
+      this.#addPlan(title, planId, stage, limits === 'agreed' ? {} : guardOf(limits));
     }
     this.#addInternalPlan('Overflow', stage, {
       throttle: { rateLimit: OVERFLOW_RATE, burstLimit: 2 * OVERFLOW_RATE },
@@ -35,7 +31,7 @@ export class UsagePlans extends Construct {
     this.#addInternalPlan('Interim', stage, {});
   }
 
-  #addInternalPlan(title: InternalPlan, stage: Stage, settings: Pick<UsagePlanProps, 'throttle'>): UsagePlan {
+  #addInternalPlan(title: InternalPlan, stage: Stage, settings: UsagePlanProps): void {
     const plan = this.#addPlan(title, INTERNAL_PLAN, stage, settings);
     plan.addApiKey(
       new ApiKey(this, `${title}Key`, {
@@ -43,10 +39,9 @@ export class UsagePlans extends Construct {
         description: `Meters requests on the ${title} plan. It opens nothing: no request is authenticated by it.`,
       }),
     );
-    return plan;
   }
 
-  #addPlan(title: string, tag: string, stage: Stage, settings: Pick<UsagePlanProps, 'throttle' | 'quota'>): UsagePlan {
+  #addPlan(title: string, tag: string, stage: Stage, settings: UsagePlanProps): UsagePlan {
     const name = `${Stack.of(this).stackName} ${title}`;
     const plan = new UsagePlan(this, title, { name, apiStages: [{ stage }], ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
@@ -67,7 +62,7 @@ export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
     .digest('hex');
 }
 
-function guardSettings(limits: Limits): Pick<UsagePlanProps, 'throttle' | 'quota'> {
+function guardOf(limits: Limits): UsagePlanProps {
   const { rateLimit, burstLimit, quotaPerDay } = outerGuard(limits);
   return { throttle: { rateLimit, burstLimit }, quota: { limit: quotaPerDay, period: Period.DAY } };
 }

@@ -1,22 +1,10 @@
-import {
-  agreedLimits,
-  type Costs,
-  costPerMillion,
-  costSettings,
-  DAYS_A_MONTH,
-  fixedMonthly,
-  fixedPartsOf,
-  meanUsage,
-  requestMix,
-  type RequestUsage,
-  totalOf,
-} from '../../infra/costs/cost-model.ts';
+import * as model from '../../infra/costs/cost-model.ts';
 import { readAssembly } from '../../infra/local/assembly.ts';
 import { stageNames } from '../../infra/stages.ts';
 import { orderItem, petItem, stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateApiKey } from '../../shared/keys/api-key.ts';
-import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 import { exactly, type Figure, progress, report } from './figure.ts';
 import { serve } from './limiter.ts';
@@ -39,9 +27,9 @@ export async function benchCosts(): Promise<Figure[]> {
     await load(measured);
     const { usages, figures } = await measureRequests(measured);
     const fixed = stageNames.map((stage) => {
-      const parts = fixedPartsOf(readAssembly(synthesizedOnce(), stage).template);
+      const parts = model.fixedPartsOf(readAssembly(synthesizedOnce(), stage).template);
       const of = `${parts.alarmMetrics} alarm metrics, ${parts.dashboards} dashboards, ${parts.metrics} metrics, ${parts.webAcls} web ACLs with ${parts.webAclRules} rules, ${parts.kmsKeys} KMS keys`;
-      return row(`by the month, ${stage}`, `${usd(fixedMonthly(parts))} (${of})`);
+      return row(`by the month, ${stage}`, `${usd(model.fixedMonthly(parts))} (${of})`);
     });
     return [...figures, ...costsOfPlans(usages, writes), ...fixed];
   } finally {
@@ -49,9 +37,7 @@ export async function benchCosts(): Promise<Figure[]> {
   }
 }
 
-type MixedUsages = Record<keyof typeof requestMix, RequestUsage>;
-
-async function measureRequests(measured: MeasuredHost): Promise<{ usages: MixedUsages; figures: Figure[] }> {
+async function measureRequests(measured: MeasuredHost): Promise<{ usages: model.MixedUsages; figures: Figure[] }> {
   const { keys, outputs } = measured.host.host;
   const { StockTableName = '', KeysTableName = '' } = outputs;
   const answered = { key: keys.business, status: 200, invocations: 2 };
@@ -66,7 +52,7 @@ async function measureRequests(measured: MeasuredHost): Promise<{ usages: MixedU
     const usage = await measured.measure(kind);
     figures.push(
       row(`${kind.name}: takes`, describeUsage(usage)),
-      row(`${kind.name}: a million`, describeCosts(costPerMillion(usage, costSettings))),
+      row(`${kind.name}: a million`, describeCosts(model.costPerMillion(usage))),
     );
     return usage;
   };
@@ -109,17 +95,12 @@ async function load({ host: { documents, host } }: MeasuredHost): Promise<void> 
   await writeItems(documents, OrdersTableName, orders, orderItem);
 }
 
-const limitsOf = (plan: PlanId): Limits => {
-  const { limits } = plans[plan];
-  return limits === 'agreed' ? agreedLimits : limits;
-};
-
 /** Writes that counting takes per request of a key whose requests of a day come evenly; of at least 300 requests. */
 async function writesToCount(): Promise<Map<PlanId, number>> {
   const counts = new Map<PlanId, number>();
   for (const plan of planIds) {
     progress(`counting requests of ${plans[plan].title}`);
-    const key = limitsOf(plan);
+    const key = model.limitsOf(plan);
     const requests = Math.max(300, key.perDay / 1_440);
     const perSecond = key.perDay / 86_400;
     const { writes } = await serve({ key, environments: Math.ceil(perSecond / 100), requests, load: { perSecond } });
@@ -129,38 +110,33 @@ async function writesToCount(): Promise<Map<PlanId, number>> {
 }
 
 /** The mix on each plan, up to its last request. */
-function costsOfPlans(usages: MixedUsages, writes: ReadonlyMap<PlanId, number>): Figure[] {
-  const mixed = meanUsage([
-    [usages.update, requestMix.update],
-    [usages.pet, requestMix.pet],
-    [usages.page, requestMix.page],
-  ]);
+function costsOfPlans(usages: model.MixedUsages, writes: ReadonlyMap<PlanId, number>): Figure[] {
   return planIds.flatMap((plan) => {
     const { title } = plans[plan];
     const counting = writes.get(plan) ?? 1;
-    // Counting took one write while the mix was measured.
-    const costs = costPerMillion({ ...mixed, writeUnits: mixed.writeUnits - 1 + counting }, costSettings);
-    const aMonth = limitsOf(plan).perDay * DAYS_A_MONTH;
+    const costs = model.costOfMix(usages, counting);
+    const requests = model.limitsOf(plan).perDay * model.DAYS_A_MONTH;
+    const aMonth = (model.totalOf(costs) * requests) / 1_000_000;
     return [
       row(`${title}: writes to count a request`, counting.toFixed(3)),
       row(`${title}: a million of the mix`, describeCosts(costs)),
-      row(`${title}: a month at its full use, ${number(aMonth)} requests`, usd((totalOf(costs) * aMonth) / 1_000_000)),
+      row(`${title}: a month at its full use, ${number(requests)} requests`, usd(aMonth)),
     ];
   });
 }
 
 const row = (what: string, measured: string): Figure => ({ what, measured, target: '–' });
 
-function describeUsage(usage: RequestUsage): string {
+function describeUsage(usage: model.RequestUsage): string {
   const { writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes } = usage;
   return `${number(writeUnits)} writes, ${number(readUnits)} reads, ${number(invocations)} functions, ${billedMs.toFixed(1)} ms, ${number(logBytes)} bytes of logs, ${number(answerBytes)} bytes of answer`;
 }
 
-function describeCosts(costs: Costs): string {
+function describeCosts(costs: model.Costs): string {
   const { gateway, lambda, dynamodb, logs, tracing, firewall, traffic } = costs;
   const parts = { gateway, Lambda: lambda, DynamoDB: dynamodb, logs, tracing, firewall, traffic };
   const texts = Object.entries(parts).map(([name, part]) => `${name} ${part.toFixed(2)}`);
-  return `${usd(totalOf(costs))} (${texts.join(', ')})`;
+  return `${usd(model.totalOf(costs))} (${texts.join(', ')})`;
 }
 
 const usd = (value: number): string =>

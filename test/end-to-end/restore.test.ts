@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   CreateTableCommand,
   DescribeTableCommand,
@@ -16,7 +17,7 @@ import { type Answer, ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { synthesizeStage } from '../support/synthesize-once.ts';
+import { synthesizeApps } from '../support/synthesize-once.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SPOILT = 970_001n;
@@ -24,7 +25,8 @@ const LOST = 970_002n;
 const PER_DAY = 12;
 
 // They go after the host has ended.
-const assembly = temporaryFolder();
+const folder = temporaryFolder();
+const assembly = path.join(folder, 'restored');
 const dataFolder = temporaryFolder();
 
 const restoredTables = {
@@ -89,7 +91,7 @@ describe('Tables that were restored', () => {
   }
 
   beforeAll(async () => {
-    synthesizeStage(assembly, { ...stages.staging, restoredTables });
+    synthesizeApps(folder, { restored: [{ ...stages.staging, restoredTables }] });
     engine = await startEmbeddedEngine(undefined);
     clock = new HostClock();
     host = await startHost();

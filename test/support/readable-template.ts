@@ -32,6 +32,20 @@ export function readableStage(stage: StageName): ReadableStage {
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
+/** The resources of a type in the stack of the API, but for the CDK's own (see `ReleaseProof`): their properties by their names, such as `FunctionsGetPet`, as a schema has them. */
+export function propertiesOf<Schema extends v.GenericSchema>(
+  stage: ReadableStage,
+  type: string,
+  schema: Schema,
+): [name: string, properties: v.InferOutput<Schema>][] {
+  const resource = v.object({ Type: v.string(), Properties: v.optional(v.unknown(), {}) });
+  return Object.entries(stage).flatMap(([name, value]) => {
+    const { success, output } = v.safeParse(resource, value);
+    const isWanted = success && output.Type === type && /^Inventory\/(?!AWSCDK)/.test(name);
+    return isWanted ? [[name.replace('Inventory/', ''), v.parse(schema, output.Properties)]] : [];
+  });
+}
+
 /** Functions of CloudFormation as texts, where they are no more than that. */
 function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions);

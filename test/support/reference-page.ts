@@ -50,16 +50,6 @@ export class ReferencePage {
     return { status, body: await shown.locator('.cm-content').innerText() };
   }
 
-  /** Sends what the try-it has, where no answer will come. @returns what the page says instead */
-  async sendInVain(): Promise<string> {
-    await this.#sendButton.click();
-    return this.#client
-      .getByRole('region', { name: /^Notifications/ })
-      .getByRole('status')
-      .first()
-      .innerText();
-  }
-
   /** Closes the try-it. */
   async closeTryOut(): Promise<void> {
     await this.#client.getByRole('button', { name: 'Close Client' }).first().click();

@@ -36,11 +36,6 @@ export interface TemplateResource<Properties> {
   readonly properties: Properties;
 }
 
-/** All resources of a type, as they stand in the template. */
-export function rawResourcesOf({ template }: SynthesizedStage, type: string): [id: string, resource: unknown][] {
-  return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
-}
-
 /** All resources of a type, but for the CDK's own, by which a deploy proves a release. A property that the schema wants and a resource lacks fails the test. */
 export function resourcesOf<Schema extends v.GenericSchema>(
   { template }: SynthesizedStage,
@@ -53,13 +48,13 @@ export function resourcesOf<Schema extends v.GenericSchema>(
 }
 
 /** `{ "Ref": … }` as the logical id it names. */
-export const ref = v.pipe(
+const ref = v.pipe(
   v.strictObject({ Ref: v.string() }),
   v.transform(({ Ref }) => Ref),
 );
 
 /** `{ "Fn::GetAtt": […] }` as text such as `TablesStock190D1C2E.Arn`. */
-export const attribute = v.pipe(
+const attribute = v.pipe(
   v.strictObject({ 'Fn::GetAtt': v.array(v.string()) }),
   v.transform((value) => value['Fn::GetAtt'].join('.')),
 );
@@ -90,43 +85,3 @@ export const text = v.union([
 
 /** A logical id without the hash that the CDK ends it with. */
 export const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}(?=$|\.)/, '');
-
-const resourceSchema = v.object({ ParentId: v.union([ref, attribute]), PathPart: v.string() });
-
-const methodSchema = v.looseObject({
-  HttpMethod: v.string(),
-  ResourceId: v.union([ref, attribute]),
-  AuthorizationType: v.string(),
-  Integration: v.looseObject({ Type: v.string() }),
-});
-
-/** A method of the REST API in a template. */
-export interface ApiMethod {
-  /** Such as `GET /inventory`. */
-  readonly route: string;
-  readonly path: string;
-  readonly properties: v.InferOutput<typeof methodSchema>;
-}
-
-/** All methods of the API. */
-export function apiMethods(stage: SynthesizedStage): ApiMethod[] {
-  const paths = resourcePaths(stage);
-  return resourcesOf(stage, 'AWS::ApiGateway::Method', methodSchema).map(({ properties }) => {
-    const path = paths.get(properties.ResourceId) ?? '/';
-    return { route: `${properties.HttpMethod} ${path}`, path, properties };
-  });
-}
-
-/** The paths of all resources of the API but the root, by their logical ids. */
-export function resourcePaths(stage: SynthesizedStage): ReadonlyMap<string, string> {
-  const resources = new Map(
-    resourcesOf(stage, 'AWS::ApiGateway::Resource', resourceSchema).map(({ id, properties }) => [id, properties]),
-  );
-  const pathOf = (id: string): string => {
-    const resource = resources.get(id);
-    if (resource) return `${pathOf(resource.ParentId)}/${resource.PathPart}`;
-    if (id.endsWith('.RootResourceId')) return '';
-    throw new Error(`The template has no API resource ${id}`);
-  };
-  return new Map([...resources.keys()].map((id) => [id, pathOf(id)]));
-}

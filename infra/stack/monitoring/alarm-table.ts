@@ -2,13 +2,11 @@ import { type MathExpression, type Metric, Stats, TreatMissingData } from 'aws-c
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
 import type { MonitoringMetrics } from './metrics.ts';
 
-/** How soon somebody is to look: `page` now, whatever the hour; `ticket` on the next working day. */
-export type Severity = 'page' | 'ticket';
-
 export interface AlarmDefinition {
   /** What is wrong, as the e-mail and the runbook say it. */
   readonly title: string;
-  readonly severity: Severity;
+  /** How soon somebody is to look: `page` now, whatever the hour; `ticket` on the next working day. */
+  readonly severity: 'page' | 'ticket';
   /** When it goes off, in words. */
   readonly when: string;
   /** Where to look first, in words. What is quoted is the name of a saved query or of a graph. */
@@ -102,7 +100,7 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `the authorizer breaks off or runs out of time at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
     firstStep: 'the saved query "Errors and their causes", with @log of the authorizer',
-    metric: (metrics) => metrics.function(metrics.monitored.functions.authorizer, 'Errors'),
+    metric: (metrics) => metrics.function(metrics.monitored.functions.byName.authorizer, 'Errors'),
     breaches: { atLeast: FAILED_FUNCTION.atLeast },
     rollsBack: true,
   },
@@ -113,7 +111,7 @@ export const alarmCatalogue = {
     firstStep: 'the graph "Functions that break off or are throttled": which function?',
     // Any other function that fails is a 5xx to the gateway; a list has begun with 200 by then.
     metric: (metrics) => {
-      const { listInventory, listOrders } = metrics.monitored.functions.operations;
+      const { listInventory, listOrders } = metrics.monitored.functions.byName;
       return metrics.sum(
         'errors',
         [listInventory, listOrders].map((target) => metrics.function(target, 'Errors')),
@@ -167,7 +165,7 @@ export const alarmCatalogue = {
     firstStep: 'the saved query "Why the sync failed"; if it finds nothing, the schedule is off',
     periodMinutes: 15,
     // Lambda counts 1 for a call that failed and 0 for one that did not.
-    metric: (metrics) => metrics.function(metrics.monitored.sync, 'Errors', Stats.MINIMUM),
+    metric: (metrics) => metrics.function(metrics.monitored.keySync.sync, 'Errors', Stats.MINIMUM),
     breaches: { atLeast: 1 },
     // Nothing is just what this alarm is for.
     missingData: TreatMissingData.BREACHING,
@@ -200,7 +198,7 @@ export const alarmCatalogue = {
     when: `at least ${thousands(BLOCKED.atLeast)} requests are blocked in each 5 minutes, for 15 minutes`,
     firstStep: 'which rule blocks? Logs Insights, the log group of the firewall',
     periods: 3,
-    metric: (metrics) => metrics.firewall('BlockedRequests'),
+    metric: (metrics) => metrics.blocked(),
     breaches: { atLeast: BLOCKED.atLeast },
   },
 } as const satisfies Record<string, AlarmDefinition>;

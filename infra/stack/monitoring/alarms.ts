@@ -1,34 +1,36 @@
-import { Duration } from 'aws-cdk-lib';
+import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import type { AlarmTargets } from '../../stages.ts';
-import { acknowledgeNist } from '../acknowledge.ts';
-import { type AlarmDefinition, alarmDefinitions, type AlarmId } from './alarm-table.ts';
-import { AlarmTopic } from './alarm-topic.ts';
+import type { AlarmTargets, StageSettings } from '../../stages.ts';
+import { acknowledge, acknowledgeNist } from '../acknowledge.ts';
+import { type AlarmDefinition, alarmDefinitions } from './alarm-table.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
-export interface AlarmsProps extends Monitored {
-  /** Who is told when an alarm goes off, and when it is over. */
-  readonly targets: AlarmTargets | 'nobody';
-}
+export interface AlarmsProps extends Monitored, Pick<StageSettings, 'alarmTargets'> {}
 
 /** The alarms of one deployment, each with its runbook (see alarm-table.ts), and the topic that they go to. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
   /** Those that take a release back. */
   readonly rollback: readonly Alarm[];
+  /** What the names of the alarms begin with. */
+  readonly #prefix: string;
 
-  constructor(scope: Construct, id: string, { targets, ...monitored }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { alarmTargets, ...monitored }: AlarmsProps) {
     super(scope, id);
-    const prefix = `${monitored.stackName}-`;
-    const actions = this.#targetArns(targets, prefix).map((arn) => ({ bind: () => ({ alarmActionArn: arn }) }));
+    this.#prefix = `${Stack.of(this).stackName}-`;
+    const actions = this.#targetArns(alarmTargets).map((arn) => ({ bind: () => ({ alarmActionArn: arn }) }));
 
     const made = alarmDefinitions.flatMap(([alarmId, definition]) => {
-      const alarm = this.#alarm(`${prefix}${alarmId}`, monitored, alarmId, definition);
-      return alarm ? [{ alarm, definition }] : [];
+      const alarm = this.#alarm(alarmId, definition, monitored);
+      return alarm ? [{ alarm, ...definition }] : [];
     });
     this.all = made.map(({ alarm }) => alarm);
-    this.rollback = made.filter(({ definition }) => definition.rollsBack).map(({ alarm }) => alarm);
+    this.rollback = made.filter(({ rollsBack }) => rollsBack).map(({ alarm }) => alarm);
     for (const alarm of this.all) {
       alarm.addAlarmAction(...actions);
       alarm.addOkAction(...actions);
@@ -36,20 +38,19 @@ export class Alarms extends Construct {
   }
 
   /** @throws Error where nobody is named, and that is not what the settings say */
-  #targetArns(targets: AlarmsProps['targets'], alarmNamePrefix: string): string[] {
+  #targetArns(targets: AlarmsProps['alarmTargets']): string[] {
     if (targets === 'nobody') {
       acknowledgeNist(this, 'CloudWatchAlarmAction', 'The settings of the stage say that nobody is to be told.');
       return [];
     }
-    const { emails, topicArns, ownKey = false } = targets;
+    const { emails, topicArns } = targets;
     if (emails.length + topicArns.length === 0) {
       throw new Error("alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'");
     }
-    if (emails.length === 0) return [...topicArns];
-    return [new AlarmTopic(this, 'Topic', { alarmNamePrefix, emails, ownKey }).topicArn, ...topicArns];
+    return emails.length === 0 ? [...topicArns] : [this.#topic(targets).topicArn, ...topicArns];
   }
 
-  #alarm(alarmName: string, monitored: Monitored, alarmId: AlarmId, definition: AlarmDefinition): Alarm | undefined {
+  #alarm(alarmId: string, definition: AlarmDefinition, monitored: Monitored): Alarm | undefined {
     const { title, severity, when, firstStep, periods = 1, breaches } = definition;
     const { periodMinutes = 5, missingData = TreatMissingData.NOT_BREACHING } = definition;
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(periodMinutes));
@@ -58,7 +59,7 @@ export class Alarms extends Construct {
     // Where the window has no data, CloudWatch goes by older data, which may be of another hour.
     const nothing = missingData === TreatMissingData.BREACHING ? 1 : 0;
     return new Alarm(this, pascalCase(alarmId), {
-      alarmName,
+      alarmName: `${this.#prefix}${alarmId}`,
       alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks.md#${alarmId}`,
       metric: metrics.formula(`FILL(found, ${nothing})`, { found }),
       ...comparison(breaches),
@@ -67,6 +68,46 @@ export class Alarms extends Construct {
       treatMissingData: missingData,
     });
   }
+
+  /** Where the alarms go: over TLS, published by the alarms of this deployment and nobody else. */
+  #topic({ emails, ownKey }: AlarmTargets): Topic {
+    const masterKey = ownKey ? this.#topicKey() : undefined;
+    const settings = { displayName: 'Pet store inventory alarms', enforceSSL: true };
+    const topic = new Topic(this, 'Topic', { ...settings, ...(masterKey && { masterKey }) });
+    const stack = Stack.of(this);
+    const alarms = { service: 'cloudwatch', resource: 'alarm', resourceName: `${this.#prefix}*` };
+    const byAlarms = {
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      conditions: {
+        StringEquals: { 'aws:SourceAccount': stack.account },
+        ArnLike: { 'aws:SourceArn': stack.formatArn({ ...alarms, arnFormat: ArnFormat.COLON_RESOURCE_NAME }) },
+      },
+    };
+    const publish = { sid: 'AlarmsMayPublish', actions: ['sns:Publish'], resources: [topic.topicArn] };
+    topic.addToResourcePolicy(new PolicyStatement({ ...publish, ...byAlarms }));
+    const encrypt = { sid: 'AlarmsMayEncrypt', actions: ['kms:Decrypt', 'kms:GenerateDataKey*'], resources: ['*'] };
+    masterKey?.addToResourcePolicy(new PolicyStatement({ ...encrypt, ...byAlarms }));
+    if (!masterKey) acknowledgeNoKey(topic);
+    for (const email of emails) topic.addSubscription(new EmailSubscription(email));
+    return topic;
+  }
+
+  /** AWS's own key for SNS does not let CloudWatch publish, and its policy cannot be changed. */
+  #topicKey(): Key {
+    return new Key(this, 'TopicKey', {
+      description: 'Encrypts alarms on their way to who is told of them',
+      enableKeyRotation: true,
+      // Nothing that is kept is encrypted with it.
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+  }
+}
+
+function acknowledgeNoKey(topic: Topic): void {
+  const reason =
+    'Alarms hold nothing secret and go out as plain e-mail: a key of our own would cost more than it protects.';
+  acknowledge(topic, 'SNS2', reason);
+  acknowledgeNist(topic, 'SNSEncryptedKMS', reason);
 }
 
 function comparison(breaches: AlarmDefinition['breaches']) {

@@ -1,27 +1,19 @@
 import { type IWidget, type MathExpression, SingleValueWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import { priceRegion, prices, pricesTakenOn } from '../../costs/prices.ts';
+import { FUNCTION_MEMORY_MEGABYTES, priceRegion, prices, pricesTakenOn } from '../../costs/prices.ts';
 import { tableNames } from '../../stages.ts';
+import { logGroupsOf, type MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
-import type { MonitoredLogs, MonitoringMetrics } from './metrics.ts';
-import { axis, graph, heading, queryTable } from './widgets.ts';
-
-export interface CostSectionProps {
-  readonly metrics: MonitoringMetrics;
-  readonly logs: MonitoredLogs;
-  readonly memoryMegabytes: number;
-}
+import { graph, heading, queryTable } from './widgets.ts';
 
 const HOURS_A_MONTH = 720;
 
-type Capacity = 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits';
-
-const stack = (title: string, left: MathExpression[], unit: string, size: { readonly width?: number } = {}): IWidget =>
-  graph({ title, stacked: true, left, leftYAxis: axis(unit), ...size });
+const stack = (title: string, unit: string, left: MathExpression[], width = 8): IWidget =>
+  graph(title, unit, left, { stacked: true, width });
 
 /** What does it cost? */
-export function costSection({ metrics, logs, memoryMegabytes }: CostSectionProps): IWidget[][] {
-  const costs = hourlyCosts(metrics, logs, memoryMegabytes);
-  const unitsOf = (capacity: Capacity): MathExpression[] => tableNames.map((name) => units(metrics, name, capacity));
+export function costSection(metrics: MonitoringMetrics): IWidget[][] {
+  const used = usageOf(metrics);
+  const costs = hourlyCosts(metrics, used);
   return [
     [
       heading(
@@ -31,16 +23,42 @@ export function costSection({ metrics, logs, memoryMegabytes }: CostSectionProps
     ],
     [
       total(metrics, costs),
-      stack('USD an hour', costs, 'USD an hour', { width: 12 }),
-      stack('Lambda', gigabyteSeconds(metrics, memoryMegabytes), 'GB-seconds'),
+      stack('USD an hour', 'USD an hour', costs, 12),
+      stack('Lambda', 'GB-seconds', used.gigabyteSeconds),
     ],
     [
-      stack('DynamoDB writes', unitsOf('ConsumedWriteCapacityUnits'), 'write units'),
-      stack('DynamoDB reads', unitsOf('ConsumedReadCapacityUnits'), 'read units'),
-      stack('Logs written', [logBytes(metrics, logs)], 'bytes'),
+      stack('DynamoDB writes', 'write units', used.writeUnits),
+      stack('DynamoDB reads', 'read units', used.readUnits),
+      stack('Logs written', 'bytes', used.logBytes),
     ],
-    [queryTable(queries.traffic.name, queries.traffic, logs.requests)],
+    [queryTable(queries.traffic.name, queries.traffic, logGroupsOf(metrics.monitored).requests)],
   ];
+}
+
+/** What is paid for as it is used. */
+function usageOf(metrics: MonitoringMetrics) {
+  const { functions } = metrics.monitored;
+  const logGroups = Object.values(logGroupsOf(metrics.monitored)).flat();
+  const units = (id: string, capacity: string): MathExpression[] =>
+    tableNames.map((name) => metrics.sum(`${name}${id}`, [metrics.table(name, capacity)], name));
+  return {
+    gigabyteSeconds: Object.entries(functions.byName).map(([name, target]) =>
+      metrics.formula(
+        `${name}Milliseconds * ${decimal(FUNCTION_MEMORY_MEGABYTES / 1_024 / 1_000)}`,
+        { [`${name}Milliseconds`]: metrics.function(target, 'Duration') },
+        name,
+      ),
+    ),
+    writeUnits: units('Writes', 'ConsumedWriteCapacityUnits'),
+    readUnits: units('Reads', 'ConsumedReadCapacityUnits'),
+    logBytes: [
+      metrics.sum(
+        'bytes',
+        logGroups.map((group) => metrics.logGroup(group, 'IncomingBytes')),
+        'Bytes',
+      ),
+    ],
+  };
 }
 
 /** The mean of the time shown: nothing was spent where there is no data. */
@@ -56,55 +74,24 @@ function total(metrics: MonitoringMetrics, costs: readonly MathExpression[]): IW
 }
 
 /** USD an hour by service, whatever period the graph has. */
-function hourlyCosts(metrics: MonitoringMetrics, logs: MonitoredLogs, memoryMegabytes: number): MathExpression[] {
+function hourlyCosts(metrics: MonitoringMetrics, used: ReturnType<typeof usageOf>): MathExpression[] {
   const requests = metrics.gateway('Count');
-  const cost = (
-    id: string,
-    label: string,
-    usd: number,
-    used: Parameters<MonitoringMetrics['sum']>[1],
-  ): MathExpression =>
-    metrics.formula(
-      `${id} * ${decimal(usd * 3_600)} / PERIOD(requests)`,
-      { [id]: metrics.sum(`${id}Of`, used), requests },
-      label,
-    );
-  const calls = metrics.requestFunctions.map(([, target]) => metrics.function(target, 'Invocations'));
-  const unitsOf = (capacity: Capacity): MathExpression[] => tableNames.map((name) => units(metrics, name, capacity));
-  const { apiGateway, lambda, dynamodb, logs: logPrices } = prices;
+  const cost = (id: string, label: string, usd: number, of: Parameters<MonitoringMetrics['sum']>[1]) =>
+    metrics.formula(hourly(id, usd), { [id]: metrics.sum(`${id}Of`, of), requests }, label);
+  const calls = metrics.monitored.functions.all.map((target) => metrics.function(target, 'Invocations'));
+  const { apiGateway, lambda, dynamodb, logs } = prices;
   return [
-    metrics.formula(
-      `requests * ${decimal((apiGateway.perMillionRequests / 1e6) * 3_600)} / PERIOD(requests)`,
-      { requests },
-      'API Gateway',
-    ),
+    metrics.formula(hourly('requests', apiGateway.perMillionRequests / 1e6), { requests }, 'API Gateway'),
     cost('calls', 'Lambda calls', lambda.perMillionRequests / 1e6, calls),
-    cost('memory', 'Lambda time', lambda.perGbSecondArm, gigabyteSeconds(metrics, memoryMegabytes)),
-    cost('writes', 'DynamoDB writes', dynamodb.perMillionWriteUnits / 1e6, unitsOf('ConsumedWriteCapacityUnits')),
-    cost('reads', 'DynamoDB reads', dynamodb.perMillionReadUnits / 1e6, unitsOf('ConsumedReadCapacityUnits')),
-    cost('logs', 'Logs', logPrices.perGbIngested / 1e9, [logBytes(metrics, logs)]),
+    cost('memory', 'Lambda time', lambda.perGbSecondArm, used.gigabyteSeconds),
+    cost('writes', 'DynamoDB writes', dynamodb.perMillionWriteUnits / 1e6, used.writeUnits),
+    cost('reads', 'DynamoDB reads', dynamodb.perMillionReadUnits / 1e6, used.readUnits),
+    cost('logs', 'Logs', logs.perGbIngested / 1e9, used.logBytes),
   ];
 }
 
-function gigabyteSeconds(metrics: MonitoringMetrics, memoryMegabytes: number): MathExpression[] {
-  return metrics.requestFunctions.map(([name, target]) =>
-    metrics.formula(
-      `${name}Milliseconds * ${decimal(memoryMegabytes / 1_024 / 1_000)}`,
-      { [`${name}Milliseconds`]: metrics.function(target, 'Duration') },
-      name,
-    ),
-  );
-}
-
-function units(metrics: MonitoringMetrics, name: (typeof tableNames)[number], capacity: Capacity): MathExpression {
-  const id = `${name}${capacity === 'ConsumedReadCapacityUnits' ? 'Reads' : 'Writes'}`;
-  return metrics.sum(id, [metrics.table(name, capacity)], name);
-}
-
-function logBytes(metrics: MonitoringMetrics, { requests, sync, access }: MonitoredLogs): MathExpression {
-  const groups = [...requests, sync, access].map((group) => metrics.logGroup(group, 'IncomingBytes'));
-  return metrics.sum('bytes', groups, 'Bytes');
-}
+/** An hour's price of what a metric counts, whatever its period. */
+const hourly = (id: string, usd: number): string => `${id} * ${decimal(usd * 3_600)} / PERIOD(requests)`;
 
 /** A number as CloudWatch reads it: it knows no exponents. */
 const decimal = (value: number): string => value.toFixed(15).replace(/\.?0+$/, '');

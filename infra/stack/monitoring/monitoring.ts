@@ -1,67 +1,51 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { ADMITTED } from '../../../shared/http/authorizer-context.ts';
+import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 import type { StageSettings } from '../../stages.ts';
-import type { InventoryApi } from '../inventory-api.ts';
-import type { KeySync } from '../key-sync.ts';
-import type { OperationFunctions } from '../operation-functions.ts';
-import { FUNCTION_MEMORY_MEGABYTES } from '../service-function.ts';
-import type { Tables } from '../tables.ts';
 import { Alarms } from './alarms.ts';
-import { SavedQueries } from './queries.ts';
 import { ServiceDashboard } from './dashboard.ts';
-import { countGatewayRefusals } from './gateway-refusals.ts';
-import type { Monitored } from './metrics.ts';
+import { gatewayRefusalsOf, type Monitored } from './metrics.ts';
+import { SavedQueries } from './queries.ts';
 
-export interface MonitoringProps extends Pick<StageSettings, 'alarms' | 'alarmTargets' | 'dashboard'> {
-  readonly api: InventoryApi;
-  readonly functions: OperationFunctions;
-  readonly keySync: KeySync;
-  readonly tables: Tables;
-  readonly firewall: { readonly metricName: string } | undefined;
+export interface MonitoringProps extends Monitored {
+  readonly settings: Pick<StageSettings, 'alarms' | 'alarmTargets' | 'dashboard'>;
 }
+
+/** What API Gateway answers by its usage plans and throttles, which must never refuse what the limiter has admitted. */
+const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
+
+/** Over the fields of the access log (see inventory-api.ts). */
+const refusedAfterAll = FilterPattern.all(
+  FilterPattern.stringValue('$.outcome', '=', ADMITTED),
+  FilterPattern.any(...REFUSALS.map((type) => FilterPattern.stringValue('$.gatewayError', '=', type))),
+);
 
 /** All that tells how a deployment is: its alarms and its dashboard where it has them, and the questions to its logs. */
 export class Monitoring extends Construct {
   /** The alarms that take a release back. */
   readonly rollback: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, props: MonitoringProps) {
+  constructor(scope: Construct, id: string, { settings, ...monitored }: MonitoringProps) {
     super(scope, id);
-    const { api, functions, keySync, tables, firewall, alarmTargets, dashboard } = props;
-    const { stackName } = Stack.of(this);
-    const { getPet, listInventory, listOrders, updateInventory } = functions.operations;
-    const monitored: Monitored = {
-      apiName: api.name,
-      apiStage: api.stageName,
-      functions: {
-        authorizer: functions.authorizer.live,
-        operations: {
-          listInventory: listInventory.live,
-          updateInventory: updateInventory.live,
-          getPet: getPet.live,
-          listOrders: listOrders.live,
-        },
-        fallback: functions.fallback.live,
-      },
-      sync: keySync.sync.live,
-      failedSyncs: keySync.failed,
-      tables,
-      stackName,
-      firewall,
-    };
-    const logs = {
-      requests: functions.all.map((one) => one.logs),
-      sync: keySync.sync.logs,
-      access: api.accessLogs,
-    };
-    const alarms = props.alarms ? new Alarms(this, 'Alarms', { ...monitored, targets: alarmTargets }) : undefined;
+    const { alarmTargets } = settings;
+    const alarms = settings.alarms ? new Alarms(this, 'Alarms', { ...monitored, alarmTargets }) : undefined;
     this.rollback = alarms?.rollback ?? [];
-    if (alarms) countGatewayRefusals(this, api.accessLogs);
-    if (dashboard) {
-      const memoryMegabytes = FUNCTION_MEMORY_MEGABYTES;
-      new ServiceDashboard(this, 'Dashboard', { ...monitored, alarms: alarms?.all ?? [], logs, memoryMegabytes });
-    }
-    new SavedQueries(this, 'Queries', { logs, stackName });
+    if (alarms) this.#countGatewayRefusals(monitored);
+    if (settings.dashboard) new ServiceDashboard(this, 'Dashboard', { ...monitored, alarms: alarms?.all ?? [] });
+    new SavedQueries(this, 'Queries', monitored);
+  }
+
+  /** There is no metric, and nothing to pay, as long as there is no such refusal. */
+  #countGatewayRefusals({ api }: Monitored): void {
+    new MetricFilter(this, 'GatewayRefusals', {
+      logGroup: api.accessLogs,
+      filterPattern: refusedAfterAll,
+      metricNamespace: METRICS_NAMESPACE,
+      metricName: gatewayRefusalsOf(Stack.of(this).stackName),
+      metricValue: '1',
+    });
   }
 }

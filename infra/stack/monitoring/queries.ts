@@ -1,23 +1,18 @@
+import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { MonitoredLogGroup, MonitoredLogs } from './metrics.ts';
-
-/** Which log groups a query reads: those with a line for each request, that of the sync, or the gateway's access log. */
-type QueryLogs = 'requests' | 'sync' | 'access';
+import { type LogKind, logGroupsOf, type Monitored } from './metrics.ts';
 
 export interface Query {
   /** As it is listed in the console, and named in the runbooks. */
   readonly name: string;
-  readonly logs: QueryLogs;
+  readonly logs: LogKind;
   /** In the language of CloudWatch Logs Insights, a command each. */
   readonly lines: readonly string[];
 }
 
 /** The lines of requests, among all that a function writes. */
 const REQUESTS = 'filter message = "Request"';
-
-/** What a saved query has where a key's id is to be filled in. */
-const KEY_ID_PLACEHOLDER = 'PUT-THE-KEY-ID-HERE';
 
 /** The questions that somebody on call asks the logs. */
 export const queries = {
@@ -57,7 +52,7 @@ export const queries = {
     logs: 'requests',
     lines: [
       'fields @timestamp, operation, status, code, latency, requestId',
-      `${REQUESTS} and keyId = "${KEY_ID_PLACEHOLDER}"`,
+      `${REQUESTS} and keyId = "PUT-THE-KEY-ID-HERE"`,
       'sort @timestamp desc',
       'limit 200',
     ],
@@ -133,26 +128,16 @@ export const queries = {
   },
 } as const satisfies Record<string, Query>;
 
-export interface SavedQueriesProps {
-  readonly logs: MonitoredLogs;
-  /** Folder of the console that the queries are in. */
-  readonly stackName: string;
-}
-
-/** The questions, ready in CloudWatch Logs Insights under "Saved queries". */
+/** The questions, ready in CloudWatch Logs Insights under "Saved queries", in a folder named after the stack. */
 export class SavedQueries extends Construct {
-  constructor(scope: Construct, id: string, { logs, stackName }: SavedQueriesProps) {
+  constructor(scope: Construct, id: string, monitored: Monitored) {
     super(scope, id);
-    const groups: Record<QueryLogs, readonly MonitoredLogGroup[]> = {
-      requests: logs.requests,
-      sync: [logs.sync],
-      access: [logs.access],
-    };
-    for (const [queryId, { name, logs: kind, lines }] of Object.entries(queries)) {
+    const groups = logGroupsOf(monitored);
+    for (const [queryId, { name, logs, lines }] of Object.entries(queries)) {
       new CfnQueryDefinition(this, queryId.charAt(0).toUpperCase() + queryId.slice(1), {
-        name: `${stackName}/${name}`,
+        name: `${Stack.of(this).stackName}/${name}`,
         queryString: lines.join('\n| '),
-        logGroupNames: groups[kind].map(({ logGroupName }) => logGroupName),
+        logGroupNames: groups[logs].map(({ logGroupName }) => logGroupName),
       });
     }
   }

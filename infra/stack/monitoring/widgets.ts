@@ -1,6 +1,7 @@
 import {
   GraphWidget,
   type GraphWidgetProps,
+  type IMetric,
   type IWidget,
   LegendPosition,
   LogQueryVisualizationType,
@@ -8,13 +9,11 @@ import {
   TextWidget,
   TextWidgetBackground,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Query } from './queries.ts';
-import type { MonitoredLogGroup } from './metrics.ts';
 
 /** Columns of a dashboard. */
 export const FULL_WIDTH = 24;
-
-const THIRD = FULL_WIDTH / 3;
 
 /** The heading of a section: the question that it answers, and how to read it. */
 export function heading(question: string, hint: string): TextWidget {
@@ -27,15 +26,23 @@ export function heading(question: string, hint: string): TextWidget {
 }
 
 /** A graph of a third of the width, with its legend below. */
-export function graph(props: GraphWidgetProps): IWidget {
-  return new GraphWidget({ width: THIRD, height: 6, legendPosition: LegendPosition.BOTTOM, ...props });
+export function graph(title: string, unit: string, left: IMetric[], more: GraphWidgetProps = {}): IWidget {
+  const size = { width: FULL_WIDTH / 3, height: 6 };
+  return new GraphWidget({
+    title,
+    left,
+    leftYAxis: axis(unit),
+    legendPosition: LegendPosition.BOTTOM,
+    ...size,
+    ...more,
+  });
 }
 
 /** An axis from 0 on, with its unit as it is written here. */
 export const axis = (label: string) => ({ label, min: 0, showUnits: false });
 
 /** What a saved query finds in the time shown. */
-export function queryTable(title: string, { lines }: Query, logGroups: readonly MonitoredLogGroup[]): IWidget {
+export function queryTable(title: string, { lines }: Query, logGroups: readonly LogGroup[]): IWidget {
   return new LogQueryWidget({
     title,
     view: LogQueryVisualizationType.TABLE,

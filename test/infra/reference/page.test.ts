@@ -33,11 +33,6 @@ describe('the files of the reference page', () => {
     for (const path of [...references, ...modules]) expect(files.has(path)).toBe(true);
   });
 
-  test('have the address of the service', () => {
-    expect(JSON.parse(textOf('openapi.json'))).toMatchObject({ servers: [{ url: serverUrl }] });
-    expect(textOf('index.html')).toContain(`connect-src 'self' ${serverUrl}/; `);
-  });
-
   test('have a key only where one is meant for everybody', () => {
     const withKey = pageFiles({ serverUrl, environment: 'local', demoKey: 'psk_DemoKey' });
 

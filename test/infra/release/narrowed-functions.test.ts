@@ -1,60 +1,35 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { lostTables, type Template, templateSchema } from '../../../infra/release/lost-tables.ts';
 import { narrowedFunctions } from '../../../infra/release/narrowed-functions.ts';
-import type { StageSettings } from '../../../infra/stages.ts';
-import { inventoryTemplate } from '../../support/service-template.ts';
-import { runModule } from '../../support/synthesize-once.ts';
+import { readAssembly } from '../../../infra/local/assembly.ts';
+import { type StageSettings, stages, tableNames } from '../../../infra/stages.ts';
+import { synthesizeApps } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const synthesize = `
-  const [, root, folder, releases] = process.argv;
-  const { createApp } = await import(root + '/infra/create-app.ts');
-  const { stages } = await import(root + '/infra/stages.ts');
-  for (const [name, settings] of Object.entries(JSON.parse(releases))) {
-    createApp([{ ...stages.production, ...settings }], { outdir: folder + '/' + name, referencePage: false }).synth();
-  }
-`;
+/** Tables that a restore has made, one for each of the stack, and how the settings name those of the stack. */
+const restoredTables = Object.fromEntries(tableNames.map((name) => [name, `restored-${name}`]));
+const own = Object.fromEntries(tableNames.map((name) => [name, 'own']));
 
-/** Tables that a restore has made, one for each of the stack. */
-const restoredTables = {
-  stock: 'restored-stock',
-  keys: 'restored-keys',
-  pets: 'restored-pets',
-  orders: 'restored-orders',
-  requests: 'restored-requests',
-};
-
-const own = { stock: 'own', keys: 'own', pets: 'own', orders: 'own', requests: 'own' };
-
-/** Production as it is settled from release to release; what is not here is as ever. */
+/** Production as it is settled from release to release. */
 const releases = {
+  usual: {},
   restore: { restoredTables, replacedTables: own },
   afterRestore: { restoredTables },
   wayBack: { replacedTables: restoredTables },
 } satisfies Record<string, Partial<StageSettings>>;
-type Release = keyof typeof releases | 'usual';
+type Release = keyof typeof releases;
 
 const folder = temporaryFolder();
-const templates = new Map<Release, Template>();
 
 beforeAll(() => {
-  runModule(synthesize, folder, JSON.stringify(releases));
-  templates.set('usual', v.parse(templateSchema, inventoryTemplate('production')));
-  for (const name of ['restore', 'afterRestore', 'wayBack'] as const) {
-    const stage = path.join(folder, name, 'assembly-production');
-    const file = readdirSync(stage).find((one) => one.endsWith('.template.json')) ?? '';
-    templates.set(name, v.parse(templateSchema, JSON.parse(readFileSync(path.join(stage, file), 'utf8'))));
-  }
+  const apps = Object.entries(releases).map(([name, settings]) => [name, [{ ...stages.production, ...settings }]]);
+  synthesizeApps(folder, Object.fromEntries(apps));
 }, 60_000);
 
-function templateOf(release: Release): Template {
-  const template = templates.get(release);
-  if (!template) throw new Error(`There is no ${release}`);
-  return template;
-}
+const templateOf = (release: Release): Template =>
+  v.parse(templateSchema, readAssembly(path.join(folder, release), 'production').template);
 
 const ofType = ({ Resources }: Template, type: string) =>
   Object.entries(Resources).filter(([, resource]) => resource.Type === type);

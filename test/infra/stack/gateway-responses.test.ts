@@ -1,143 +1,115 @@
 import { describe, expect, test } from '@jest/globals';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import * as v from 'valibot';
-import { errorCatalogue } from '../../../shared/contract/errors.ts';
+import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.ts';
 import { deny } from '../../../shared/http/authorizer-answer.ts';
 import { contextOf, unavailableContext } from '../../../shared/http/authorizer-context.ts';
+import { propertiesOf, readableStage } from '../../support/readable-template.ts';
 import { aKey } from '../../support/tables.ts';
-import { resourcesOf, synthesizedStages, text } from '../../support/synthesized.ts';
 
-const { staging } = synthesizedStages();
-
+const isErrorCode = (value: unknown): value is ErrorCode => typeof value === 'string' && value in errorCatalogue;
 const responseSchema = v.object({
   ResponseType: v.string(),
   StatusCode: v.string(),
-  ResponseParameters: v.record(v.string(), text),
-  ResponseTemplates: v.record(v.string(), v.string()),
+  ResponseParameters: v.record(v.string(), v.string()),
+  /** Only in JSON: exactly code, message and status (spec §2). */
+  ResponseTemplates: v.strictObject({
+    'application/json': v.strictObject({ code: v.string(), message: v.string(), status: v.number() }),
+  }),
 });
-const responses = resourcesOf(staging, 'AWS::ApiGateway::GatewayResponse', responseSchema).map(
-  ({ properties }) => properties,
+
+const responses = propertiesOf(readableStage('staging'), 'AWS::ApiGateway::GatewayResponse', responseSchema).map(
+  ([, { ResponseType: type, StatusCode: status, ResponseParameters, ResponseTemplates }]) => {
+    const parameters = Object.entries(ResponseParameters);
+    const headers = parameters.map(([target, source]) => [target.replace('gatewayresponse.header.', ''), source]);
+    const body = ResponseTemplates['application/json'];
+    return { type, status, targets: Object.keys(ResponseParameters), headers: Object.fromEntries(headers), body };
+  },
 );
+const withStatus = (wanted: string) => responses.filter(({ status }) => status === wanted);
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const METHOD_ARN = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1/GET/inventory';
 const admitted = contextOf({ kind: 'admitted', key: aKey() }, NOW);
+const contextOfDenial = (code: 'API_KEY_MISSING' | 'API_KEY_INVALID') =>
+  v.parse(v.record(v.string(), v.string()), deny(METHOD_ARN, code, NOW).context);
 
-function contextOfDenial(code: 'API_KEY_MISSING' | 'API_KEY_INVALID'): Record<string, string> {
-  return v.parse(v.record(v.string(), v.string()), deny(METHOD_ARN, code, NOW).context);
-}
-
-/** The template as the gateway sends it to a request with this authorizer context. */
-function bodyOf(template: string | undefined, context: Readonly<Record<string, string>> = {}): unknown {
-  return JSON.parse(
-    (template ?? '').replaceAll(/\$context\.authorizer\.(\w+)/g, (_, name: string) => context[name] ?? ''),
-  );
-}
-
-const responseOf = (type: string) => responses.find(({ ResponseType: ofResponse }) => ofResponse === type);
-
-function headerOf(type: string, name: string): string | undefined {
-  return responseOf(type)?.ResponseParameters[`gatewayresponse.header.${name}`];
-}
-
+const LIMITS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'];
 const ofNobody = ["'0'", "'0'", "'0'", `'"minute";q=0;w=60, "day";q=0;w=86400'`, `'"minute";r=0;t=0, "day";r=0;t=0'`];
 const ofKey = ['limit', 'remaining', 'reset', 'rateLimitPolicy', 'rateLimit'].map(
   (name) => `context.authorizer.${name}`,
 );
 
-const typesWith = (status: string) => responses.filter(({ StatusCode }) => StatusCode === status);
-
 /** Every type that the CDK knows: the static members of its class. */
 const members: readonly unknown[] = Object.values(ResponseType);
 const knownTypes = members.filter((member) => member instanceof ResponseType).map(({ responseType }) => responseType);
 
-describe('the gateway responses', () => {
-  test('are set for every type of error that the CDK knows, so that none reverts to the stock body', () => {
-    expect(knownTypes.length).toBeGreaterThanOrEqual(21);
-    expect(responses.map(({ ResponseType: type }) => type).toSorted()).toEqual(knownTypes.toSorted());
-  });
+test('Gateway responses are set for every type of error that the CDK knows, so that none reverts to the stock body', () => {
+  expect(knownTypes.length).toBeGreaterThanOrEqual(21);
+  expect(responses.map(({ type }) => type).toSorted()).toEqual(knownTypes.toSorted());
 });
 
-describe.each(responses)('the gateway response $ResponseType', ({ StatusCode, ...response }) => {
-  const mappings = Object.entries(response.ResponseParameters);
+describe.each(responses)('the gateway response $type', ({ type, status, targets, headers, body }) => {
+  test('has the message and the status of its code (spec §7)', () => {
+    const code = type === 'ACCESS_DENIED' ? 'API_KEY_INVALID' : body.code;
+    const { message, ...entry } = isErrorCode(code) ? errorCatalogue[code] : { status: 0, message: '' };
 
-  test('has an Error body in JSON: exactly code, message and status, of the catalogue (spec §2 and §7)', () => {
-    expect(Object.keys(response.ResponseTemplates)).toEqual(['application/json']);
-
-    const body = bodyOf(response.ResponseTemplates['application/json'], contextOfDenial('API_KEY_INVALID'));
-    const { code } = v.parse(v.object({ code: v.string() }), body);
-    const [, entry] = Object.entries(errorCatalogue).find(([name]) => name === code) ?? [];
-    expect(body).toEqual({ code, message: entry?.message, status: entry?.status });
-    expect(StatusCode).toBe(String(entry?.status));
+    expect(body).toMatchObject(type === 'ACCESS_DENIED' ? { status: entry.status } : { message, status: entry.status });
+    expect(status).toBe(String(entry.status));
   });
 
   test('has the limit headers (spec §8, rule 1; IETF draft): of the key where it is known, else of nobody', () => {
-    const names = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'];
-    const limits = names.map((name) => headerOf(response.ResponseType, name));
-
-    expect([ofNobody, ofKey]).toContainEqual(limits);
+    expect([ofNobody, ofKey]).toContainEqual(LIMITS.map((name) => headers[name]));
   });
 
   test('may be read by the reference page, and by no other, with all headers that it may have', () => {
-    expect(headerOf(response.ResponseType, 'Access-Control-Allow-Origin')).toBe("'<staging-ReferencePageOrigin>'");
-
-    const exposed = headerOf(response.ResponseType, 'Access-Control-Expose-Headers')?.slice(1, -1).split(', ');
-    const own = mappings.map(([target]) => target.replace('gatewayresponse.header.', ''));
-    expect(exposed).toEqual(
-      expect.arrayContaining(own.filter((name) => !/^(Access-Control-|Cache-Control$|X-Content-|Strict-)/.test(name))),
+    const exposed = headers['Access-Control-Expose-Headers']?.slice(1, -1).split(', ');
+    const own = Object.keys(headers).filter(
+      (name) => !/^(Access-Control-|Cache-Control$|X-Content-|Strict-)/.test(name),
     );
+
+    expect(headers['Access-Control-Allow-Origin']).toBe("'<import <stage>-ReferencePageOrigin>'");
+    expect(exposed).toEqual(expect.arrayContaining(own));
   });
 
-  test.each(mappings)('maps %s from a quoted literal or an unquoted context value: %s', (target, source) => {
-    expect(target).toMatch(/^gatewayresponse\.header\.[A-Za-z][A-Za-z-]+$/);
-    expect(source).toMatch(/^(?:'[^']*'|context\.[\w.]+)$/);
-  });
+  test('maps headers from quoted literals or from unquoted values that the authorizer puts into the context', () => {
+    const sources = Object.values(headers);
+    const named = [...JSON.stringify([sources, body]).matchAll(/context\.authorizer\.(\w+)/g)].map(([, name]) => name);
+    const contexts =
+      type === 'ACCESS_DENIED' ? [contextOfDenial('API_KEY_MISSING')] : [admitted, unavailableContext(NOW)];
 
-  test('takes from the context only what the authorizer puts into it', () => {
-    const known = [contextOfDenial('API_KEY_MISSING'), admitted, unavailableContext(NOW)];
-    const contexts = response.ResponseType === 'ACCESS_DENIED' ? known.slice(0, 1) : known.slice(1);
-    const named = [...JSON.stringify(response).matchAll(/context\.authorizer\.(\w+)/g)].map(([, name]) => name ?? '');
-
+    for (const target of targets) expect(target).toMatch(/^gatewayresponse\.header\.[A-Za-z][A-Za-z-]+$/);
+    for (const source of sources) expect(source).toMatch(/^(?:'[^']*'|context\.[\w.]+)$/);
     for (const context of contexts) expect(Object.keys(context)).toEqual(expect.arrayContaining(named));
   });
 });
 
-describe('a request that the authorizer denies', () => {
-  test.each(['API_KEY_MISSING', 'API_KEY_INVALID'] as const)(
-    'is answered with %s where the authorizer says so',
-    (code) => {
-      const { message } = errorCatalogue[code];
+test.each(['API_KEY_MISSING', 'API_KEY_INVALID'] as const)(
+  'A denied request is answered with %s by the context',
+  (code) => {
+    const context = contextOfDenial(code);
+    const template = JSON.stringify(responses.find(({ type }) => type === 'ACCESS_DENIED')?.body);
+    const body = template.replaceAll(/\$context\.authorizer\.(\w+)/g, (_, name: string) => context[name] ?? '');
 
-      expect(bodyOf(responseOf('ACCESS_DENIED')?.ResponseTemplates['application/json'], contextOfDenial(code))).toEqual(
-        {
-          code,
-          message,
-          status: 401,
-        },
-      );
-    },
-  );
-});
+    expect(JSON.parse(body)).toEqual({ code, message: errorCatalogue[code].message, status: 401 });
+  },
+);
 
 describe('beside the limit headers', () => {
-  test.each(typesWith('401'))(
-    'a 401 asks for a bearer token (RFC 9110 §11.6.1): $ResponseType',
-    ({ ResponseType: type }) => {
-      const value = headerOf(type, 'WWW-Authenticate');
-      const bearer = `'Bearer realm="pet-store-inventory"`;
-      const values = { ACCESS_DENIED: 'context.authorizer.challenge', UNAUTHORIZED: `${bearer}'` };
-      expect({ type, value }).toEqual({ type, value: { ...values }[type] ?? `${bearer}, error="invalid_token"'` });
-    },
-  );
+  test.each(withStatus('401'))('a 401 asks for a bearer token (RFC 9110 §11.6.1): $type', ({ type, headers }) => {
+    const bearer = `'Bearer realm="pet-store-inventory"`;
+    const values = { ACCESS_DENIED: 'context.authorizer.challenge', UNAUTHORIZED: `${bearer}'` };
 
-  test.each(typesWith('429'))(
-    'a 429 says when to try again (spec §7, rule 1): $ResponseType',
-    ({ ResponseType: type }) => {
-      expect(headerOf(type, 'Retry-After')).toBe('context.authorizer.retryAfter');
-    },
-  );
+    expect(headers['WWW-Authenticate']).toBe({ ...values }[type] ?? `${bearer}, error="invalid_token"'`);
+  });
 
-  test.each(typesWith('503'))('a 503 says to try again in a second: $ResponseType', ({ ResponseType: type }) => {
-    expect(headerOf(type, 'Retry-After')).toBe("'1'");
+  test.each([
+    ['429', 'context.authorizer.retryAfter'],
+    ['503', "'1'"],
+  ])('a %s says when to try again (spec §7, rule 1): %s', (status, source) => {
+    const sources = withStatus(status).map(({ headers }) => headers['Retry-After']);
+
+    expect(sources.length).toBeGreaterThan(1);
+    expect(new Set(sources)).toEqual(new Set([source]));
   });
 });

@@ -59,8 +59,8 @@ describe.each(stageNames)('the findings of cdk-nag that are acknowledged on %s',
     expect(findings.toSorted()).toMatchSnapshot();
   });
 
-  test.each([...acknowledgedOn(stage)])('have a reason: %s', (_, reason) => {
-    expect(reason).toMatch(/^[A-Z].{30,}\.$/);
+  test('have a reason each', () => {
+    for (const reason of acknowledgedOn(stage).values()) expect(reason).toMatch(/^[A-Z].{30,}\.$/);
   });
 });
 

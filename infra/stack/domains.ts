@@ -1,0 +1,68 @@
+import { CfnOutput, Fn } from 'aws-cdk-lib';
+import {
+  BasePathMapping,
+  DomainName,
+  EndpointAccessMode,
+  EndpointType,
+  type RestApi,
+  SecurityPolicy,
+} from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { ARecord, AaaaRecord, HostedZone, type IAliasRecordTarget, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import { Construct } from 'constructs';
+import { type Domain, exportNames, type StageSettings } from '../stages.ts';
+
+/** The version segment that every base address ends in (spec §1 and §9): the stage of the API, and its base path. */
+export const VERSION_SEGMENT = 'v1';
+
+/** Base address of an API with a name of its own. */
+export const baseUrlAt = ({ name }: Domain): string => `https://${name}/${VERSION_SEGMENT}`;
+
+/** Base address of the API, for the stacks beside its own. */
+export function baseUrlOf({ name, apiDomain }: StageSettings): string {
+  return apiDomain ? baseUrlAt(apiDomain) : Fn.importValue(exportNames.baseUrl(name));
+}
+
+/** An origin that no page can have (RFC 2606, section 2): without a page, no browser may call the API. */
+const NO_ORIGIN = 'https://no-page.invalid';
+
+/** Origin of the reference page, for the stacks beside its own; or of a page that is kept elsewhere. */
+export function pageOriginOf({ name, page, pageDomain }: StageSettings): string {
+  if (pageDomain) return `https://${pageDomain.name}`;
+  return page ? Fn.importValue(exportNames.pageOrigin(name)) : NO_ORIGIN;
+}
+
+/** Leads a name of one's own to its target, where its zone is known. */
+export function addRecords(scope: Construct, { name, hostedZone }: Domain, alias: IAliasRecordTarget): void {
+  if (!hostedZone) return;
+  const attributes = { hostedZoneId: hostedZone.id, zoneName: hostedZone.name };
+  const zone = HostedZone.fromHostedZoneAttributes(scope, 'Zone', attributes);
+  const target = RecordTarget.fromAlias(alias);
+  new ARecord(scope, 'Ipv4', { zone, recordName: name, target });
+  new AaaaRecord(scope, 'Ipv6', { zone, recordName: name, target });
+}
+
+export interface ApiDomainProps {
+  readonly domain: Domain;
+  readonly restApi: RestApi;
+}
+
+/** A name of one's own for the API, with the version as its base path: the base address ends in it as well. */
+export class ApiDomain extends Construct {
+  constructor(scope: Construct, id: string, { domain, restApi }: ApiDomainProps) {
+    super(scope, id);
+    const domainName = new DomainName(this, 'Name', {
+      domainName: domain.name,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
+      endpointAccessMode: EndpointAccessMode.STRICT,
+    });
+    const stage = restApi.deploymentStage;
+    new BasePathMapping(this, 'BasePath', { domainName, restApi, basePath: VERSION_SEGMENT, stage });
+    addRecords(this, domain, new ApiGatewayDomain(domainName));
+    const output = new CfnOutput(this, 'ApiDomainTarget', { value: domainName.domainNameAliasDomainName });
+    output.overrideLogicalId('ApiDomainTarget');
+  }
+}
