@@ -133,7 +133,7 @@ describe('npm start', () => {
     expect(names).not.toContain('Demo Business');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(readdirSync(folder)).toEqual([]);
-    // A host that is told to stop loses no usage; one that is killed may lose that of a second.
-    expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/"demo-free","[\d-]+",[3-6]\]/);
+    // A host that is told to stop loses no usage; one that is killed may lose what came after the last change of a key.
+    expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/"demo-free","[\d-]+",6\]/);
   });
 });

@@ -127,10 +127,8 @@ export class ExecutionEnvironment {
   }
 
   async #take(chunk: Uint8Array): Promise<void> {
-    const underWay = this.#underWay;
-    await underWay?.take(chunk);
-    // It may have ended meanwhile: a chunk of the next event is not to be taken for this one.
-    if (this.#underWay === underWay) this.#post({ kind: 'taken' });
+    await this.#underWay?.take(chunk);
+    this.#post({ kind: 'taken' });
   }
 
   #die(errorMessage: string, errorType = 'Runtime.ExitError'): void {

@@ -151,6 +151,7 @@ describe('API keys', () => {
       body: changed,
     });
     expect((await plane.call('GET', '/apikeys/k1')).body).toMatchObject(changed);
+    expect(plane.changes).toBe(1);
   });
 
   test('are deleted, from their plans too', async () => {

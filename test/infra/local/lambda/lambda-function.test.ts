@@ -161,6 +161,18 @@ test.each([
   expect(await invoke(lambda)).toBe(1);
 });
 
+test('An execution environment that breaks between two events is replaced for the next one', async () => {
+  const { lambda, logs } = deployLogging(
+    deploy,
+    `let calls = 0;
+     exports.handler = async () => { setTimeout(() => { throw new Error('late'); }, 50); return ++calls; };`,
+  );
+  expect(await invoke(lambda)).toBe(1);
+  await logs('late');
+
+  expect(await invoke(lambda)).toBe(1);
+});
+
 describe('the log of a function', () => {
   test('has what it writes, and the time that it took to load at its first invocation', async () => {
     const { lambda, log } = deployLogging(
