@@ -76,6 +76,7 @@ describe('A failure of DynamoDB or of the way to it', () => {
   test.each<[string, unknown]>([
     ['a fault of its own', new InternalServerError({ message: 'x', $metadata })],
     ['throttling', new ThrottlingException({ message: 'x', $metadata })],
+    ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError' })],
     ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' })],
   ])('is %s', (_, error) => {
     expect(isUnavailable(error)).toBe(true);
