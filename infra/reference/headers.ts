@@ -153,7 +153,7 @@ export const headers = {
 
 export type HeaderComponent = keyof typeof headers;
 
-/** Headers of every answer, whoever makes it. */
+/** Headers of every answer, of the functions and of the gateway. */
 const ofEveryAnswer: readonly HeaderComponent[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -16,7 +16,7 @@ const SCALAR_ENTRY = 'standalone.esm.js';
 /** A file of the reference page. */
 export interface PageFile {
   readonly contentType: string;
-  /** Whether its path changes with its content, so that whoever has it may keep it. */
+  /** Whether its path changes with its content, so that caches may keep it. */
   readonly immutable: boolean;
   read(): Buffer;
 }

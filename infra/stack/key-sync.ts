@@ -20,7 +20,7 @@ export interface KeySyncProps {
 /** A store with 10,000 keys on 300 usage plans takes some 330 calls, at 4 a second. */
 const TIMEOUT = Duration.minutes(5);
 
-/** Every call that changes keys or usage plans, whoever makes it. */
+/** Every call that changes keys or usage plans. */
 const CHANGES = [
   'CreateApiKey',
   'ImportApiKeys',

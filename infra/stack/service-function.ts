@@ -40,7 +40,7 @@ export interface ServiceFunctionProps {
 export class ServiceFunction extends LambdaFunction {
   /** What everything calls. */
   readonly live: IFunction;
-  /** The same, for whoever moves it to another version. */
+  /** The same, for CodeDeploy, which moves it to another version. */
   readonly alias: Alias;
   readonly logs: ServiceLogs;
 

@@ -3,7 +3,7 @@ import { limitHeaders } from './authorizer-context.ts';
 import { headerValues, type RequestEvent } from './request.ts';
 
 /**
- * Headers of every answer, whoever makes it: nothing is kept by caches, taken for another type, or asked for without TLS
+ * Headers of every answer, of the functions and of the gateway: nothing is kept by caches, taken for another type, or asked for without TLS
  * again (OWASP REST Security Cheat Sheet, "Security Headers").
  */
 export const securityHeaders = {

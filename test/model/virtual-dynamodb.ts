@@ -160,7 +160,7 @@ function withPlainItems(output: Input): never {
   const items = Object.entries(output).filter(([name]) => name === 'Attributes' || name === 'Item');
   const plain = items.map(([name, item]) => [name, unmarshall(itemOf(item), { ...exactNumbers })]);
   const answer: Input = { ...output, ...Object.fromEntries(plain) };
-  // The type of an answer depends on the command, which nobody knows here.
+  // The type of an answer depends on the command, which is not known here.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return answer as never;
 }

@@ -100,7 +100,7 @@ export class EmbeddedDatabase {
     beforeAll(async () => {
       this.#engine = await startEmbeddedEngine(undefined);
       pointSdkAt(this.#engine.endpoint);
-      this.#client = patientClient();
+      this.#client = testClient();
     });
     afterAll(async () => {
       this.#client?.destroy();
@@ -115,10 +115,10 @@ export class EmbeddedDatabase {
 }
 
 /**
- * The client of the functions, with the patience that hundreds of requests need that share one process, and so one
- * event loop and 50 sockets, with each other and maybe with the engine. On Lambda each has a process of its own.
+ * The client of the functions, with longer timeouts: in a test hundreds of requests share one process, its event loop and
+ * its 50 sockets, maybe with the engine too. On Lambda each request has a process of its own.
  */
-export function patientClient(): DynamoDBDocumentClient {
+export function testClient(): DynamoDBDocumentClient {
   const { translateConfig } = documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).config;
   const client = new DynamoDBClient({
     maxAttempts: 1,

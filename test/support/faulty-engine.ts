@@ -31,7 +31,7 @@ export type Fault =
   | { readonly kind: 'late'; readonly milliseconds: number }
   /** No answer comes. */
   | { readonly kind: 'silence' }
-  /** From this call on nobody is there. */
+  /** From this call on connections are refused. */
   | { readonly kind: 'gone' };
 
 const falseAnswer = (status: number, type: string, body: object): FalseAnswer => ({

@@ -48,7 +48,7 @@ export class InProcessTarget {
     const controlPlane = new ControlPlane({ records: this.records, apiStage }, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
-      // Nobody here looks at a signature.
+      // The control plane in this process checks no signature.
       for (const name of [
         'httpSigningMiddleware',
         'httpAuthSchemeMiddleware',
@@ -96,7 +96,7 @@ export class InProcessTarget {
     const items = Object.entries(output).filter(([name]) => name === 'Attributes' || name === 'Item');
     const plain = items.map(([name, item]) => [name, plainItem(itemOf(item))]);
     const answer = { ...output, ...Object.fromEntries(plain), ...(isScan && { Items: this.#items().map(plainItem) }) };
-    // The type of an answer depends on the command, which nobody knows here.
+    // The type of an answer depends on the command, which is not known here.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return answer as never;
   }

@@ -5,8 +5,8 @@ import { ApiError, ConnectionError, InventoryClient } from '../../shared/client/
 /** A key that looks for itself in everything a client says. */
 export const SECRET_KEY = 'psk_ThisKeyMustNeverBeShown';
 
-/** A client with short pauses, and what it has said about its retries. */
-export function patientOf(
+/** A client that retries after short pauses, and the retries that it has reported. */
+export function recordingClient(
   { baseUrl }: { readonly baseUrl: string },
   options: Partial<InventoryClientOptions> = {},
 ): { store: InventoryClient; retries: Retry[] } {

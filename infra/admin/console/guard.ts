@@ -65,7 +65,7 @@ export function ownRequests(origin: string): MiddlewareHandler {
   };
 }
 
-/** Lets in whoever has the cookie, which the token is exchanged for: once. A form needs a ticket besides. */
+/** Lets in a browser that has the cookie. The token is exchanged for it, once. A form needs a ticket besides. */
 export function session(origin: string, token: string, tickets: Tickets): MiddlewareHandler {
   const cookie = `console-${new URL(origin).port}`;
   const secret = newSecret();

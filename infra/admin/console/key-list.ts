@@ -4,7 +4,7 @@ import { allRecords } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../target.ts';
 
-/** Whoever looks at records that are older has them read again. */
+/** Records that are older are read again. */
 const FRESH_MS = 10_000;
 
 export interface ListedKeys {

@@ -20,7 +20,7 @@ const MARGIN_MS = 500;
 export const INTERIM_MS = 5 * 60_000;
 
 /**
- * Changes a key in the keys table, whoever else is changing it.
+ * Changes a key in the keys table, also while others change it.
  *
  * @param change from the key as it is at that moment; may throw
  * @returns the key as it is then

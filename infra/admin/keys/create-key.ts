@@ -35,7 +35,7 @@ export interface NewKey {
 export type UnusedRecord = Omit<NewRecord, keyof typeof unusedCounters>;
 
 /**
- * Issues a key. Until its last step it is marked as unfinished, and nobody knows it. What a try that was cut off has
+ * Issues a key. Until its last step it is marked as unfinished, and was shown to nobody. What a try that was cut off has
  * left is cleared away by a later one with the same name, once it is surely not under way any more.
  */
 export async function createKey(target: Target, { name, plan, limits, expiresAt }: KeyOrder): Promise<NewKey> {
@@ -115,7 +115,7 @@ export async function createUnfinished(
   };
 }
 
-/** Closes a key that nobody knows, and deletes it. Whoever is still making it finds that out. */
+/** Closes a key that was never shown, and deletes it. A command that is still making it fails then. */
 export async function discard(target: Target, key: Parameters<typeof closeForGood>[1]): Promise<void> {
   await closeForGood(target, key);
   await deleteApiKey(target, key.keyId);

@@ -22,7 +22,7 @@ export interface FoundKey {
 export async function findKey(target: Target, id: string): Promise<FoundKey> {
   const apiKey = await getApiKey(target, id);
   if (!apiKey?.value) throw unknownKey(id);
-  // The record first: whoever goes by it finds out about what is changed from here on.
+  // The record first: a write that goes by its revision then fails if anything is changed from here on.
   const record = await recordOf(target, apiKey);
   if (record.revoked) throw revokedError(id);
   return { id, apiKey, record, usagePlan: await usagePlanOf(target, id) };
@@ -52,7 +52,7 @@ export async function successorOf({ keyTable }: Target, { replacedBy }: KeyRecor
   return replacedBy === undefined ? undefined : keyTable.get(replacedBy);
 }
 
-/** The record of the key that a key was rotated to, as long as nobody knows that one: it is not complete. */
+/** The record of the key that a key was rotated to, while that one is not complete and was not shown. */
 export async function unknownSuccessor(target: Target, record: KeyRecord): Promise<KeyRecord | undefined> {
   const successor = await successorOf(target, record);
   if (!successor || successor.revoked) return undefined;

@@ -18,7 +18,7 @@ import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 
-/** API Gateway puts one key on a plan at a time; whoever comes meanwhile is refused as conflicting. */
+/** API Gateway puts one key on a plan at a time; it refuses a second call meanwhile with a conflict. */
 const MAX_TRIES = 8;
 
 /** What carries tags: an API key or a usage plan, as its ARN names it. */

@@ -52,7 +52,7 @@ export async function moveKey(target: Target, id: string, plan: PlanId, limits: 
   return keyView(moved);
 }
 
-/** Makes sure that the table says so still, whoever has changed the key meanwhile. */
+/** Makes sure that the table still says so, if another admin has changed the key meanwhile. */
 async function settle(target: Target, { keyHash, keyId, plan, perMinute, perDay }: KeyRecord): Promise<KeyRecord> {
   const now = await readRecord(target, keyHash);
   if (now.plan === plan && now.perMinute === perMinute && now.perDay === perDay) return now;

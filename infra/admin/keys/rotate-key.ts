@@ -146,7 +146,7 @@ async function unchanged(known: KeyRecord, id: string, keyTable: Target['keyTabl
 const rotatedMeanwhile = (id: string): AdminError =>
   new AdminError(`Somebody else rotated the key ${id} at the same time. See npm run admin -- keys list`);
 
-/** Has the old key's tags say what the table says, whoever rotates the key again meanwhile. */
+/** Writes to the old key's tags what the table says, until no other rotation changes it meanwhile. */
 async function tagRotated(target: Target, keyHash: string): Promise<void> {
   for (let done: string | undefined; ;) {
     const old = await target.keyTable.get(keyHash);

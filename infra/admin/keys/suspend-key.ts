@@ -99,7 +99,7 @@ async function letIn(target: Target, record: KeyRecord): Promise<KeyRecord> {
 }
 
 /**
- * Has API Gateway say what the keys table says about a suspension, whoever changes that meanwhile.
+ * Writes to API Gateway what the keys table says about a suspension, until nobody changes that meanwhile.
  *
  * @returns the key as it is then
  * @throws AdminError where it is revoked

@@ -45,7 +45,7 @@ async function dropUnfinishedTables(store: Level<string, unknown>): Promise<void
   }
 }
 
-/** Why a LevelDB store cannot be used, in words for whoever started the host. */
+/** Why a LevelDB store cannot be used, for the user of the host. */
 function reasonOfLevelFailure(error: unknown): string {
   const failure = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(failure instanceof Error)) return String(failure);

@@ -16,7 +16,7 @@ bringOldItems();
 export interface EngineServerOptions {
   /** Folder of the store; in memory without one. */
   readonly folder?: string | undefined;
-  /** Path of every call: nobody is answered who does not know it. By default that of DynamoDB. */
+  /** Path of every call; calls with another are refused. By default that of DynamoDB. */
   readonly callPath?: string;
 }
 

@@ -37,7 +37,7 @@ export class Alarms extends Construct {
     }
   }
 
-  /** @throws Error where nobody is named, and that is not what the settings say */
+  /** @throws Error where no target is named, and the settings do not say 'nobody' */
   #targetArns(targets: AlarmsProps['alarmTargets']): string[] {
     if (targets === 'nobody') {
       acknowledgeNist(this, 'CloudWatchAlarmAction', 'The settings of the stage say that nobody is to be told.');

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
 import { generateApiKey } from '../../../shared/keys/api-key.ts';
-import { patientClient, pointSdkAt } from '../../support/engines.ts';
+import { testClient, pointSdkAt } from '../../support/engines.ts';
 import { FaultyEngine } from '../../support/faulty-engine.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
@@ -74,7 +74,7 @@ const deployed: LambdaFunction[] = [];
 beforeAll(async () => {
   engine = await FaultyEngine.start();
   pointSdkAt(engine.endpoint);
-  const client = patientClient();
+  const client = testClient();
   const stock = await StockTable.create(client);
   await stock.put(anEntry('42', 1));
   variables = {

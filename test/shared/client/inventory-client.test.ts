@@ -1,7 +1,13 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { InventoryClient } from '../../../shared/client/pet-store-inventory-client.ts';
-import { apiErrorOf, connectionErrorOf, failureOf, patientOf, SECRET_KEY } from '../../support/inventory-client.ts';
+import {
+  apiErrorOf,
+  connectionErrorOf,
+  failureOf,
+  recordingClient,
+  SECRET_KEY,
+} from '../../support/inventory-client.ts';
 import {
   answer,
   breakOff,
@@ -38,12 +44,12 @@ describe('options', () => {
 
   test('of a call come before those of the client', async () => {
     const server = await ScriptedServer.start(failure(503, 'SERVICE_UNAVAILABLE'), good);
-    const { store } = patientOf(server, { headers: { traceparent: 'client', tracestate: 'client' } });
+    const { store } = recordingClient(server, { headers: { traceparent: 'client', tracestate: 'client' } });
     await apiErrorOf(store.updateInventory(101n, 7, { maxRetries: 0, headers: { traceparent: 'call' } }));
     expect(server.requests).toMatchObject([{ headers: { traceparent: 'call', tracestate: 'client' } }]);
     expect(String(await failureOf(store.getPet(101n, { timeout: 0 })))).toMatch(/^TypeError: timeout must be/);
     const slow = await ScriptedServer.start(silence);
-    const call = patientOf(slow).store.getPet(101n, { timeout: 20, maxRetries: 0 });
+    const call = recordingClient(slow).store.getPet(101n, { timeout: 20, maxRetries: 0 });
     expect(await connectionErrorOf(call)).toMatchObject({ reason: 'timeout' });
   });
 });
@@ -51,7 +57,7 @@ describe('options', () => {
 describe('an update', () => {
   test('is the same in all requests, and so is its Idempotency-Key, until the next call', async () => {
     const server = await ScriptedServer.start(hangUp, failure(503, 'SERVICE_UNAVAILABLE'), good);
-    const { store } = patientOf(server);
+    const { store } = recordingClient(server);
     const updated = await store.updateInventory(101n, 7, { ifMatch: '"6"' });
     expect(updated).toMatchObject({ data: { ...entry, petId: 101n }, etag: '"7"', requestId: 'request-1' });
     expect(updated.response.headers.get('ETag')).toBe('"7"');
@@ -78,7 +84,7 @@ describe('an update', () => {
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
   ])('of pet %s is sent with all digits', async (petId, path) => {
     const server = await ScriptedServer.start(good);
-    await patientOf(server).store.updateInventory(petId, 7, { idempotencyKey: String.raw`a"b\c` });
+    await recordingClient(server).store.updateInventory(petId, 7, { idempotencyKey: String.raw`a"b\c` });
     const headers = { 'idempotency-key': String.raw`"a\"b\\c"` };
     expect(server.requests).toMatchObject([{ path: `/v1/inventory/${path}`, headers }]);
   });
@@ -89,7 +95,7 @@ describe('an update', () => {
     [1n, 'x'.repeat(256), 'TypeError: idempotencyKey must be'],
   ])('of pet %s with the key %j is refused', async (petId, idempotencyKey, message) => {
     const server = await ScriptedServer.start(good);
-    const thrown = await failureOf(patientOf(server).store.updateInventory(petId, 7, { idempotencyKey }));
+    const thrown = await failureOf(recordingClient(server).store.updateInventory(petId, 7, { idempotencyKey }));
     expect(String(thrown)).toContain(message);
     expect(server.requests).toEqual([]);
   });
@@ -113,7 +119,7 @@ describe('a request that failed', () => {
     ]),
   ] satisfies [string, Step, boolean?][])('with %s is repeated or not', async (name, step, isRepeated = true) => {
     const server = await ScriptedServer.start(step, step, good);
-    const { store, retries } = patientOf(server, { timeout: name.startsWith('no whole') ? 300 : 30_000 });
+    const { store, retries } = recordingClient(server, { timeout: name.startsWith('no whole') ? 300 : 30_000 });
     const outcome = await store.updateInventory(101n, 7).then(
       () => 'answered',
       () => 'failed',
@@ -143,7 +149,7 @@ describe('a request that failed', () => {
     ],
   ])('says how, and never shows the key: %#', async (step, expected) => {
     const server = await ScriptedServer.start(step);
-    const { store, retries } = patientOf(server, {
+    const { store, retries } = recordingClient(server, {
       maxRetries: 1,
       timeout: 'reason' in expected && expected.reason === 'timeout' ? 100 : 30_000,
     });
@@ -156,7 +162,7 @@ describe('a request that failed', () => {
 
   test('waits longer each time, with a random part', async () => {
     const server = await ScriptedServer.start(failure(500, 'INTERNAL_ERROR'));
-    const { store, retries } = patientOf(server, { retryDelay: 8, maxRetries: 6 });
+    const { store, retries } = recordingClient(server, { retryDelay: 8, maxRetries: 6 });
     await apiErrorOf(store.updateInventory(101n, 7));
     const shares = retries.map(({ pause }, index) => pause / (8 * 2 ** index));
     expect(shares).toHaveLength(6);
@@ -171,7 +177,7 @@ describe('a request that failed', () => {
     ['of a suspension', 90_000, 429, 'API_KEY_SUSPENDED', '300', 1],
   ])('waits no longer than it may: %s', async (_, maxWait, status, code, retryAfter, requests) => {
     const server = await ScriptedServer.start(failure(status, code, { 'Retry-After': retryAfter }));
-    const error = await apiErrorOf(patientOf(server, { maxWait }).store.updateInventory(101n, 7));
+    const error = await apiErrorOf(recordingClient(server, { maxWait }).store.updateInventory(101n, 7));
     expect(error).toMatchObject({ code, retryAfter: expect.any(Number) });
     expect(server.requests).toHaveLength(requests);
   });

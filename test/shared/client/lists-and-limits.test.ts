@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { parseExactJson } from '../../../shared/client/exact-json.ts';
 import { readLimits } from '../../../shared/client/limits.ts';
-import { apiErrorOf, collect, failureOf, patientOf } from '../../support/inventory-client.ts';
+import { apiErrorOf, collect, failureOf, recordingClient } from '../../support/inventory-client.ts';
 import { answer, breakOff, failure, ScriptedServer, silence, type Step } from '../../support/scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
@@ -22,7 +22,7 @@ describe('a list', () => {
       page([], 'c-_'),
       page([{ ...entry, petId: 2 }]),
     );
-    const { store } = patientOf(server);
+    const { store } = recordingClient(server);
     const petIds = (await collect(store.listInventory({ limit: 1, status: 'sold' }))).map(({ petId }) => petId);
     expect(petIds).toEqual([101n, 2n]);
     expect(server.requests.map(({ path }) => path)).toEqual([
@@ -35,7 +35,7 @@ describe('a list', () => {
 
   test('has the largest pages, and can be left early', async () => {
     const server = await ScriptedServer.start(page([entry, entry], 'b'));
-    for await (const { petId } of patientOf(server).store.listInventory()) {
+    for await (const { petId } of recordingClient(server).store.listInventory()) {
       expect(petId).toBe(101n);
       break;
     }
@@ -111,7 +111,7 @@ describe('the limit headers of an answer', () => {
       answer(200, '[]', remaining(9)),
       failure(404, 'PET_NOT_FOUND', remaining(8)),
     );
-    const { store } = patientOf(server);
+    const { store } = recordingClient(server);
     expect(store.limits).toBeUndefined();
     const { limits } = await store.listInventoryPage({ limit: 1 });
     expect(limits).toMatchObject({ limit: 60, remaining: 9 });
@@ -128,7 +128,7 @@ describe('calls side by side', () => {
     const server = await ScriptedServer.start((response, request) => {
       setTimeout(() => answer(200, '[]', remaining(left))(response, request), 5);
     });
-    const { store } = patientOf(server, { maxConcurrent });
+    const { store } = recordingClient(server, { maxConcurrent });
     await twenty(() => store.listInventoryPage({ limit: 1 }));
     const mostAtOnce = Math.min(maxConcurrent, left);
     expect({ requests: server.requests.length, mostAtOnce: server.mostAtOnce }).toEqual({ requests: 20, mostAtOnce });
@@ -139,7 +139,7 @@ describe('calls side by side', () => {
     ['a used up day', 'DAILY_QUOTA_EXCEEDED', '40000'],
   ])('begin with one request, and send no other during %s', async (_, code, retryAfter) => {
     const server = await ScriptedServer.start(failure(429, code, { 'Retry-After': retryAfter, ...remaining(0) }));
-    const { store } = patientOf(server);
+    const { store } = recordingClient(server);
     const errors = await twenty(() => apiErrorOf(store.listInventoryPage({ limit: 1 })));
     expect(server.requests).toHaveLength(1);
     expect(new Set(errors).size).toBe(20);
@@ -153,7 +153,7 @@ describe('calls side by side', () => {
   test('wait for the end of a refusal that another call has met', async () => {
     const refusal = failure(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': '1', ...remaining(0) });
     const server = await ScriptedServer.start(refusal, emptyPage);
-    const { store } = patientOf(server, { maxRetries: 0 });
+    const { store } = recordingClient(server, { maxRetries: 0 });
     expect(await apiErrorOf(store.listInventoryPage({ limit: 1 }))).toMatchObject({ retryAfter: 1 });
     expect(await store.listInventoryPage({ limit: 1 })).toMatchObject({ data: [] });
     expect(server.requests).toHaveLength(2);
@@ -175,7 +175,7 @@ describe('a call that is aborted', () => {
       if (step === silence) controller.abort(reason);
     });
     if (requests === 0) controller.abort(reason);
-    const { store } = patientOf(server, { onRetry });
+    const { store } = recordingClient(server, { onRetry });
     expect(await failureOf(collect(store.listOrders({ signal: controller.signal })))).toBe(reason);
     expect(server.requests).toHaveLength(requests);
   });
@@ -186,7 +186,7 @@ describe('a call that is aborted', () => {
       controller.abort(reason);
       emptyPage(response, request);
     }, emptyPage);
-    const { store } = patientOf(server, { maxConcurrent: 1 });
+    const { store } = recordingClient(server, { maxConcurrent: 1 });
     const first = store.listInventoryPage({ limit: 1 });
     const thrown = failureOf(store.listInventoryPage({ limit: 2, signal: controller.signal }));
     const third = store.listInventoryPage({ limit: 3 });

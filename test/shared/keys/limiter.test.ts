@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
+import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { aKey, KeysTable } from '../../support/tables.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
@@ -25,7 +25,7 @@ describeOnEachEngine('The limiter', () => {
   let limiter: Limiter;
 
   beforeAll(async () => {
-    client = patientClient();
+    client = testClient();
     table = await KeysTable.create(client);
   });
 
@@ -72,7 +72,7 @@ describeOnEachEngine('The limiter', () => {
 
   test('admits a request with one write unit and no read', async () => {
     const key = await table.issue({ currentMinute: MINUTE });
-    const recorded = patientClient();
+    const recorded = testClient();
     const calls = recordCalls(recorded);
     await new Limiter(recorded, table.name).admit(key.keyHash, NOW);
 

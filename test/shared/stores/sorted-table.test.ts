@@ -9,7 +9,7 @@ import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { findPet } from '../../../shared/stores/find-pet.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
 import { MOST_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
-import { describeOnEachEngine, patientClient } from '../../support/engines.ts';
+import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 import { anEntry, createOrdersTable, createPetsTable, StockTable } from '../../support/tables.ts';
@@ -25,7 +25,7 @@ describeOnEachEngine('The stock as a sorted table', () => {
   let table: SortedTable<InventoryItem>;
 
   beforeAll(() => {
-    client = patientClient();
+    client = testClient();
   });
 
   beforeEach(async () => {
@@ -79,7 +79,7 @@ describeOnEachEngine('The stock as a sorted table', () => {
 
   test('is read in several queries where one cannot read it all', async () => {
     for (const petId of [1, 2, 3, 4, 5]) await stock.put(anEntry(petId), LARGE);
-    const watched = patientClient();
+    const watched = testClient();
     const calls = recordCalls(watched);
     const parts = stockList(watched, stock.name).all();
     const first = await parts.next();
@@ -123,7 +123,7 @@ describeOnEachEngine('The stock as a sorted table', () => {
     const last = MOST_READ_FOR_PAGE + 100;
     const statusOf = (petId: number) => (petId % last === 0 ? 'sold' : 'available');
     await stock.putAll(Array.from({ length: last + 1 }, (_, petId) => anEntry(petId, 1, statusOf(petId))));
-    const watched = patientClient();
+    const watched = testClient();
     const calls = recordCalls(watched);
     const found = await stockList(watched, stock.name).page({ status: 'sold' }, 5);
 
@@ -147,7 +147,7 @@ describeOnEachEngine('Orders and pets', () => {
   let client: DynamoDBDocumentClient;
 
   beforeAll(() => {
-    client = patientClient();
+    client = testClient();
   });
 
   test('are listed in ascending id, with all that they are', async () => {
