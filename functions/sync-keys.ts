@@ -2,7 +2,8 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { gatewayClient } from '../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
-import { countedBySync, syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../shared/key-registry/mirror.ts';
+import { countedBySync, syncKeys } from '../shared/key-registry/sync-keys.ts';
 
 const gateway = gatewayClient();
 const table = new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE'));

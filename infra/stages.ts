@@ -154,9 +154,9 @@ export const stages: Readonly<Record<StageName, StageSettings>> = { staging, pro
 export const stackNameOf = (stage: StageName): string => `${stage}-Inventory`;
 
 /**
- * The names by which the stacks of a stage tell each other their addresses. CloudFormation has one of each in a region,
- * and refuses to change a value that another stack has imported: so these are the addresses that AWS gives, which stay,
- * and never those of one's own, which may come later.
+ * Names of the exports by which the stacks of a stage tell each other their addresses. CloudFormation has one of each in a
+ * region, and refuses to change a value that another stack imports. So these are AWS's own addresses, which never change,
+ * and not custom domains, which may be added later.
  */
 export const exportNames = {
   /** Origin of the reference page as CloudFront has it: scheme and host. */

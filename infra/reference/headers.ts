@@ -13,7 +13,7 @@ import { EXAMPLE_CURSOR, exampleTimes } from './examples.ts';
 import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { countSchema, int64, int64From } from './schemas.ts';
 
-/** As long as a header can be that a gateway lets through. */
+/** Characters. API Gateway lets no longer header through. */
 const MAX_LENGTH = 8_192;
 
 /** A header whose value is text of one form. */

@@ -14,10 +14,11 @@ const policySchema = v.object({
 });
 
 /**
- * The functions of which a release would make a new version while it takes away what the version before may do or refers
- * to. Each version keeps its own environment, but all share one role: the one before serves until the release is over,
- * and again where it is taken back. What is no longer needed goes with the release after, which leaves the function as it
- * is. By their logical ids, each with what it would lack.
+ * The functions that a release both changes and narrows: it makes a new version, and takes away a permission or a resource
+ * that the old version needs. All versions share one role, and the old one serves until the release is over, and again if
+ * it is rolled back. So a permission must go in a later release, which leaves the function unchanged.
+ *
+ * @returns by logical id, what the old version would lack
  */
 export function narrowedFunctions(before: Template, after: Template): Map<string, string> {
   const narrowed = new Map<string, string>();

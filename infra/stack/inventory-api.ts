@@ -193,8 +193,8 @@ export class InventoryApi extends Construct {
 }
 
 /**
- * What holds for every method. Those whose metrics are read have them (0.30 USD a month for each of five metrics while
- * there are requests), and all else again: API Gateway would take its own defaults.
+ * Settings of all methods, and of those that have metrics of their own (0.30 USD a month for each of five metrics while
+ * there are requests). The latter repeat all settings: API Gateway would use its defaults for what is left out.
  *
  * @throws Error where the throttle is below what one customer may send
  */

@@ -15,7 +15,7 @@ export interface ErrorAdvice extends Words {
   readonly retry: Retry;
 }
 
-/** Not beside the catalogue, so that no function carries it. */
+/** Kept apart from the catalogue, so that these texts are not in the bundles of the functions. */
 const words: Readonly<Record<string, Words>> = {
   BAD_REQUEST: {
     cause: 'The request line, a header or the encoding is not valid HTTP, or the gateway could not read the request.',

@@ -20,8 +20,8 @@ export interface GatewayKey {
   /** Who it is; undefined where it is on no customer's usage plan of the stage. */
   readonly registered: Registered | undefined;
   /**
-   * Nothing but its closing is taken over from API Gateway: the admin command is at work on it (it is being made, moved,
-   * or handed over to one that is being made), or its usage plan cannot be read.
+   * A sync may only close it: the admin command is at work on it (it is being made, moved or rotated), or its usage plan
+   * cannot be read.
    */
   readonly isLeftAlone: boolean;
 }
@@ -31,7 +31,7 @@ export interface GatewayState {
   /** All keys of the account, by their hash: of two with one hash both. */
   readonly keys: ReadonlyMap<string, readonly GatewayKey[]>;
   readonly keysInAccount: number;
-  /** The keys that were rotated to a key, by the id of that key; those that were not by undefined. */
+  /** The keys that were rotated to another, by the id of that other; under undefined those that were not rotated. */
   readonly predecessors: ReadonlyMap<string | undefined, readonly GatewayKey[]>;
   /** Whether each plan of the catalogue has its usage plan. If not, keys may be on none through no doing of an admin. */
   readonly hasAllPlans: boolean;

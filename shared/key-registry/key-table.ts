@@ -26,10 +26,10 @@ export interface Revision {
   readonly change: KeyChange;
 }
 
-/** What a key that replaces another takes over from it; requests may change it between reading and writing. */
+/** What a key takes over from the one that it replaces. Requests change it, also between reading and writing. */
 const counterNames = ['currentMinute', 'minuteUsed', 'dayUsed', 'minuteRefused', 'suspendedUntil'] as const;
 
-/** An item of the keys table that is no record of a key: its key is refused, and nobody changes it but by hand. */
+/** An item of the keys table that is no record of a key: its key is refused, and only an admin can mend it, by hand. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
   readonly keyHash: string;

@@ -12,7 +12,6 @@ import {
   revocation,
   UnreadableRecordError,
 } from './key-table.ts';
-import type { SyncReport } from './sync-keys.ts';
 
 /** What a sync works with. */
 interface Sync {
@@ -20,6 +19,23 @@ interface Sync {
   readonly table: KeyTable;
   readonly stage: ApiStage;
   readonly report: SyncReport;
+}
+
+/** What a sync did, in ids of keys. */
+export interface SyncReport {
+  readonly added: string[];
+  readonly changed: string[];
+  /** They are on no plan, or disabled in API Gateway; their counters are kept. */
+  readonly disabled: string[];
+  /** They are gone from API Gateway, and closed for good. */
+  readonly removed: string[];
+  /** Changed by somebody else meanwhile, and left to the next sync. */
+  readonly conflicts: string[];
+  readonly unchanged: string[];
+  /** What an admin should put right, in words. */
+  readonly problems: string[];
+  /** API keys of the account in the region, of all stages and services: AWS has a limit to them. */
+  readonly keysInAccount: number;
 }
 
 type Change = 'added' | 'changed' | 'disabled' | 'removed';
@@ -48,7 +64,7 @@ export class Mirror {
     const { keyId, apiKey, registered, isLeftAlone } = key;
     if (!registered || isLeftAlone || 'problem' in registered) {
       if (registered && 'problem' in registered && !isLeftAlone) this.#reportProblem(keyId, registered.problem);
-      // The table stays as it is, but neither a command at work nor a typo keeps a key open that was closed.
+      // Nothing else is taken over while a command is at work, or a tag has a typo; but a key that was closed is closed.
       return this.#change('disabled', record, apiKey.enabled ? {} : { enabled: false });
     }
     const isSuspended = record.suspendedUntil >= UNTIL_RESUMED;

@@ -3,24 +3,7 @@ import type { KeyRecord } from '../keys/key-record.ts';
 import type { ApiStage } from './gateway-client.ts';
 import { type GatewayKey, type GatewayState, readGatewayState } from './gateway-state.ts';
 import type { KeyTable } from './key-table.ts';
-import { Mirror } from './mirror.ts';
-
-/** What a sync did, in ids of keys. */
-export interface SyncReport {
-  readonly added: string[];
-  readonly changed: string[];
-  /** They are on no plan, or disabled in API Gateway; their counters are kept. */
-  readonly disabled: string[];
-  /** They are gone from API Gateway, and closed for good. */
-  readonly removed: string[];
-  /** Changed by somebody else meanwhile, and left to the next sync. */
-  readonly conflicts: string[];
-  readonly unchanged: string[];
-  /** What an admin should put right, in words. */
-  readonly problems: string[];
-  /** API keys of the account in the region, of all stages and services: AWS has a limit to them. */
-  readonly keysInAccount: number;
-}
+import { Mirror, type SyncReport } from './mirror.ts';
 
 /** What the line of a sync counts, each with the part of its report. Of those that are not 0, CloudWatch makes metrics. */
 export const countedBySync = {

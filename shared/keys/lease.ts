@@ -67,7 +67,11 @@ export class RememberedKey {
     return countingStep(this.#key, now);
   }
 
-  /** Requests to take with one write in a window, and what goes back of an earlier lease that `unused` tells of. */
+  /**
+   * Requests to take with one write in a window.
+   *
+   * @param unused of an earlier lease: the same write gives them back
+   */
   amount(window: CountedIn, unused: Unused | undefined, now: number): { taken: number; amount: Amount } {
     const { keyId, currentMinute, perMinute, perDay } = this.#key;
     const back = unused?.keyId === keyId ? unused : undefined;
@@ -79,7 +83,7 @@ export class RememberedKey {
     const taken = this.#pace.leaseSize(room, now);
     const ofMinute = taken - backToMinute;
     const ofDay = taken - backToDay;
-    // One request of limits that need not be known is written in one go, whatever has become of them.
+    // One request needs no known limits: the write's condition compares with those in the table.
     return { taken, amount: ofMinute === 1 && ofDay === 1 ? ONE : { ofMinute, ofDay, known: this.#key } };
   }
 

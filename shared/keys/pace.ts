@@ -12,7 +12,7 @@ const LEASED_FROM_PER_SECOND = 800;
 const TARGET_WRITES_PER_SECOND = 200;
 /** A lease is for this much of the environment's own traffic at most, in milliseconds. */
 const LONGEST_LEASE_MS = 500;
-/** A lease takes this part of the room that falls to the environment, which is as large as its part of the key's traffic. */
+/** An environment's own part of what is left of a limit is its part of the key's traffic. A lease takes this much of it. */
 const PART_OF_OWN_ROOM = 1 / 4;
 
 /** Requests a second that are counted on a key. */

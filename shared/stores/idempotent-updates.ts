@@ -59,7 +59,7 @@ export class IdempotentUpdates {
     let status: PetStatus | undefined;
     let isLost = false;
     const attempt = async (): Promise<StockVersion> => {
-      // Any status will do for an entry that is absent: should it appear, the transaction fails and tells its own.
+      // The status of an absent entry does not matter: if the entry appears, the transaction fails and returns its status.
       status ??= (await this.#stock.find(petId))?.entry.status ?? 'available';
       const done = { entry: { petId, quantity, status }, version };
       try {
@@ -72,7 +72,7 @@ export class IdempotentUpdates {
         if (record?.Code !== 'None' || stock?.Code !== FAILED_CONDITION) throw error;
         const found = parseRefused(stock.Item);
         const isExpected = found && (versions?.includes(found.version) ?? true);
-        // An update of an absent entry whose answer was lost may still be done, should the entry come back.
+        // A try whose answer was lost may still arrive, and succeed if the entry is back by then: so this is no 404 yet.
         if (!isExpected && (found || !isLost)) throw refusal(found);
         status = found?.entry.status;
         throw error;

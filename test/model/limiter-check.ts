@@ -39,7 +39,7 @@ function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): strin
   return [...violationsOfHeaders(request, outcome, chains), ...(isTrue ? [] : [about(request, what)])];
 }
 
-/** A lease that was taken with a request as old as this one is good for that one's time and a second. */
+/** The earliest time whose state of the key the request may have been answered by: a lease is good for a second. */
 const sinceOf = ({ epoch, invokedAt }: ToldVerdict): number =>
   Math.min(epoch, invokedAt) - REMEMBERED_MS - MAX_AHEAD_MS;
 

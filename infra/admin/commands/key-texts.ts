@@ -1,4 +1,4 @@
-import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import type { NewKey } from '../keys/create-key.ts';
 import type { KeyView } from '../keys/key-view.ts';

@@ -28,7 +28,7 @@ export class Tickets {
   }
 }
 
-/** Nothing but the console's own files, nothing in place; nobody frames it, and nothing of it is kept. */
+/** Headers of every page: only the console's own files, no inline scripts or styles, no frames, no caching. */
 export const headers = (): MiddlewareHandler => {
   const secure = secureHeaders({
     contentSecurityPolicy: {

@@ -77,9 +77,9 @@ export async function readRecord({ keyTable }: Target, keyHash: string): Promise
 }
 
 /**
- * Waits until no execution environment acts any more on what it remembers of a key as it was.
+ * Waits until a change of a key has reached every execution environment: each remembers a key for up to a second.
  *
- * @param grace how long the key goes on as it was anyway, in milliseconds
+ * @param grace milliseconds for which the key works as before anyway
  */
 export async function outlastMemory({ pause }: Pick<Target, 'pause'>, grace = 0): Promise<void> {
   await pause(Math.max(0, LEASE_MS + MARGIN_MS - grace));

@@ -53,7 +53,7 @@ export async function successorOf({ keyTable }: Target, { replacedBy }: KeyRecor
 }
 
 /** The record of the key that a key was rotated to, while that one is not complete and was not shown. */
-export async function unknownSuccessor(target: Target, record: KeyRecord): Promise<KeyRecord | undefined> {
+export async function undisclosedSuccessor(target: Target, record: KeyRecord): Promise<KeyRecord | undefined> {
   const successor = await successorOf(target, record);
   if (!successor || successor.revoked) return undefined;
   const apiKey = await getApiKey(target, successor.keyId);

@@ -66,7 +66,7 @@ async function settle(target: Target, { keyHash, keyId, plan, perMinute, perDay 
 async function moveToOwnPlan(target: Target, { id, apiKey, usagePlan: from }: FoundKey, limits: Limits): Promise<void> {
   if (from?.isOwn) {
     await changeOwnPlan(target, from.usagePlanId, limits);
-    // It has come there by a move that was cut off.
+    // An earlier move was cut off after it had put the key on this plan.
     if (apiKey.tags?.[gatewayTags.moving] !== undefined) await untag(target, 'apikeys', id, gatewayTags.moving);
     return;
   }
@@ -84,7 +84,7 @@ async function moveToOwnPlan(target: Target, { id, apiKey, usagePlan: from }: Fo
 async function moveToCataloguePlan(target: Target, { record, usagePlan: from }: FoundKey, plan: PlanId): Promise<void> {
   const { plans: usagePlans } = await customerPlans(target.gateway, target.apiStage);
   const to = cataloguePlan(usagePlans, plan).usagePlanId;
-  // The own plan goes, so those that count on this key have to leave it too.
+  // The own plan is deleted, so the keys that were rotated to this one have to leave it too.
   const others = from?.isOwn ? await predecessorsOf(target, record) : [];
   if (from) await markObsolete(target, from);
   for (const { keyId } of others) {

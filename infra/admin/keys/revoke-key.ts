@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import type { Target } from '../target.ts';
 import { closeForGood, outlastMemory } from './change-record.ts';
-import { allRecords, predecessorsOf, recordOf, unknownKey, unknownSuccessor, usagePlanOf } from './find-key.ts';
+import { allRecords, predecessorsOf, recordOf, unknownKey, undisclosedSuccessor, usagePlanOf } from './find-key.ts';
 import { deleteApiKey, getApiKey } from './gateway-calls.ts';
 import { clearOwnPlans, markObsolete } from './own-plan.ts';
 
@@ -30,7 +30,7 @@ export async function findDoomedKey(target: Target, id: string): Promise<DoomedK
 export async function revokeKey(target: Target, { record }: DoomedKey): Promise<string[]> {
   const closed = await closeForGood(target, record);
   // A rotation that is under way must not end with a key that works.
-  const successor = await unknownSuccessor(target, closed);
+  const successor = await undisclosedSuccessor(target, closed);
   const also = [...(await predecessorsOf(target, closed)), ...(successor ? [successor] : [])];
   for (const key of also) await closeForGood(target, key);
 

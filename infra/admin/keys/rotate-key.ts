@@ -5,7 +5,14 @@ import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changedMeanwhile, isSuspendedForGood, outlastMemory, revokedError } from './change-record.ts';
 import { createUnfinished, discard, type NewKey, newKey, type UnusedRecord } from './create-key.ts';
-import { allRecords, findKey, type FoundKey, generationsBefore, successorOf, unknownSuccessor } from './find-key.ts';
+import {
+  allRecords,
+  findKey,
+  type FoundKey,
+  generationsBefore,
+  successorOf,
+  undisclosedSuccessor,
+} from './find-key.ts';
 import { apiKeysNamed, finish, tag } from './gateway-calls.ts';
 import { clearOwnPlans } from './own-plan.ts';
 
@@ -26,20 +33,20 @@ const MAX_HAND_OVERS = 500;
 export async function rotateKey(target: Target, id: string, graceMs: number): Promise<Rotation> {
   const found = await findKey(target, id);
   const { record: old } = found;
-  // What an earlier rotation has made, handed over to and not completed.
-  const unknown = await unknownSuccessor(target, old);
-  await checkRotatable(target, found, unknown);
+  // The new key of an earlier rotation that was cut off between the hand-over and its last step.
+  const undisclosed = await undisclosedSuccessor(target, old);
+  await checkRotatable(target, found, undisclosed);
 
   const apiKey = generateApiKey();
-  const successor = await createSuccessor(target, found, unknown ?? old, hashApiKey(apiKey));
+  const successor = await createSuccessor(target, found, undisclosed ?? old, hashApiKey(apiKey));
   const graceEnd = Math.min(
     Date.now() + graceMs,
     successor.expiresAt ?? Infinity,
     // The grace that the rotation before has set is not made longer.
-    unknown ? (old.expiresAt ?? Infinity) : Infinity,
+    undisclosed ? (old.expiresAt ?? Infinity) : Infinity,
   );
   try {
-    await handOver(target, old, unknown, successor, graceEnd);
+    await handOver(target, old, undisclosed, successor, graceEnd);
   } catch (error) {
     if (error instanceof AdminError) {
       await discard(target, successor);
@@ -49,28 +56,28 @@ export async function rotateKey(target: Target, id: string, graceMs: number): Pr
   }
   await tagRotated(target, old.keyHash);
   const record = await complete(target, id, successor);
-  if (unknown) await discard(target, unknown);
+  if (undisclosed) await discard(target, undisclosed);
   await discardLeftovers(target, id, record);
   await outlastMemory(target, graceMs);
   return { ...newKey(apiKey, record), replaces: id, graceEnds: new Date(graceEnd).toISOString() };
 }
 
-async function checkRotatable(target: Target, found: FoundKey, unknown: KeyRecord | undefined): Promise<void> {
+async function checkRotatable(target: Target, found: FoundKey, undisclosed: KeyRecord | undefined): Promise<void> {
   const { id, record, apiKey, usagePlan } = found;
   const tags = apiKey.tags ?? {};
   if (tags[gatewayTags.unfinished] !== undefined)
     throw new AdminError(`The key ${id} is not complete yet: another command is making it, or was cut off.`);
   if (!record.enabled || !apiKey.enabled || isSuspendedForGood(record))
     throw new AdminError(`The key ${id} is suspended. Resume it first.`);
-  if (record.replacedBy !== undefined && !unknown) {
+  if (record.replacedBy !== undefined && !undisclosed) {
     const successor = await successorOf(target, record);
     if (!successor || successor.revoked)
       throw new AdminError(`The key ${id} was rotated to a key that is gone. Create a new one.`);
     throw new AdminError(`The key ${id} was rotated to ${successor.keyId} already. Rotate that one.`);
   }
-  // One that a rotation was cut off on may have got the end of its grace already.
+  // After a rotation that was cut off, the old key may have expired at the end of its grace.
   const hasExpired = (record.expiresAt ?? Infinity) <= Date.now();
-  if (hasExpired && !unknown) throw new AdminError(`The key ${id} has expired. Create a new one.`);
+  if (hasExpired && !undisclosed) throw new AdminError(`The key ${id} has expired. Create a new one.`);
   if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
   const isMoved =
     tags[gatewayTags.moving] === undefined &&
@@ -112,20 +119,24 @@ function createSuccessor(
 /**
  * Lets the successor count on from where the key is at one moment, and the old key point to it from that moment.
  *
- * @param unknown the key that counts for the old one until now, where an earlier rotation was not completed
+ * @param undisclosed the key that counts for the old one until now, where an earlier rotation was not completed
  */
 async function handOver(
   { keyTable }: Target,
   old: KeyRecord,
-  unknown: KeyRecord | undefined,
+  undisclosed: KeyRecord | undefined,
   successor: UnusedRecord,
   expiresAt: number,
 ): Promise<void> {
   const change = { replacedBy: successor.keyHash };
   for (let attempt = 1; attempt <= MAX_HAND_OVERS; attempt++) {
     const repointed = { key: await unchanged(old, old.keyId, keyTable), change: { ...change, expiresAt } };
-    const isDone = unknown
-      ? await keyTable.handOver({ key: await unchanged(unknown, old.keyId, keyTable), change }, successor, repointed)
+    const isDone = undisclosed
+      ? await keyTable.handOver(
+          { key: await unchanged(undisclosed, old.keyId, keyTable), change },
+          successor,
+          repointed,
+        )
       : await keyTable.handOver(repointed, successor);
     if (isDone) return;
   }
@@ -173,7 +184,7 @@ async function complete(target: Target, oldId: string, { keyHash, keyId }: Unuse
   );
 }
 
-/** Ends what earlier rotations of the key have made, and not even handed over to. */
+/** Ends the new keys of earlier rotations that were cut off before the hand-over. */
 async function discardLeftovers(target: Target, oldId: string, { keyId: newId, name }: KeyRecord): Promise<void> {
   for (const { id: keyId = '', value: keyHash = '', tags = {} } of await apiKeysNamed(target, name)) {
     const isLeftover = tags[gatewayTags.replaces] === oldId && tags[gatewayTags.unfinished] !== undefined;

@@ -10,7 +10,7 @@ import {
   outlastMemory,
   readRecord,
 } from './change-record.ts';
-import { findKey, successorOf, unknownKey, unknownSuccessor } from './find-key.ts';
+import { findKey, successorOf, unknownKey, undisclosedSuccessor } from './find-key.ts';
 import { setEnabled } from './gateway-calls.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
@@ -44,7 +44,7 @@ async function suspendForGood(target: Target, { keyHash }: KeyRecord): Promise<K
   const change = { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true, enabled: false };
   const closed = await changeRecord(target, keyHash, () => change);
   // A rotation that is under way must not end with a key that works.
-  const successor = await unknownSuccessor(target, closed);
+  const successor = await undisclosedSuccessor(target, closed);
   if (successor) await suspendForGood(target, successor);
   const now = await mirrorSuspension(target, closed);
   if (!isSuspendedForGood(now))
@@ -70,8 +70,8 @@ export async function resumeKey(target: Target, id: string): Promise<Resumption>
   let resumed = record;
   if (wasClosed) {
     if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
-    const unknown = await unknownSuccessor(target, record);
-    if (unknown) await letIn(target, unknown);
+    const undisclosed = await undisclosedSuccessor(target, record);
+    if (undisclosed) await letIn(target, undisclosed);
     resumed = await letIn(target, record);
     await outlastMemory(target);
   }

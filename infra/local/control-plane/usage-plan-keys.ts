@@ -89,8 +89,8 @@ function getUsage(gateway: Gateway, call: Call): unknown {
 }
 
 /**
- * What was used on the day, and what was left of the quota at its end. Without a quota nothing is documented; the
- * answer then says that nothing is left, for want of a number that means no bound.
+ * What was used on the day, and what was left of the quota at its end. AWS does not document what is
+ * left without a quota; here it is 0.
  */
 function usageOn({ records }: Gateway, plan: UsagePlan, keyId: string, date: string): [used: number, left: number] {
   const used = records.requestsOn(date, plan.id, keyId);

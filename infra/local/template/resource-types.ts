@@ -102,7 +102,7 @@ export const resourceTypes = {
   'AWS::DynamoDB::Table': v.strictObject({
     AttributeDefinitions: v.array(v.strictObject({ AttributeName: text, AttributeType: v.picklist(['S', 'N', 'B']) })),
     KeySchema: v.array(v.strictObject({ AttributeName: text, KeyType: v.picklist(['HASH', 'RANGE']) })),
-    // Takes away what nobody may rely on being there, or being gone.
+    // Without effect here: DynamoDB deletes expired items at some later time, and no code may rely on it.
     TimeToLiveSpecification: noEffect,
     BillingMode: v.literal('PAY_PER_REQUEST'),
     DeletionProtectionEnabled: noEffect,

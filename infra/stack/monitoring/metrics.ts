@@ -48,8 +48,8 @@ export class MonitoringMetrics {
   }
 
   /**
-   * Of the gateway: all requests, or those of one operation. The API is told by its name and not by its id, so that
-   * releases may wait for the alarms, and the API for the releases.
+   * Of the gateway: all requests, or those of one operation. The dimension is the API's name, not its id: an
+   * alarm then does not depend on the API, which depends on the releases, which depend on the alarms.
    */
   gateway(metricName: string, statistic: string = Stats.SUM, operation?: OperationId): Metric {
     const { name, stageName } = this.monitored.api;

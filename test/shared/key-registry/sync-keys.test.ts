@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
