@@ -65,12 +65,21 @@ type Closing = () => Promise<void> | void;
 export async function startHost(options: HostOptions): Promise<Host> {
   const closings: Closing[] = [];
   const close = async (): Promise<void> => {
-    for (const closing of closings.splice(0).toReversed()) await closing();
+    const failures: unknown[] = [];
+    for (const closing of closings.splice(0).toReversed()) {
+      try {
+        await closing();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
     return { ...(await start(options, closings)), close };
   } catch (error) {
-    await close();
+    // Why it could not start is what its user must hear, and not what could not be closed after it.
+    await close().catch(() => undefined);
     throw error;
   }
 }

@@ -61,7 +61,7 @@ export function bundleOf(name: string): string {
   if (bundles === undefined) {
     const folder = mkdtempSync(join(tmpdir(), 'functions-'));
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-    const names = readdirSync(functionsFolder).map((file) => file.replace(/\.ts$/, ''));
+    const names = readdirSync(functionsFolder).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
     bundleInto(folder, Object.fromEntries(names.map((each) => [each, each])));
     bundles = folder;
   }

@@ -65,7 +65,7 @@ export class Mirror {
     if (!registered || isLeftAlone || 'problem' in registered) {
       if (registered && 'problem' in registered && !isLeftAlone) this.#reportProblem(keyId, registered.problem);
       // Nothing else is taken over while a command is at work, or a tag has a typo; but a key that was closed is closed.
-      return this.#change('disabled', record, apiKey.enabled ? {} : { enabled: false });
+      return this.#change('disabled', keyId, record, apiKey.enabled ? {} : { enabled: false });
     }
     const isSuspended = record.suspendedUntil >= UNTIL_RESUMED;
     if (isSuspended && apiKey.enabled)
@@ -76,18 +76,18 @@ export class Mirror {
       identity.replacedBy !== record.replacedBy ||
       (identity.enabled && !record.enabled);
     const change = Object.fromEntries(identityNames.map((name) => [name, identity[name]]));
-    await this.#change('changed', record, change, async () => !loosens || this.#isStill(key));
+    await this.#change('changed', keyId, record, change, async () => !loosens || this.#isStill(key));
   }
 
   /** A key that API Gateway seems to have no longer. */
   async remove(record: KeyRecord): Promise<void> {
     const isGone = async () => (await readKeyAgain(this.#sync.gateway, record.keyId)) === undefined;
-    await this.#change('removed', record, revocation(), isGone);
+    await this.#change('removed', record.keyId, record, revocation(), isGone);
   }
 
   /** A key that seems to be on no plan. */
   async disableUnlessPlanned(record: KeyRecord, { keyId }: GatewayKey): Promise<void> {
-    await this.#change('disabled', record, { enabled: false }, () =>
+    await this.#change('disabled', keyId, record, { enabled: false }, () =>
       isOnNoPlan(this.#sync.gateway, this.#sync.stage, keyId),
     );
   }
@@ -106,11 +106,11 @@ export class Mirror {
   /** Changes what differs in a record. @param isConfirmed asks API Gateway once more: a list may lag behind */
   async #change(
     what: Change,
+    keyId: string,
     record: KeyRecord,
     wanted: KeyChange,
     isConfirmed: () => Promise<boolean> = () => Promise.resolve(true),
   ): Promise<void> {
-    const keyId = wanted.keyId ?? record.keyId;
     const before: Readonly<Record<string, unknown>> = record;
     const change = Object.fromEntries(Object.entries(wanted).filter(([name, value]) => before[name] !== value));
     if (Object.keys(change).length === 0) return void this.#sync.report.unchanged.push(keyId);

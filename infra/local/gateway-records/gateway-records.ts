@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder, unusable } from '../data-folder.ts';
 import { type ApiKey, apiKeySchema, type ApiStage, isSameStage, type UsagePlan, usagePlanSchema } from './records.ts';
@@ -31,6 +31,8 @@ const contentSchema = v.strictObject({
  */
 export class GatewayRecords {
   readonly #file: string | undefined;
+  /** What is in the file, as far as this host has written it. */
+  #saved: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #keys = new Map<string, ApiKey>();
   readonly #keyIdOfValue = new Map<string, string>();
@@ -64,13 +66,19 @@ export class GatewayRecords {
     return records;
   }
 
-  /** Writes all changes so far. @throws Error where they cannot be written */
+  /** Writes all changes so far. @throws HostError where they cannot be written */
   save(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#file === undefined) return;
-    writeFileSync(`${this.#file}.new`, JSON.stringify(this.#content()));
-    renameSync(`${this.#file}.new`, this.#file);
+    const content = JSON.stringify(this.#content());
+    if (this.#file === undefined || content === this.#saved) return;
+    try {
+      writeFileSync(`${this.#file}.new`, content);
+      renameSync(`${this.#file}.new`, this.#file);
+    } catch (error) {
+      throw unusable(dirname(this.#file), error instanceof Error ? error.message : String(error));
+    }
+    this.#saved = content;
   }
 
   /** Ten small letters and digits, which no key and no plan has as its id. */
@@ -179,7 +187,9 @@ export class GatewayRecords {
     try {
       this.save();
     } catch (error) {
-      process.stderr.write(`The usage of API keys is not saved: ${String(error)}\n`);
+      process.stderr.write(
+        `The usage of API keys is not saved: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
     }
   }
 

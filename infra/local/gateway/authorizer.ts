@@ -12,7 +12,7 @@ const authorizerResultSchema = v.object({
   principalId: v.string(),
   policyDocument: v.strictObject({
     Version: v.literal('2012-10-17'),
-    Statement: v.tuple([
+    Statement: v.strictTuple([
       v.strictObject({
         Effect: v.picklist(['Allow', 'Deny']),
         Action: v.literal('execute-api:Invoke'),

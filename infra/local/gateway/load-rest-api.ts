@@ -97,7 +97,10 @@ const ECHO =
   /^#set\(\$origin = \$input\.params\("Origin"\)\)\n#if\(\$origin == ""\)#set\(\$origin = \$input\.params\("origin"\)\)#end\n#if\((\$origin == "[^"]+"(?: \|\| \$origin == "[^"]+")*)\)\n#set\(\$context\.responseOverride\.header\.Access-Control-Allow-Origin = \$origin\)\n#end$/;
 
 /** The answer of a MOCK integration, which has no body and only headers that are written out; and the origins that it echoes. */
-function fixedAnswer({ IntegrationResponses: [response] }: MockIntegration, logicalId: string) {
+function fixedAnswer({ RequestTemplates, IntegrationResponses: [response] }: MockIntegration, logicalId: string) {
+  const [, selected] = /^\{\s*"?statusCode"?:\s*(\d{3})\s*\}$/.exec(RequestTemplates['application/json'].trim()) ?? [];
+  if (selected !== response.StatusCode)
+    throw new HostError(`Resource ${logicalId}: the local host knows no answer of its MOCK integration`);
   const headers = Object.entries(response.ResponseParameters).map(([target, source]): [string, string] => {
     const header = /^method\.response\.header\.(.+)$/.exec(target)?.[1];
     const value = /^'([^']*)'$/.exec(source)?.[1];

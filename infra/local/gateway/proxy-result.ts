@@ -4,14 +4,21 @@ import type { GatewayAnswer, HeaderFields } from './messages.ts';
 
 const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
+/** An object, and no list, which `v.record` takes too. */
+const headersOf = <Value extends v.GenericSchema>(value: Value) =>
+  v.pipe(
+    v.custom<object>((headers) => !Array.isArray(headers)),
+    v.record(v.string(), value),
+  );
+
 /** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"), as JSON text. */
 const proxyResultSchema = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
     statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
-    headers: v.nullish(v.record(v.string(), headerValue), {}),
-    multiValueHeaders: v.nullish(v.record(v.string(), v.array(headerValue)), {}),
+    headers: v.nullish(headersOf(headerValue), {}),
+    multiValueHeaders: v.nullish(headersOf(v.array(headerValue)), {}),
     body: v.nullish(v.string(), ''),
   }),
 );

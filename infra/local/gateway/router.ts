@@ -55,8 +55,10 @@ function parametersOf(
   return pattern.length === parts.length ? parameters : undefined;
 }
 
+/** Orders resources by how closely they say what they take: a literal before `{part}`, and that before `{rest+}`. */
 function compare(one: readonly string[], other: readonly string[]): number {
-  const differing = one.findIndex((part, index) => vagueness(part) !== vagueness(other[index]));
+  const longer = one.length > other.length ? one : other;
+  const differing = longer.findIndex((_, index) => vagueness(one[index]) !== vagueness(other[index]));
   return differing < 0 ? 0 : vagueness(one[differing]) - vagueness(other[differing]);
 }
 

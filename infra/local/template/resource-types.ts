@@ -32,9 +32,9 @@ const fixedMethod = v.strictObject({
   ApiKeyRequired: v.optional(v.literal(false), false),
   Integration: v.strictObject({
     Type: v.literal('MOCK'),
-    // It selects the answer, of which there is one.
+    // It selects the answer by its status.
     RequestTemplates: v.strictObject({ 'application/json': text }),
-    IntegrationResponses: v.tuple([
+    IntegrationResponses: v.strictTuple([
       v.strictObject({
         StatusCode: status,
         ResponseParameters: v.optional(texts, {}),
