@@ -37,6 +37,13 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError('It must be a length of time such as 30m, 24h or 7d.');
 }
 
+/** A length of time that is not over at once. */
+export function parseLasting(text: string): number {
+  const duration = parseDuration(text);
+  if (duration > 0) return duration;
+  throw new InvalidArgumentError('It must be longer than that, such as 30m or 24h.');
+}
+
 /** A time in the future, as Unix milliseconds: a date (its first moment in UTC), a date with time, or a duration. */
 export function parseFutureTime(text: string): number {
   const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);

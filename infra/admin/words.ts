@@ -48,10 +48,12 @@ export const curlWith = ({ key }: NewKey, baseUrl: string): string =>
   `curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
 
 export const moved = ({ name, plan, perMinute, perDay }: KeyView): string =>
-  `${name} is on ${plan} now: ${number(perMinute)} a minute, ${number(perDay)} a day.`;
+  `${name} is on ${plans[plan].title} now: ${number(perMinute)} a minute, ${number(perDay)} a day.`;
 
 export const rotated = ({ replaces, graceEnds }: Rotation): string =>
-  `The old key ${replaces} works until ${time(graceEnds)}. Both count as one.`;
+  Date.parse(graceEnds) <= Date.now()
+    ? `The old key ${replaces} is refused from now on.`
+    : `The old key ${replaces} works until ${time(graceEnds)}. Both count as one.`;
 
 export const suspended = ({ name, suspendedUntil }: KeyView): string =>
   `${name} is suspended until ${suspendedUntil === null ? 'it is resumed' : time(suspendedUntil)}.`;

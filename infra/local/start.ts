@@ -43,9 +43,10 @@ function stopEarly(): never {
   process.exit(0);
 }
 
+/** Ctrl-C comes twice, from the terminal and from npm: the second must not end the host while it saves and cleans up. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of stopSignals) process.once(signal, () => resolve());
+    for (const signal of stopSignals) process.on(signal, () => resolve());
   });
 }
 

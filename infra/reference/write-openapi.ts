@@ -8,15 +8,21 @@ import { type Environment, environments, openApiDocument, openApiJson } from './
 
 interface Options {
   readonly server: string;
-  readonly stage: Environment;
+  readonly stage?: Environment;
   /** A file, or `-` for standard output. */
   readonly out: string;
 }
 
+const LOCAL = 'http://localhost:3000/v1';
+
 const command = new Command('npm run openapi --')
   .description('Writes the OpenAPI document of the service.')
-  .option('--server <url>', 'base address of the service, which ends in /v1', parseServer, 'http://localhost:3000/v1')
-  .addOption(new Option('--stage <stage>', 'what runs there').choices(environments).default('local'))
+  .option('--server <url>', 'base address of the service, which ends in /v1', parseServer, LOCAL)
+  .addOption(
+    new Option('--stage <stage>', 'what runs there (default: local, or production with --server)').choices(
+      environments,
+    ),
+  )
   .option('--out <file>', 'file to write, or - for standard output', parseOut, 'docs/openapi.json')
   .allowExcessArguments(false)
   .showSuggestionAfterError(false)
@@ -36,7 +42,7 @@ function complain(reason: string): void {
   process.stderr.write(`npm run openapi: ${reason.replaceAll('\n', ' ')}\n`);
 }
 
-async function write({ server, stage, out }: Options): Promise<void> {
+async function write({ server, stage = server === LOCAL ? 'local' : 'production', out }: Options): Promise<void> {
   const exampleKey = stage === 'local' ? demoKey('free') : undefined;
   const json = openApiJson(openApiDocument({ serverUrl: server, environment: stage, exampleKey }));
   const text = await format(json, { ...(await resolveConfig(import.meta.filename)), parser: 'json' });

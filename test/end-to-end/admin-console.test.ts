@@ -139,7 +139,7 @@ if (browserObstacle !== undefined) {
     })();
     await page.getByLabel('Plan').selectOption('pro');
     await press('Move');
-    expect(await note()).toBe('Acme Pets is on pro now: 300 a minute, 10,000 a day.');
+    expect(await note()).toBe('Acme Pets is on Pro now: 300 a minute, 10,000 a day.');
     moved.abort();
     await hammer;
 

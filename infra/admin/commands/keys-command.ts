@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
-import { limitsOn, parseDuration, parseFutureTime, parseName } from '../inputs.ts';
+import { limitsOn, parseDuration, parseFutureTime, parseLasting, parseName } from '../inputs.ts';
 import { createKey } from '../keys/create-key.ts';
 import { listKeys, showKey } from '../keys/key-view.ts';
 import { moveKey } from '../keys/move-key.ts';
@@ -92,7 +92,7 @@ function addSuspendAndResume(keys: Command): void {
   onService<{ for?: number }>(onKey(keys, 'suspend', effects.suspend), async (find, options, id) => {
     const view = await suspendKey(await find(), id, options.for);
     return { value: view, text: `${suspended(view)} To end that: npm run admin -- keys resume ${id}` };
-  }).option('--for <time>', 'how long, such as 1h', parseDuration);
+  }).option('--for <time>', 'how long, such as 1h', parseLasting);
   onService(onKey(keys, 'resume', effects.resume), async (find, _, id) => {
     const resumption = await resumeKey(await find(), id);
     return { value: resumption.view, text: resumed(resumption) };

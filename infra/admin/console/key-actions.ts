@@ -1,5 +1,5 @@
 import { plans } from '../../../shared/keys/plans.ts';
-import { limitsOn, parseDuration } from '../inputs.ts';
+import { limitsOn, parseDuration, parseLasting } from '../inputs.ts';
 import type { NewKey } from '../keys/create-key.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import { moveKey } from '../keys/move-key.ts';
@@ -67,7 +67,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     fields: [{ name: 'for', label: 'For how long', hint: 'Such as 1h. Empty: until it is resumed.' }],
     suits: () => true,
     run: async (target, id, values) =>
-      suspended(await suspendKey(target, id, parseForm(values, { for: optional(parseDuration) }).for)),
+      suspended(await suspendKey(target, id, parseForm(values, { for: optional(parseLasting) }).for)),
   },
   revoke: {
     title: 'Revoke for good',

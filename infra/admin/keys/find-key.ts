@@ -3,7 +3,7 @@ import { type CustomerPlan, customerPlans } from '../../../shared/key-registry/c
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { valueOf } from '../../../shared/key-registry/registered-key.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, MAX_SUCCESSORS } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { revokedError } from './change-record.ts';
@@ -45,6 +45,19 @@ export async function recordOf(target: Target, { id = '', value = '', tags = {} 
 /** The records of all keys, revoked ones included, without those that are not in order. */
 export async function allRecords({ keyTable, notices }: Target): Promise<KeyRecord[]> {
   return (await Array.fromAsync(keyTable.pages(notices.unreadable))).flat();
+}
+
+/** The records with the times at which their keys stop working: a rotated key stops with those that replaced it. */
+export function withEnds(records: readonly KeyRecord[]): KeyRecord[] {
+  const byHash = new Map(records.map((record) => [record.keyHash, record]));
+  const endOf = ({ expiresAt = Infinity, replacedBy = '' }: KeyRecord, rotations: number): number => {
+    const successor = rotations > 0 ? byHash.get(replacedBy) : undefined;
+    return successor ? Math.min(expiresAt, endOf(successor, rotations - 1)) : expiresAt;
+  };
+  return records.map((record) => {
+    const expiresAt = endOf(record, MAX_SUCCESSORS);
+    return expiresAt === Infinity ? record : { ...record, expiresAt };
+  });
 }
 
 /** The record of the key that a key was rotated to. */

@@ -3,7 +3,7 @@ import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 import type { Target } from '../target.ts';
-import { allRecords, findKey } from './find-key.ts';
+import { allRecords, findKey, withEnds } from './find-key.ts';
 
 export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'rotated';
 
@@ -58,14 +58,17 @@ function stateOf(key: KeyRecord, now: number): KeyState {
 const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** @throws AdminError where there is no such key */
-export const showKey = async (target: Target, id: string): Promise<KeyView> =>
-  keyView((await findKey(target, id)).record);
+export async function showKey(target: Target, id: string): Promise<KeyView> {
+  const { record } = await findKey(target, id);
+  const others = record.replacedBy === undefined ? [] : await allRecords(target);
+  return keyView(withEnds(others).find(({ keyId }) => keyId === id) ?? record);
+}
 
 const byName = new Intl.Collator();
 
 /** All keys that are not revoked, or those of one plan, by name. */
 export async function listKeys(target: Target, plan?: PlanId): Promise<KeyView[]> {
-  return (await allRecords(target))
+  return withEnds(await allRecords(target))
     .filter((record) => !record.revoked && (plan === undefined || record.plan === plan))
     .map((record) => keyView(record))
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));

@@ -32,7 +32,7 @@ function suspendUntil(target: Target, { keyHash }: KeyRecord, until: number): Pr
     // It counts on the other one, and is suspended with it.
     if (keyRecord.replacedBy !== undefined)
       throw new AdminError(
-        `The key ${keyRecord.keyId} was rotated. Suspend the key that replaced it, or this one without --for.`,
+        `The key ${keyRecord.keyId} was rotated. Suspend the key that replaced it (see keys list), or this one without --for.`,
       );
     // A suspension holds until it is over or resumed: another one only makes it longer.
     const earlier = keyRecord.suspendedByAdmin ? keyRecord.suspendedUntil : 0;
