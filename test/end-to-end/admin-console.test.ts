@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
@@ -21,9 +19,6 @@ const screens: readonly (readonly [string, BrowserContextOptions])[] = [
   ['dark', { ...desktop, colorScheme: 'dark' }],
   ['phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
 ];
-
-/** Folder for pictures of the console, for somebody to look at; none are taken without. */
-const pictures = process.env.CONSOLE_PICTURES;
 
 if (browserObstacle !== undefined) {
   process.stderr.write(`The tests of the console in a browser are skipped: ${browserObstacle}.\n`);
@@ -219,7 +214,7 @@ if (browserObstacle !== undefined) {
     expect(text).toMatch(/^petId,quantity,status\n(?:.+\n)*101,3,available\n/);
   });
 
-  test.each(screens)('everybody can use it: %s', async (name, screen) => {
+  test.each(screens)('everybody can use it: %s', async (_, screen) => {
     const other = await browser.newPage(screen);
     await other.context().addCookies(await page.context().cookies());
     for (const address of ['/keys', '/keys?q=nobody', '/keys/demo-free', '/keys/new', '/plans', '/stock?petId=101']) {
@@ -227,10 +222,6 @@ if (browserObstacle !== undefined) {
       const overflow = await other.evaluate('document.documentElement.scrollWidth - window.innerWidth');
       const faults = await accessibilityFaults(other);
       expect({ address, overflow, faults }).toEqual({ address, overflow: 0, faults: [] });
-      if (pictures === undefined) continue;
-      mkdirSync(pictures, { recursive: true });
-      const file = path.join(pictures, `${name}${address.replaceAll(/\W+/g, '-')}.png`);
-      await other.screenshot({ path: file, fullPage: true });
     }
     await other.close();
   });

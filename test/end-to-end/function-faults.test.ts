@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiClient } from '../support/api-client.ts';
-import {
-  assemblyForFaults,
-  type LateFault,
-  plantFaults,
-  plantCrashAfterwards,
-  plantStreamFaults,
-} from '../support/function-faults.ts';
+import { assemblyForFaults, plantFaults, plantCrashAfterwards, plantStreamFaults } from '../support/function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -35,20 +29,6 @@ describe('When a function', () => {
       headers: { 'Content-Type': 'application/json', ...headers },
       body: JSON.stringify({ quantity }),
     });
-
-  /** The ETag of the entry, as a 412 tells it. */
-  const etagOf = async (): Promise<string | null> => {
-    const { headers } = await update(1, { 'If-Match': '"none"' });
-    return headers.get('ETag');
-  };
-
-  /** The status of a list, and how the rest of the answer fails. */
-  async function whenListBreaks(fault: LateFault, encoding: string) {
-    const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault-List': fault, 'Accept-Encoding': encoding };
-    const response = await fetch(`${host.baseUrl}/inventory`, { headers });
-    const failure: unknown = await response.text().catch((error: unknown) => error);
-    return { status: response.status, limit: response.headers.get('X-RateLimit-Limit'), failure };
-  }
 
   test.each([
     ['crashes', '/nowhere', 404],
@@ -79,31 +59,28 @@ describe('When a function', () => {
     expect(await api.list()).toMatchObject({ status: 200 });
   });
 
-  describe('has updated the stock and', () => {
-    test('crashes, a repetition with its Idempotency-Key is answered and does not do it again, whatever others did', async () => {
-      const headers = { 'Idempotency-Key': '"one"' };
-      const failed = await update(32, { ...headers, 'X-Fault-Update': 'crashes afterwards' });
-      const theirs = await api.setQuantity(101, 33);
-      const repeated = await update(32, headers);
+  test('has updated the stock and crashes, a repetition is answered and does nothing again, whatever others did', async () => {
+    const headers = { 'Idempotency-Key': '"one"' };
+    const failed = await update(32, { ...headers, 'X-Fault-Update': 'crashes afterwards' });
+    await api.setQuantity(101, 33);
+    const repeated = await update(32, headers);
 
-      expect(failed.status).toBe(502);
-      expect(repeated).toMatchObject({ status: 200, text: expect.stringContaining('"quantity":32') });
-      expect(await etagOf()).toBe(theirs.headers.get('ETag'));
-      expect((await api.list()).text).toContain('{"petId":101,"quantity":33,');
-    });
+    expect(failed.status).toBe(502);
+    expect(repeated).toMatchObject({ status: 200, text: expect.stringContaining('"quantity":32') });
+    expect((await api.list()).text).toContain('{"petId":101,"quantity":33,');
   });
 
-  describe('streams and', () => {
-    test.each([
-      ['crashes in the middle', 'identity'],
-      ['throws in the middle', 'gzip'],
-    ] as const)('%s, the connection is cut (%s), and the next request is served', async (fault, encoding) => {
-      const { status, limit, failure } = await whenListBreaks(fault, encoding);
+  test.each([
+    ['crashes in the middle', 'identity'],
+    ['throws in the middle', 'gzip'],
+  ])('streams and %s, the connection is cut (%s), and the next request is served', async (fault, encoding) => {
+    const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault-List': fault, 'Accept-Encoding': encoding };
+    const response = await fetch(`${host.baseUrl}/inventory`, { headers });
 
-      expect({ status, limit }).toEqual({ status: 200, limit: '1000' });
-      expect(failure).toMatchObject({ name: 'TypeError', message: 'terminated' });
-      expect(await api.list()).toMatchObject({ status: 200 });
-    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('X-RateLimit-Limit')).toBe('1000');
+    await expect(response.text()).rejects.toMatchObject({ name: 'TypeError', message: 'terminated' });
+    expect(await api.list()).toMatchObject({ status: 200 });
   });
 
   test('failed, its log says why', async () => {

@@ -3,6 +3,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sampleStock } from '../../infra/local/sample-data.ts';
+import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -32,6 +33,45 @@ const sendRaw = async (requestLine: string, fields = '', body = '') => {
   const head = `${requestLine}\r\nHost: localhost\r\nAuthorization: Bearer ${key.token}\r\nConnection: close\r\n${fields}`;
   return checked(await sendBytes(`${head}\r\n${body}`));
 };
+
+const listWithKey = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
+
+describe('A request without a valid key', () => {
+  test.each([
+    ['PATCH', '/inventory/no-pet'],
+    ['HEAD', '/inventory'],
+    ['OPTIONS', '/nowhere'],
+  ])('is 401 before anything else is looked at: %s %s', async (method, path) => {
+    expect(await withoutKey.send(method, path)).toMatchObject({ status: 401, rateLimit: { limit: 0, remaining: 0 } });
+  });
+
+  test('is 401 that finds fault in a key where there is one, and in none where there is none (RFC 6750 §3.1)', async () => {
+    const [missing, invalid] = [await withoutKey.list(), await listWithKey('letmein')];
+
+    expect([missing.error?.code, invalid.error?.code]).toEqual(['API_KEY_MISSING', 'API_KEY_INVALID']);
+    expect(missing.headers.get('WWW-Authenticate')).toBe('Bearer realm="pet-store-inventory"');
+    expect(invalid.headers.get('WWW-Authenticate')).toBe('Bearer realm="pet-store-inventory", error="invalid_token"');
+  });
+
+  test('has the very same answer for a disabled key, an expired one, an unknown one and a mistyped one', async () => {
+    const disabled = await issueKey(host, { enabled: false });
+    const expired = await issueKey(host, { expiresAt: Date.now() - 1 });
+    const tokens = [disabled.token, expired.token, generateApiKey(), `${key.token}x`];
+    const answers = await Promise.all(tokens.map(listWithKey));
+
+    expect(answers[0]).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+    expect(new Set(answers.map((answer) => answer.text))).toHaveProperty('size', 1);
+  });
+
+  test('is 401 with a stored hash, even where it has a record of its own, and with a key that no usage plan has', async () => {
+    const { token } = await issueKey(host, { usageIdentifier: 'token' }, hashApiKey(key.token));
+    const ofNobody = generateApiKey();
+    await key.put({ ...(await key.read()), keyHash: hashApiKey(ofNobody), keyId: 'nobody' });
+
+    for (const refused of [token, ofNobody])
+      expect(await listWithKey(refused)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+  });
+});
 
 describe('Routes', () => {
   test.each([

@@ -180,17 +180,16 @@ test('npm run admin -- pets import loads every pet as GET /pets/{petId} shows it
   expect(await textOf('/pets/-1')).toBe(ant);
 });
 
-describe('npm run admin -- orders import', () => {
-  const HEADER = 'id,petId,quantity,shipDate,status,complete';
-  const first = `{"id":1,"petId":${MAX_INT64},"quantity":2,"shipDate":"2026-12-01T10:00:00Z","status":"approved","complete":false}`;
-  const last = `{"id":${MAX_INT64},"petId":7,"quantity":1,"status":"placed","complete":false}`;
+test.each(['csv', 'jsonl'])(
+  'npm run admin -- orders import loads .%s as GET /store/orders lists it',
+  async (ending) => {
+    const first = `{"id":1,"petId":${MAX_INT64},"quantity":2,"shipDate":"2026-12-01T10:00:00Z","status":"approved","complete":false}`;
+    const last = `{"id":${MAX_INT64},"petId":7,"quantity":1,"status":"placed","complete":false}`;
+    const header = 'id,petId,quantity,shipDate,status,complete';
+    const rows = [`${MAX_INT64},7,1,,placed,FALSE`, `1,${MAX_INT64},2,2026-12-01T10:00:00Z,approved,FALSE`];
+    const file = written(`orders.${ending}`, ...(ending === 'csv' ? [header, ...rows] : [last, first]));
 
-  test.each([
-    ['orders.csv', [HEADER, `${MAX_INT64},7,1,,placed,FALSE`, `1,${MAX_INT64},2,2026-12-01T10:00:00Z,approved,FALSE`]],
-    ['orders.jsonl', [last, first]],
-  ])('loads %s as GET /store/orders lists it', async (name, lines) => {
-    const file = written(name, ...lines);
     expect(await admin.output('orders', 'import', file)).toBe(`Imported 2 orders from ${file} into ${host.origin}.\n`);
     expect(await textOf('/store/orders')).toBe(`[${first},${last}]`);
-  });
-});
+  },
+);

@@ -155,15 +155,19 @@ export class VirtualDynamoDB {
   }
 }
 
-/** As the SDK's document client hands items over. */
-function withPlainItems(output: Input): never {
-  const items = Object.entries(output).filter(([name]) => name === 'Attributes' || name === 'Item');
-  const plain = items.map(([name, item]) => [name, unmarshall(itemOf(item), { ...exactNumbers })]);
-  const answer: Input = { ...output, ...Object.fromEntries(plain) };
+/** An answer as the SDK's document client hands it over. */
+export function withPlainItems(output: Input): never {
+  const plain = Object.entries(output).map(([name, value]) => {
+    if (name === 'Attributes' || name === 'Item') return [name, plainItem(value)];
+    return [name, name === 'Items' && Array.isArray(value) ? value.map(plainItem) : value];
+  });
+  const answer: Input = Object.fromEntries(plain);
   // The type of an answer depends on the command, which is not known here.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return answer as never;
 }
+
+const plainItem = (item: unknown) => unmarshall(itemOf(item), { ...exactNumbers });
 
 type Outcome = { readonly output: Input } | { readonly error: unknown; readonly isTrouble: boolean };
 

@@ -34,20 +34,16 @@ export type Fault =
   /** From this call on connections are refused. */
   | { readonly kind: 'gone' };
 
-const falseAnswer = (status: number, type: string, body: object): FalseAnswer => ({
+/** The answer of an AWS API to a call that it does not carry out. */
+export const awsFault = (status: number, type: string, message: string): FalseAnswer => ({
   kind: 'answer',
   status,
   headers: { 'Content-Type': 'application/json', 'x-amzn-ErrorType': type },
-  body: JSON.stringify(body),
+  body: JSON.stringify({ __type: type, message }),
 });
 
-/** An error of the DynamoDB API. */
 export const dynamoDBError = (status: number, type: string): FalseAnswer =>
-  falseAnswer(status, type, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault' });
-
-/** The answer of another AWS API to a call that it does not carry out. */
-export const awsFault = (status: number, type: string, message: string): FalseAnswer =>
-  falseAnswer(status, type, { message });
+  awsFault(status, `com.amazonaws.dynamodb.v20120810#${type}`, 'a fault');
 
 export interface Call {
   readonly method: string;
@@ -56,11 +52,6 @@ export interface Call {
   /** Of a DynamoDB call, such as `Query`; empty for any other. */
   readonly action: string;
   readonly body: string;
-}
-
-/** What a server answered to a call that was carried out, whatever became of the answer. */
-export interface CarriedOut extends Call {
-  readonly status: number;
 }
 
 interface Answer {
@@ -75,8 +66,6 @@ abstract class FaultyProxy {
   faults: (call: Call) => Fault | undefined = () => undefined;
   /** Called for every call before it is carried out. */
   beforeCall: (call: Call) => Promise<void> = () => Promise.resolve();
-  /** Called for every call that was carried out. */
-  onCarriedOut: (call: CarriedOut) => void = () => undefined;
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
   readonly #onTheirWay = new Set<Promise<void>>();
   #serverPort = 0;
@@ -91,14 +80,9 @@ abstract class FaultyProxy {
     this.#port = await listen(this.#proxy);
   }
 
-  /** Closes the connections that clients keep, as DynamoDB does with idle ones. */
-  closeConnections(): void {
-    this.#proxy.closeAllConnections();
-  }
-
   /** Takes the server off the network; its data stays. */
   async disconnect(): Promise<void> {
-    this.closeConnections();
+    this.#proxy.closeAllConnections();
     await close(this.#proxy);
   }
 
@@ -131,7 +115,7 @@ abstract class FaultyProxy {
     this.note(call);
     await this.beforeCall(call);
     const fault = this.faults(call);
-    const carryOut = (): Promise<Answer> => this.#carryOut(message, body, call);
+    const carryOut = (): Promise<Answer> => this.#carryOut(message, body);
     if (fault?.kind === 'answer') answerWith(response, fault);
     else if (fault?.kind === 'gone') await this.disconnect();
     else if (fault?.kind === 'hangUp' || fault?.kind === 'late') response.destroy();
@@ -153,17 +137,14 @@ abstract class FaultyProxy {
     this.#onTheirWay.add(carriedOut);
   }
 
-  async #carryOut({ headers, method, url }: IncomingMessage, body: Buffer, call: Call): Promise<Answer> {
+  async #carryOut({ headers, method, url }: IncomingMessage, body: Buffer): Promise<Answer> {
     const port = this.#serverPort;
     // A host answers to its own name only.
     const own = { ...headers, host: `127.0.0.1:${port}` };
     const message = request({ port, host: '127.0.0.1', method, path: url, headers: own }).end(body);
     const [answer]: IncomingMessage[] = await once(message, 'response');
     if (!answer) throw new Error('The server gave no answer');
-    const status = answer.statusCode ?? 502;
-    const answerBody = await buffer(answer);
-    this.onCarriedOut({ ...call, status });
-    return { status, headers: answer.headers, body: answerBody };
+    return { status: answer.statusCode ?? 502, headers: answer.headers, body: await buffer(answer) };
   }
 }
 

@@ -17,7 +17,7 @@ const readySchema = v.strictObject({
 
 export type Ready = v.InferOutput<typeof readySchema>;
 
-export interface Ended {
+interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;

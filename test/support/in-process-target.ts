@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Target } from '../../infra/admin/target.ts';
 import { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import type { ApiKey } from '../../infra/local/gateway-records/records.ts';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
+import { documentClient } from '../../shared/dynamodb.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
@@ -15,13 +14,14 @@ import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../shared/keys/verdict.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
-import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';
+import { createKey } from '../../infra/admin/keys/create-key.ts';
 import { moveKey } from '../../infra/admin/keys/move-key.ts';
 import { findDoomedKey, revokeKey } from '../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { type Item, itemOf, VirtualTables } from '../model/virtual-tables.ts';
+import { withPlainItems } from '../model/virtual-dynamodb.ts';
+import { VirtualTables } from '../model/virtual-tables.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
@@ -30,7 +30,7 @@ import { aKey } from './tables.ts';
 const KEYS_TABLE = 'keys';
 
 /** What a command is stopped by: it sees each of its calls before it is made. */
-export type BeforeCall = () => Promise<void>;
+type BeforeCall = () => Promise<void>;
 
 /**
  * API Gateway's control plane and a keys table as the admin command sees them, in this process and in memory: hundreds of
@@ -84,27 +84,17 @@ export class InProcessTarget {
     client.middlewareStack.addRelativeTo(
       (_: unknown, { commandName = '' }) =>
         ({ input }: { readonly input: object }) =>
-          Promise.resolve({ output: this.#answer(commandName, { ...input }), response: undefined }),
+          Promise.resolve({ output: withPlainItems(this.#answer(commandName, { ...input })), response: undefined }),
       { relation: 'after', toMiddleware: 'DocumentMarshall' },
     );
     return client;
   }
 
-  #answer(command: string, input: Record<string, unknown>): never {
-    const isScan = command === 'ScanCommand';
-    const output = isScan ? {} : this.#tables.execute(command, input, { at: Date.now(), writer: 'admin' });
-    const items = Object.entries(output).filter(([name]) => name === 'Attributes' || name === 'Item');
-    const plain = items.map(([name, item]) => [name, plainItem(itemOf(item))]);
-    const answer = { ...output, ...Object.fromEntries(plain), ...(isScan && { Items: this.#items().map(plainItem) }) };
-    // The type of an answer depends on the command, which is not known here.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return answer as never;
-  }
-
-  /** All items of the table: what its changes have left of each. */
-  #items(): Item[] {
+  #answer(command: string, input: Record<string, unknown>): Record<string, unknown> {
+    if (command !== 'ScanCommand') return this.#tables.execute(command, input, { at: Date.now(), writer: 'admin' });
+    // What the changes of the table have left of each item.
     const items = new Map(this.#tables.commits.map(({ key, after }) => [JSON.stringify(key), after]));
-    return [...items.values()].filter((item) => item !== undefined);
+    return { Items: [...items.values()].filter((item) => item !== undefined) };
   }
 
   /** Runs work that is interrupted before each of its calls; the interruption itself is not. */
@@ -150,9 +140,7 @@ export class InProcessTarget {
   }
 
   async keys(): Promise<KeyRecord[]> {
-    const records: KeyRecord[] = [];
-    for await (const page of this.target.keyTable.pages()) records.push(...page);
-    return records;
+    return (await Array.fromAsync(this.target.keyTable.pages())).flat();
   }
 
   /** What a request with a key comes to, in an execution environment that remembers nothing. */
@@ -167,9 +155,6 @@ function newTables(): VirtualTables {
   return tables;
 }
 
-/** As the SDK's document client hands items over. */
-const plainItem = (item: Item): Record<string, unknown> => unmarshall(item, { ...exactNumbers });
-
 /** A client whose calls never leave the process. */
 function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
   return new APIGatewayClient({
@@ -182,11 +167,7 @@ function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
         const answer = controlPlane.answer({
           method,
           path,
-          query: new URLSearchParams(
-            Object.entries(query).flatMap(([name, values]) =>
-              [values].flat().map((value): [string, string] => [name, value]),
-            ),
-          ).toString(),
+          query: new URLSearchParams(Object.entries(query).flatMap(pairsOf)).toString(),
           authorization: signature,
           body: Buffer.from(new Uint8Array(body instanceof Uint8Array ? body : [])),
           bodyTooLarge: false,
@@ -205,18 +186,14 @@ interface GatewayCall {
   readonly body?: unknown;
 }
 
+const pairsOf = ([name, values]: [string, string | readonly string[]]): [string, string][] =>
+  [values].flat().map((value) => [name, value]);
+
 const HOUR_MS = 3_600_000;
-export const AGREED = { perMinute: 900, perDay: 9_000 };
+const AGREED = { perMinute: 900, perDay: 9_000 };
 
-/** A command of an admin, on the key with an id. @returns the key that it shows, where it makes one */
-export type Command = (target: Target, id: string) => Promise<NewKey | undefined>;
-
-const quietly =
-  (command: (target: Target, id: string) => Promise<unknown>): Command =>
-  async (target, id) => {
-    await command(target, id);
-    return undefined;
-  };
+/** A command of an admin, on the key with an id. @returns the new key where it makes one */
+type Command = (target: Target, id: string) => Promise<object>;
 
 /** The name of the keys in a test, so that one command comes across what another has left. */
 export const NAME = 'acme';
@@ -224,14 +201,14 @@ export const NAME = 'acme';
 export const commands = {
   create: (target) => createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits }),
   'create for Enterprise': (target) => createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED }),
-  'move to Pro': quietly((target, id) => moveKey(target, id, 'pro', plans.pro.limits)),
-  'move to Enterprise': quietly((target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 })),
+  'move to Pro': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
+  'move to Enterprise': (target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 }),
   rotate: (target, id) => rotateKey(target, id, HOUR_MS),
-  suspend: quietly((target, id) => suspendKey(target, id, undefined)),
-  'suspend for a while': quietly((target, id) => suspendKey(target, id, HOUR_MS)),
-  resume: quietly((target, id) => resumeKey(target, id)),
-  revoke: quietly(async (target, id) => revokeKey(target, await findDoomedKey(target, id))),
-  sync: quietly((target) => syncKeys(target.gateway, target.keyTable, target.apiStage)),
+  suspend: (target, id) => suspendKey(target, id, undefined),
+  'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
+  resume: (target, id) => resumeKey(target, id),
+  revoke: async (target, id) => revokeKey(target, await findDoomedKey(target, id)),
+  sync: (target) => syncKeys(target.gateway, target.keyTable, target.apiStage),
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof commands;

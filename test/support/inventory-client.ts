@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { InventoryClientOptions, Retry } from '../../shared/client/pet-store-inventory-client.ts';
-import { ApiError, ConnectionError, InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
+import { ApiError, InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
 
 /** A key that looks for itself in everything a client says. */
 export const SECRET_KEY = 'psk_ThisKeyMustNeverBeShown';
@@ -22,13 +22,6 @@ export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
   throw error;
 }
 
-/** The error of a call that must fail without an answer. */
-export async function connectionErrorOf(call: Promise<unknown>): Promise<ConnectionError> {
-  const error = await failureOf(call);
-  if (error instanceof ConnectionError) return error;
-  throw error;
-}
-
 /** What a call that must fail throws. */
 export async function failureOf(call: Promise<unknown>): Promise<unknown> {
   const outcome = await call.then(
@@ -37,10 +30,4 @@ export async function failureOf(call: Promise<unknown>): Promise<unknown> {
   );
   expect(outcome).toBeDefined();
   return outcome?.reason;
-}
-
-/** All entries of a list. */
-export async function collect<T>(list: AsyncIterable<T>, into: T[] = []): Promise<T[]> {
-  for await (const entry of list) into.push(entry);
-  return into;
 }

@@ -12,7 +12,7 @@ import { LogScan } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 /** A stock item as it lies in the table; `petId` may be beyond what a JavaScript number holds. */
-export interface StockItem {
+interface StockItem {
   readonly petId: bigint;
   readonly quantity: number;
   readonly status: string;

@@ -1,7 +1,7 @@
 import type { ConsoleMessage, Locator, Page, Request } from 'playwright-core';
 
 /** What the try-it shows of an answer. */
-export interface ShownAnswer {
+interface ShownAnswer {
   /** Such as `200 OK`. */
   readonly status: string;
   readonly body: string;

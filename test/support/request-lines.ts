@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import * as v from 'valibot';
 import type { LocalHost } from './local-host.ts';
@@ -26,10 +25,10 @@ const requestLineSchema = v.strictObject({
   _aws: v.unknown(),
 });
 
-export type RequestLine = v.InferOutput<typeof requestLineSchema>;
+type RequestLine = v.InferOutput<typeof requestLineSchema>;
 
 /** The lines about requests in a log; whatever else there is in it is left out. */
-export function requestLinesIn(log: string): RequestLine[] {
+function requestLinesIn(log: string): RequestLine[] {
   return log
     .split('\n')
     .filter((line) => line.includes('"message":"Request"'))
@@ -65,11 +64,11 @@ export function recordRequestLines(): () => RequestLine[] {
   return () => requestLinesIn(log());
 }
 
-/** The lines about requests that a host has logged, once there are so many, or as many as there are after some seconds. */
-export async function loggedRequests(host: LocalHost, count: number): Promise<RequestLine[]> {
-  const deadline = performance.now() + 5_000;
-  while (requestLinesIn(host.log).length < count && performance.now() < deadline) await sleep(20);
-  return requestLinesIn(host.log);
+/** The lines that a host has logged about a request, once there are any, or none after some seconds. */
+export async function linesAbout(host: LocalHost, { headers }: Pick<Response, 'headers'>): Promise<RequestLine[]> {
+  const requestId = headers.get('x-amzn-RequestId');
+  const log = await host.logWith(`"requestId":"${requestId}","operation"`);
+  return requestLinesIn(log).filter((line) => line.requestId === requestId);
 }
 
 const metricDirective = v.strictObject({
@@ -95,7 +94,7 @@ const embeddedMetricsSchema = v.looseObject({
 const dimensionValue = v.pipe(v.string(), v.maxLength(1_024), v.regex(/\S/));
 
 /** One value of a metric, as CloudWatch takes it from a line. */
-export interface TakenMetric {
+interface TakenMetric {
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, unknown>>;

@@ -7,20 +7,12 @@ import type { InventoryItem, PetStatus } from '../../shared/contract/inventory.t
 import { safeNumberSchema } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { type KeyRecord, parseKeyRecord, unusedCounters } from '../../shared/keys/key-record.ts';
+import type { Limiter } from '../../shared/keys/limiter.ts';
 import type { Resource } from '../../infra/local/template/stack.ts';
 import { int64 } from './int64.ts';
 
 /** The names and types of the key of a table: the partition key, and the sort key if there is one. */
 type TableKey = Readonly<Record<string, 'S' | 'N'>>;
-
-/** Makes tables as the stack declares them, without their expiry, which no test waits for. @returns the name */
-const creating = (key: TableKey) => (client: DynamoDBDocumentClient) => createTable(client, key);
-
-export const createKeysTable = creating({ keyHash: 'S' });
-export const createStockTable = creating({ storeId: 'S', petId: 'N' });
-export const createPetsTable = creating({ petId: 'N' });
-export const createOrdersTable = creating({ storeId: 'S', orderId: 'N' });
-export const createRequestsTable = creating({ requestId: 'S' });
 
 const definitionOf = (key: TableKey) => ({
   BillingMode: 'PAY_PER_REQUEST' as const,
@@ -31,12 +23,19 @@ const definitionOf = (key: TableKey) => ({
   })),
 });
 
-async function createTable(client: DynamoDBDocumentClient, key: TableKey): Promise<string> {
+/** Makes tables as the stack declares them, without their expiry, which no test waits for. @returns the name */
+const creating = (key: TableKey) => async (client: DynamoDBDocumentClient) => {
   const TableName = `table-${randomUUID()}`;
   await client.send(new CreateTableCommand({ TableName, ...definitionOf(key) }));
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName });
   return TableName;
-}
+};
+
+export const createKeysTable = creating({ keyHash: 'S' });
+export const createStockTable = creating({ storeId: 'S', petId: 'N' });
+export const createPetsTable = creating({ petId: 'N' });
+export const createOrdersTable = creating({ storeId: 'S', orderId: 'N' });
+export const createRequestsTable = creating({ requestId: 'S' });
 
 /** A stock entry with what the tests leave to it. */
 export function anEntry(petId: string | number, quantity = 1, status: PetStatus = 'available'): InventoryItem {
@@ -48,9 +47,6 @@ const storedSchema = v.object({
   status: v.string(),
   version: v.optional(v.string()),
 });
-
-/** What lies in the table for a pet. */
-export type StoredEntry = v.InferOutput<typeof storedSchema>;
 
 /** A stock table as an admin sees it. */
 export class StockTable {
@@ -80,7 +76,7 @@ export class StockTable {
   }
 
   /** What lies in the table; undefined where there is nothing. */
-  async read(petId: string): Promise<StoredEntry | undefined> {
+  async read(petId: string) {
     const { Item } = await this.#client.send(
       new GetCommand({ TableName: this.name, Key: keyOf(petId), ConsistentRead: true }),
     );
@@ -119,6 +115,16 @@ export class KeysTable {
     );
     return parseKeyRecord(Item);
   }
+}
+
+/** Sends requests one after the other and says what became of them: `admitted`, `denied` or the reason of refusal. */
+export async function outcomesOf(limiter: Limiter, count: number, { keyHash }: KeyRecord, now: number) {
+  const seen: string[] = [];
+  for (let request = 0; request < count; request++) {
+    const verdict = await limiter.admit(keyHash, now);
+    seen.push(verdict.kind === 'refused' ? verdict.reason : verdict.kind);
+  }
+  return seen;
 }
 
 /** A key on the Free plan that was never used, except for what the test says. */

@@ -25,15 +25,15 @@ const world = new InProcessTarget();
 afterAll(() => world.close());
 
 /** What an admin is told in the end. */
-type Outcome = { readonly kind: 'done'; readonly shown: NewKey | undefined } | { readonly kind: 'failed' | 'killed' };
+type Outcome = { readonly kind: 'done'; readonly result: object } | { readonly kind: 'failed' | 'killed' };
 
 class KilledError extends Error {
   override readonly name = 'KilledError';
 }
 
-async function outcomeOf(work: Promise<NewKey | undefined>): Promise<Outcome> {
+async function outcomeOf(work: Promise<object>): Promise<Outcome> {
   try {
-    return { kind: 'done', shown: await work };
+    return { kind: 'done', result: await work };
   } catch (error) {
     if (error instanceof AdminError) return { kind: 'failed' };
     if (error instanceof KilledError) return { kind: 'killed' };
@@ -69,7 +69,7 @@ async function stopAt(pair: Pair, at: number): Promise<Ending | undefined> {
   let aimedAt = subject.keyId;
   let secondSaid: Outcome | undefined;
   const said = await outcomeOf(
-    world.run(
+    world.run<object>(
       () => commands[pair.first](world.target, subject.keyId),
       async () => {
         calls += 1;
@@ -89,7 +89,9 @@ async function stopAt(pair: Pair, at: number): Promise<Ending | undefined> {
 }
 
 const isDone = (outcome: Outcome): boolean => outcome.kind === 'done';
-const shownBy = (outcome: Outcome): NewKey[] => (outcome.kind === 'done' && outcome.shown ? [outcome.shown] : []);
+const isNewKey = (result: object): result is NewKey => 'key' in result;
+const shownBy = (outcome: Outcome): NewKey[] =>
+  outcome.kind === 'done' && isNewKey(outcome.result) ? [outcome.result] : [];
 
 async function check(ending: Ending): Promise<void> {
   const { target } = world;

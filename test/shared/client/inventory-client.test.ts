@@ -1,13 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { InventoryClient } from '../../../shared/client/pet-store-inventory-client.ts';
-import {
-  apiErrorOf,
-  connectionErrorOf,
-  failureOf,
-  recordingClient,
-  SECRET_KEY,
-} from '../../support/inventory-client.ts';
+import { apiErrorOf, failureOf, recordingClient, SECRET_KEY } from '../../support/inventory-client.ts';
 import {
   answer,
   breakOff,
@@ -50,7 +44,7 @@ describe('options', () => {
     expect(String(await failureOf(store.getPet(101n, { timeout: 0 })))).toMatch(/^TypeError: timeout must be/);
     const slow = await ScriptedServer.start(silence);
     const call = recordingClient(slow).store.getPet(101n, { timeout: 20, maxRetries: 0 });
-    expect(await connectionErrorOf(call)).toMatchObject({ reason: 'timeout' });
+    expect(await failureOf(call)).toMatchObject({ name: 'ConnectionError', reason: 'timeout' });
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { parseExactJson } from '../../../shared/client/exact-json.ts';
 import { readLimits } from '../../../shared/client/limits.ts';
-import { apiErrorOf, collect, failureOf, recordingClient } from '../../support/inventory-client.ts';
+import { apiErrorOf, failureOf, recordingClient } from '../../support/inventory-client.ts';
 import { answer, breakOff, failure, ScriptedServer, silence, type Step } from '../../support/scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
@@ -23,7 +23,7 @@ describe('a list', () => {
       page([{ ...entry, petId: 2 }]),
     );
     const { store } = recordingClient(server);
-    const petIds = (await collect(store.listInventory({ limit: 1, status: 'sold' }))).map(({ petId }) => petId);
+    const petIds = (await Array.fromAsync(store.listInventory({ limit: 1, status: 'sold' }))).map(({ petId }) => petId);
     expect(petIds).toEqual([101n, 2n]);
     expect(server.requests.map(({ path }) => path)).toEqual([
       '/v1/inventory?limit=1&status=sold',
@@ -176,7 +176,7 @@ describe('a call that is aborted', () => {
     });
     if (requests === 0) controller.abort(reason);
     const { store } = recordingClient(server, { onRetry });
-    expect(await failureOf(collect(store.listOrders({ signal: controller.signal })))).toBe(reason);
+    expect(await failureOf(Array.fromAsync(store.listOrders({ signal: controller.signal })))).toBe(reason);
     expect(server.requests).toHaveLength(requests);
   });
 

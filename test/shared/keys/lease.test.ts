@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { LEASE_MS } from '../../../shared/keys/lease.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { countWrites, type WriteCount } from '../../support/recorded-calls.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
-import { aKey, KeysTable } from '../../support/tables.ts';
+import { aKey, KeysTable, outcomesOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);
@@ -14,31 +14,23 @@ const busy = { perMinute: 6_000, perDay: 1_000_000, currentMinute: MINUTE } as c
 const database = new EmbeddedDatabase();
 let table: KeysTable;
 let limiter: Limiter;
-let count: WriteCount;
+let calls: ReturnType<typeof recordCalls>;
 
 beforeAll(async () => {
   table = await KeysTable.create(database.client);
-  count = countWrites(database.client);
+  calls = recordCalls(database.client);
 });
 
 beforeEach(() => {
   limiter = new Limiter(database.client, table.name);
 });
 
-/** Sends requests one after the other and says what became of them: `admitted`, `denied` or the reason of refusal. */
-async function outcomes(times: number, { keyHash }: KeyRecord, now = NOW): Promise<string[]> {
-  const seen: string[] = [];
-  for (let time = 0; time < times; time++) {
-    const verdict = await limiter.admit(keyHash, now);
-    seen.push(verdict.kind === 'refused' ? verdict.reason : verdict.kind);
-  }
-  return seen;
-}
+const outcomes = (count: number, key: KeyRecord, now = NOW) => outcomesOf(limiter, count, key, now);
 
 async function writesOf(work: () => Promise<unknown>): Promise<number> {
-  const before = count.writes;
+  const before = calls.length;
   await work();
-  return count.writes - before;
+  return calls.slice(before).filter(({ command }) => command === 'UpdateItemCommand').length;
 }
 
 /** When the requests of {@link hurry} are over. */

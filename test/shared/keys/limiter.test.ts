@@ -7,7 +7,7 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
-import { aKey, KeysTable } from '../../support/tables.ts';
+import { aKey, KeysTable, outcomesOf } from '../../support/tables.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 
 acceptForeignErrors();
@@ -33,15 +33,7 @@ describeOnEachEngine('The limiter', () => {
     limiter = new Limiter(client, table.name);
   });
 
-  /** Sends requests one after the other and says what became of them: `admitted`, `denied` or the reason of refusal. */
-  async function outcomes(count: number, { keyHash }: KeyRecord, now = NOW): Promise<string[]> {
-    const seen: string[] = [];
-    for (let time = 0; time < count; time++) {
-      const verdict = await limiter.admit(keyHash, now);
-      seen.push(verdict.kind === 'refused' ? verdict.reason : verdict.kind);
-    }
-    return seen;
-  }
+  const outcomes = (count: number, key: KeyRecord, now = NOW) => outcomesOf(limiter, count, key, now);
 
   test('denies an unknown key, and one from the next request on after it was disabled', async () => {
     expect(await outcomes(1, aKey())).toEqual(['denied']);
