@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   atRestMonthly,
   costOfMix,
@@ -13,9 +13,13 @@ import {
   totalOf,
 } from '../../../infra/costs/cost-model.ts';
 import { priceRegion, pricesTakenOn } from '../../../infra/costs/prices.ts';
+import { readAssembly } from '../../../infra/local/assembly.ts';
+import { stages } from '../../../infra/stages.ts';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
+import { synthesizeApps } from '../../support/synthesize-once.ts';
 import { synthesizedStages } from '../../support/synthesized.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const page = readFileSync(path.join(import.meta.dirname, '../../../docs/operating/costs.md'), 'utf8');
 
@@ -68,20 +72,26 @@ describe('the page of the costs', () => {
 });
 
 describe('by the month', () => {
+  const folder = temporaryFolder();
+  const told = { emails: ['oncall@example.com'], topicArns: [] };
+  const { firewall: _, ...withoutFirewall } = stages.production;
   const { staging, production } = synthesizedStages();
-  const all = Object.entries(production.template.Resources);
-  const guarded = [...all, ['Key', { Type: 'AWS::KMS::Key' }] as const];
-  const optional = new Set(['AWS::WAFv2::WebACL', 'AWS::CloudWatch::Dashboard']);
-  const plain = all.filter(([, { Type }]) => !optional.has(Type));
-  const templates: [name: string, bound: number, template: unknown][] = [
-    ['staging', 1, staging.template],
-    ['production', 15, production.template],
-    ['production with every guard', 15, { Resources: Object.fromEntries(guarded) }],
-    ["a hobby's production", 3, { Resources: Object.fromEntries(plain) }],
+  const templates: [name: string, bound: number, template: () => unknown][] = [
+    ['staging', 1, () => staging.template],
+    ['production', 15, () => production.template],
+    ['production with every guard', 15, () => readAssembly(path.join(folder, 'guarded'), 'production').template],
+    ["a hobby's production", 3, () => readAssembly(path.join(folder, 'hobby'), 'production').template],
   ];
 
+  beforeAll(() => {
+    synthesizeApps(folder, {
+      guarded: [{ ...stages.production, alarmTargets: { ...told, ownKey: true } }],
+      hobby: [{ ...withoutFirewall, dashboard: false, alarmTargets: told }],
+    });
+  }, 60_000);
+
   test.each(templates)('%s has and costs what the page says, and at rest less than %i USD', (name, bound, template) => {
-    const parts = fixedPartsOf(template);
+    const parts = fixedPartsOf(template());
     const { alarmMetrics, dashboards, metrics, webAcls, webAclRules, kmsKeys } = parts;
     const costs = [fixedMonthly(parts), atRestMonthly(parts)].map((usd) => Number(usd.toFixed(2)));
 
@@ -92,7 +102,7 @@ describe('by the month', () => {
   });
 
   test('beside each switch stands what it costs', () => {
-    const { alarmMetrics, dashboards, webAcls, webAclRules, kmsKeys } = fixedPartsOf(templates[2]?.[2]);
+    const { alarmMetrics, dashboards, webAcls, webAclRules, kmsKeys } = fixedPartsOf(templates[2]?.[2]());
     const nothing = { alarmMetrics: 0, dashboards: 0, metrics: 0, webAcls: 0, webAclRules: 0, kmsKeys: 0 };
     const priceOf = (parts: Partial<typeof nothing>) => fixedMonthly({ ...nothing, ...parts }).toFixed(2);
     const settings = readFileSync(path.join(import.meta.dirname, '../../../infra/stages.ts'), 'utf8');

@@ -36,6 +36,9 @@ function runStep(at: readonly [string, string, string], programs: Texts, env: Te
   return { status, stdout, calls: read('calls'), output: read('output'), read };
 }
 
+/** `gh`, with comments that its own `--jq` would go through. */
+const gh = (all: object[]) => `if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(all)}'; fi`;
+
 describe('the comment on a pull request', () => {
   const at = ['changes.yml', 'diff', 'Comment'] as const;
   /** As infra/release/changes.ts writes it. */
@@ -47,9 +50,6 @@ describe('the comment on a pull request', () => {
     { id: 1, user: bot, body: 'Hello' },
     { id: 2, user: { login: 'eve' }, body: `${MARK} mine` },
   ];
-
-  /** `gh`, with comments that its own `--jq` would go through. */
-  const gh = (all: object[]) => `if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(all)}'; fi`;
 
   test.each([
     ['is a new one at first', comments, `POST ${env.COMMENTS}`],
@@ -155,11 +155,11 @@ describe('the key of the smoke test', () => {
   });
 });
 
-describe('the release that runs', () => {
-  const describing = (OutputValue: string) =>
-    `echo '${JSON.stringify({ Stacks: [{ Outputs: [{ OutputKey: 'RunningRelease', OutputValue }] }] })}'`;
-  const failing = (reason: string) => `echo '${reason}' >&2; exit 254`;
+const describing = (OutputValue: string) =>
+  `echo '${JSON.stringify({ Stacks: [{ Outputs: [{ OutputKey: 'RunningRelease', OutputValue }] }] })}'`;
+const failing = (reason: string) => `echo '${reason}' >&2; exit 254`;
 
+describe('the release that runs', () => {
   test.each([
     ['is what the stack says', describing('100'), 'release=100\n'],
     ['is none to go back to where it was deployed by hand', describing('none'), 'release=\n'],
