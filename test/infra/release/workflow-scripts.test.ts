@@ -37,7 +37,8 @@ function runStep(at: readonly [string, string, string], programs: Texts, env: Te
 }
 
 /** `gh`, with comments that its own `--jq` would go through. */
-const gh = (all: object[]) => `if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(all)}'; fi`;
+const ghWith = (all: object[]) =>
+  `if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(all)}'; fi`;
 
 describe('the comment on a pull request', () => {
   const at = ['changes.yml', 'diff', 'Comment'] as const;
@@ -59,7 +60,7 @@ describe('the comment on a pull request', () => {
       'PATCH repos/acme/pets/issues/comments/42',
     ],
   ])('%s', (_, all, call) => {
-    const { status, calls } = runStep(at, { gh: gh(all) }, env, { 'changes.md': `${MARK}\n\n### No changes\n` });
+    const { status, calls } = runStep(at, { gh: ghWith(all) }, env, { 'changes.md': `${MARK}\n\n### No changes\n` });
 
     expect(status).toBe(0);
     expect(calls).toBe(
