@@ -74,18 +74,28 @@ describe('the jobs', () => {
 });
 
 describe('the way to production', () => {
-  const { staging, production } = workflow('deploy.yml').jobs;
+  const { build, staging, production } = workflow('deploy.yml').jobs;
   const { deploy } = workflow('deploy-stage.yml').jobs;
   const all = deploy?.steps ?? [];
   const placeOf = (name: string) => all.findIndex((one) => one.name === name);
 
   test('goes over the tests, then staging, one deploy of a stage at a time; somebody may have to approve it', () => {
-    expect(scripts.flatMap(({ at, script }) => (at === 'deploy.yml: build' ? script : []))).toContain('npm test');
+    expect(build?.steps.map(({ run }) => run)).toEqual(
+      expect.arrayContaining([
+        'npm test',
+        'npm run synth',
+        'npm run synth -- --context release=allAtOnce --output cdk.out/all-at-once',
+      ]),
+    );
+    expect(build?.steps.map(({ with: { path } }) => path)).toContain('cdk.out');
     expect([staging, production]).toMatchObject([
       { needs: 'build', with: { stage: 'staging' } },
       { needs: 'staging', with: { stage: 'production', 'smoke-options': '--read-only' } },
     ]);
-    expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({ needs: 'check' });
+    expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({
+      needs: 'check',
+      with: { 'go-back-to': '${{ inputs.run }}' },
+    });
     expect(deploy).toMatchObject({
       environment: '${{ inputs.stage }}',
       concurrency: { group: 'deploy-${{ inputs.stage }}', 'cancel-in-progress': false },
