@@ -46,10 +46,8 @@ const expectWritten = (count: number): void => {
 
 test.each([
   [0, []],
-  [1, [1]],
   [25, [25]],
   [26, [1, 25]],
-  [130, [5, 25, 25, 25, 25, 25]],
 ])('%d entries take as few calls as DynamoDB allows, and it is told how far they are: %j', async (count, sizes) => {
   const progress: number[] = [];
   await writeItems(table(), TABLE, numbers(count), item, (added) => progress.push(added));
@@ -76,12 +74,8 @@ test('No more entries are taken than can be written: a file of millions fits', a
 
 describe('While DynamoDB is busy', () => {
   test('what was handed back is tried again', async () => {
-    await writeItems(
-      table((call) => (call === 1 ? 10 : 25)),
-      TABLE,
-      numbers(25),
-      item,
-    );
+    const busyOnce = table((call) => (call === 1 ? 10 : 25));
+    await writeItems(busyOnce, TABLE, numbers(25), item);
 
     expect(calls).toEqual([25, 15]);
     expectWritten(25);

@@ -160,20 +160,11 @@ export const admitting = answering(admission);
 
 /** The limit headers of the gateway's own answers to requests that {@link admission} lets through. */
 export const limitsOfCustomer = {
-  'X-RateLimit-Limit': '60',
-  'X-RateLimit-Remaining': '59',
-  'X-RateLimit-Reset': '1795253460',
-  'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-  RateLimit: '"minute";r=59;t=30, "day";r=999;t=52200',
-};
-
-/** The limit headers of the gateway's own answers where nobody has looked at the key. */
-export const limitsOfNobody = {
-  'X-RateLimit-Limit': '0',
-  'X-RateLimit-Remaining': '0',
-  'X-RateLimit-Reset': '0',
-  'RateLimit-Policy': '"minute";q=0;w=60, "day";q=0;w=86400',
-  RateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
+  'X-RateLimit-Limit': admission.context.limit,
+  'X-RateLimit-Remaining': admission.context.remaining,
+  'X-RateLimit-Reset': admission.context.reset,
+  'RateLimit-Policy': admission.context.rateLimitPolicy,
+  RateLimit: admission.context.rateLimit,
 };
 
 /** A request as the local gateway takes it from the network, except for what the test says. */

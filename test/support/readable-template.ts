@@ -47,7 +47,7 @@ export function propertiesOf<Schema extends v.GenericSchema>(
 }
 
 /** Functions of CloudFormation as texts, where they are no more than that. */
-function withoutFunctions(value: unknown): unknown {
+export function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions);
   if (typeof value !== 'object' || value === null) return value;
   const parts = Object.entries(value).map(([key, part]): [string, unknown] => [key, withoutFunctions(part)]);

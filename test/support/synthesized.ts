@@ -47,41 +47,5 @@ export function resourcesOf<Schema extends v.GenericSchema>(
     .map(([id, { Properties }]) => ({ id, properties: v.parse(properties, Properties) }));
 }
 
-/** `{ "Ref": … }` as the logical id it names. */
-const ref = v.pipe(
-  v.strictObject({ Ref: v.string() }),
-  v.transform(({ Ref }) => Ref),
-);
-
-/** `{ "Fn::GetAtt": […] }` as text such as `TablesStock190D1C2E.Arn`. */
-const attribute = v.pipe(
-  v.strictObject({ 'Fn::GetAtt': v.array(v.string()) }),
-  v.transform((value) => value['Fn::GetAtt'].join('.')),
-);
-
-/** `{ "Fn::ImportValue": … }` as text such as `<staging-ReferencePageOrigin>`. */
-const imported = v.pipe(
-  v.strictObject({ 'Fn::ImportValue': v.string() }),
-  v.transform((value) => `<${value['Fn::ImportValue']}>`),
-);
-
-const namedInText = v.pipe(
-  ref,
-  v.transform((name) => `<${name}>`),
-);
-
-/** A value as text. What only the deployment knows stands in angle brackets, but for attributes of resources. */
-export const text = v.union([
-  v.string(),
-  imported,
-  attribute,
-  v.pipe(
-    v.strictObject({
-      'Fn::Join': v.tuple([v.literal(''), v.array(v.union([v.string(), imported, attribute, namedInText]))]),
-    }),
-    v.transform((value) => value['Fn::Join'][1].join('')),
-  ),
-]);
-
 /** A logical id without the hash that the CDK ends it with. */
 export const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}(?=$|\.)/, '');

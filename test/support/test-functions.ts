@@ -48,9 +48,6 @@ export function testFunctions(): Deploy {
 /** Source of a function that answers every event with one value. */
 export const answering = (result: unknown): string => `exports.handler = async () => (${JSON.stringify(result)});`;
 
-/** Source of a function that answers with the event it got. */
-export const echoing = 'exports.handler = async (event) => event;';
-
 /**
  * Source of a function that streams its response.
  *

@@ -37,7 +37,6 @@ describe('a call that is refused', () => {
 
   test.each<[status: number, message: RegExp, call: string, ...body: object[]]>([
     [404, /not answer GET \/restapis\. .* CreateApiKey, .*UntagResource$/, 'GET /restapis'],
-    [404, /not answer GET/, 'GET /usageplans/plan/nothing'],
     [400, /not know the query parameter customer/, 'GET /apikeys?customer=1'],
     [400, /^limit must be/, 'GET /apikeys?limit=0'],
     [404, /API Key identifier/, 'GET /apikeys/none'],
@@ -49,7 +48,6 @@ describe('a call that is refused', () => {
     [409, /^API Key already exists$/, 'POST /apikeys', { value: VALUE }],
     [400, /not know the patch operation add \/name$/, 'PATCH /apikeys/k1', patches('replace /name x', 'add /name x')],
     [400, /^\/enabled must be true or false, not 'yes'$/, 'PATCH /apikeys/k1', patches('replace /enabled yes')],
-    [404, /Resource identifier/, `GET ${tagsPath('/apikeys/none')}`],
     [404, /Resource identifier/, `GET ${tagsPath('/usageplans/k1')}`],
     [404, /Resource identifier/, `GET ${tagsPath('/apikeys/k1').replace('us-east', 'eu-west')}`],
     [400, /^name: /, 'POST /usageplans', newPlan({ name: '' })],
@@ -87,13 +85,13 @@ describe('a call that is refused', () => {
   });
 
   test.each([
-    [403, 'is not signed', { authorization: 'Bearer psk_x' }, /^Missing Authentication Token$/],
-    [400, 'has no JSON', { body: Buffer.from('{"name":') }, /must be a JSON object/],
-    [400, 'is too long', { bodyTooLarge: true }, /longer than 65536 bytes/],
+    [403, 'is not signed', { authorization: 'Bearer psk_x' }, 'Missing Authentication Token'],
+    [400, 'has no JSON', { body: Buffer.from('{"name":') }, 'must be a JSON object'],
+    [400, 'is too long', { bodyTooLarge: true }, 'longer than 65536 bytes'],
   ])('%d: it %s', async (status, _, differences, message) => {
     const answer = await plane.call('POST', '/apikeys', undefined, differences);
 
-    expect(answer).toMatchObject({ status, message: expect.stringMatching(message) });
+    expect(answer).toMatchObject({ status, message: expect.stringContaining(message) });
   });
 
   test('409: a key on two plans of a stage, whichever comes second', async () => {
@@ -144,13 +142,11 @@ describe('API keys', () => {
   });
 
   test('are changed', async () => {
-    const changed = { id: 'k1', name: 'acme', description: 'for tests', enabled: false };
+    const body = { id: 'k1', name: 'acme', description: 'for tests', enabled: false };
+    const answer = await plane.patch('/apikeys/k1', 'replace /description for tests', 'replace /enabled false');
 
-    expect(await plane.patch('/apikeys/k1', 'replace /description for tests', 'replace /enabled false')).toMatchObject({
-      status: 200,
-      body: changed,
-    });
-    expect((await plane.call('GET', '/apikeys/k1')).body).toMatchObject(changed);
+    expect(answer).toMatchObject({ status: 200, body });
+    expect((await plane.call('GET', '/apikeys/k1')).body).toMatchObject(body);
     expect(plane.changes).toBe(1);
   });
 
@@ -196,11 +192,7 @@ describe('usage plans', () => {
     [['remove /apiStages api:v1', 'add /apiStages api:v1'], { apiStages: [apiStage] }],
   ])('are changed by %j', async (operations, changed) => {
     expect(await plane.patch('/usageplans/plan', ...operations)).toMatchObject({ status: 200, body: changed });
-    expect((await plane.call('GET', '/usageplans/plan')).body).toMatchObject({
-      id: 'plan',
-      tags: { a: '1' },
-      ...changed,
-    });
+    expect((await plane.call('GET', '/usageplans/plan')).body).toMatchObject({ tags: { a: '1' }, ...changed });
   });
 
   test('lose their throttle and their quota', async () => {
@@ -229,10 +221,7 @@ describe('the keys of a usage plan', () => {
 
     expect(await plane.call('DELETE', `${keys}/k1`)).toMatchObject({ status: 202, body: undefined });
     expect(await plane.ids(keys)).toEqual([]);
-    expect(await plane.call('POST', keys, { keyId: 'k1', keyType: 'API_KEY' })).toMatchObject({
-      status: 201,
-      body: k1,
-    });
+    expect(await plane.call('POST', keys, key('k1'))).toMatchObject({ status: 201, body: k1 });
     expect(await plane.call('GET', `${keys}/k1`)).toMatchObject({ status: 200, body: k1 });
   });
 
@@ -254,16 +243,9 @@ describe('the keys of a usage plan', () => {
       plane.records.countRequest(date, 'plan', 'k1');
     const days = { startDate: '2026-11-20', endDate: '2026-11-22' };
     const path = `/usageplans/plan/usage?${new URLSearchParams(days).toString()}`;
-    const k1 = [
-      [1, 1],
-      [0, 2],
-      [3, 0],
-    ];
-    const k2 = [
-      [0, 2],
-      [0, 2],
-      [0, 2],
-    ];
+    const unused = [0, 2];
+    const k1 = [[1, 1], unused, [3, 0]];
+    const k2 = [unused, unused, unused];
     const first = (await plane.call('GET', `${path}&limit=1`)).body;
     const second = (await plane.call('GET', `${path}&limit=1&position=${Object(first).position}`)).body;
 

@@ -1,82 +1,136 @@
-import { type TransactWriteItem, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { randomUUID } from 'node:crypto';
+import {
+  type AttributeValue,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  type TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
-import { StockTransactions } from '../../support/stock-transactions.ts';
+import { tableResource } from '../../support/tables.ts';
+
+let client: DynamoDBClient;
+let requests: string;
+let stock: { TableName: string; Key: Record<string, AttributeValue> };
+
+const stockOf = (quantity: number) => ({ ...stock.Key, quantity: { N: String(quantity) } });
+
+/** Records a request, unless it is there. */
+function request(requestId: string): TransactWriteItem {
+  const ConditionExpression = 'attribute_not_exists(requestId)';
+  const ReturnValuesOnConditionCheckFailure = 'ALL_OLD';
+  const Item = { requestId: { S: requestId } };
+  return { Put: { TableName: requests, Item, ConditionExpression, ReturnValuesOnConditionCheckFailure } };
+}
+
+/** Adds to numbers of an item, without a condition. */
+const adding = (UpdateExpression: string, item = stock) => ({
+  ...item,
+  UpdateExpression,
+  ExpressionAttributeValues: { ':one': { N: '1' } },
+});
+
+/** Sets the quantity, if it is `expected` now. */
+function setting(expected: number, quantity: number, more: object = {}): TransactWriteItem {
+  const ExpressionAttributeValues = { ':value': { N: String(quantity) }, ':expected': { N: String(expected) } };
+  const UpdateExpression = 'SET quantity = :value';
+  const ConditionExpression = 'quantity = :expected';
+  return { Update: { ...stock, UpdateExpression, ConditionExpression, ExpressionAttributeValues, ...more } };
+}
+
+const send = (actions: TransactWriteItem[], ClientRequestToken?: string) =>
+  client.send(new TransactWriteItemsCommand({ TransactItems: actions, ClientRequestToken }));
+
+/** Why a transaction was not made; undefined where it was. */
+const failure = (...call: Parameters<typeof send>): Promise<unknown> =>
+  send(...call).then(
+    () => undefined,
+    ({ name, message, CancellationReasons: reasons = [] }: TransactionCanceledException) => ({
+      name,
+      message,
+      reasons,
+    }),
+  );
+
+const stored = async (key: typeof stock) => (await client.send(new GetItemCommand(key))).Item;
+const recordOf = (requestId: string) => ({ TableName: requests, Key: { requestId: { S: requestId } } });
+const recorded = (requestId: string) => stored(recordOf(requestId));
 
 const failed = { Code: 'ConditionalCheckFailed', Message: 'The conditional request failed' };
-const recorded = { Item: { requestId: { S: 'request' } } };
 
-const cancelled = (codes: string, reasons: object[]) => ({
+const cancelled = (...reasons: object[]) => ({
   name: 'TransactionCanceledException',
-  message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
-  reasons,
+  message:
+    'Transaction cancelled, please refer cancellation reasons for specific reasons [None, ConditionalCheckFailed]',
+  reasons: [{ Code: 'None' }, ...reasons],
 });
 
 describeOnEachEngine('A transaction', () => {
-  let pet: StockTransactions;
-
   beforeEach(async () => {
-    pet = await StockTransactions.create();
+    client = new DynamoDBClient({ maxAttempts: 1 });
+    requests = `requests-${randomUUID()}`;
+    stock = { TableName: `stock-${randomUUID()}`, Key: { petId: { S: '1' } } };
+    await createTables(client, [
+      tableResource(stock.TableName, { petId: 'S' }),
+      tableResource(requests, { requestId: 'S' }),
+    ]);
+    await client.send(new PutItemCommand({ TableName: stock.TableName, Item: stockOf(5) }));
   });
 
-  afterEach(() => pet.client.destroy());
+  afterEach(() => client.destroy());
 
   test('makes its writes in all tables', async () => {
-    await pet.send([pet.request('request'), pet.setting(5, 7)]);
+    await send([request('request'), setting(5, 7)]);
 
-    expect(await pet.isRecorded('request')).toBe(true);
-    expect(await pet.stock()).toEqual(pet.stockOf(7));
+    expect(await recorded('request')).toBeDefined();
+    expect(await stored(stock)).toEqual(stockOf(7));
   });
 
   test('makes none of them where a condition fails, and tells which, with the old item if asked to', async () => {
-    await pet.send([pet.request('request')]);
+    await send([request('request')]);
 
-    expect(await pet.failure([pet.setting(5, 6), pet.request('request')])).toEqual(
-      cancelled('None, ConditionalCheckFailed', [{ Code: 'None' }, { ...failed, ...recorded }]),
+    expect(await failure([setting(5, 6), request('request')])).toEqual(
+      cancelled({ ...failed, Item: { requestId: { S: 'request' } } }),
     );
-    expect(await pet.failure([pet.request('other'), pet.setting(4, 6)])).toEqual(
-      cancelled('None, ConditionalCheckFailed', [{ Code: 'None' }, failed]),
-    );
-    expect(await pet.isRecorded('other')).toBe(false);
-    expect(await pet.stock()).toEqual(pet.stockOf(5));
+    expect(await failure([request('other'), setting(4, 6)])).toEqual(cancelled(failed));
+    expect(await recorded('other')).toBeUndefined();
+    expect(await stored(stock)).toEqual(stockOf(5));
   });
 
   test('loses no write that others make to its items at the same time, nor they its own', async () => {
     const rounds = Array.from({ length: 20 }, (_, round) => String(round));
-    const addition = { Update: pet.update('ADD quantity :value, transactions :value', '1') };
-    const transactions = rounds.map((round) => pet.failure([pet.request(round), addition]));
-    const updates = rounds.map(() =>
-      pet.client.send(new UpdateItemCommand(pet.update('ADD quantity :value, updates :value', '1'))),
-    );
-    await Promise.all(updates);
-    const done = (await Promise.all(transactions)).filter((failure) => failure === undefined).length;
+    const addition = { Update: adding('ADD quantity :one, transactions :one') };
+    const transactions = rounds.map((round) => failure([request(round), addition]));
+    await Promise.all(rounds.map(() => client.send(new UpdateItemCommand(adding('ADD quantity :one, updates :one')))));
+    const done = (await Promise.all(transactions)).filter((reason) => reason === undefined).length;
 
     expect(done).toBeGreaterThan(0);
-    expect(await pet.stock()).toEqual({
-      ...pet.stockOf(5 + done + rounds.length),
+    expect(await stored(stock)).toEqual({
+      ...stockOf(5 + done + rounds.length),
       transactions: { N: String(done) },
       updates: { N: String(rounds.length) },
     });
   });
 
   test('has its effect once with a token, which no other request may have', async () => {
-    const options = { ClientRequestToken: 'token' + pet.requests.slice(-12) };
-    const addition = { Update: pet.update('ADD quantity :value', '1') };
-    await pet.send([addition], options);
-    await pet.send([addition], options);
+    const token = randomUUID();
+    for (let time = 0; time < 2; time++) await send([{ Update: adding('ADD quantity :one') }], token);
 
-    expect(await pet.failure([pet.setting(6, 7)], options)).toMatchObject({
-      name: 'IdempotentParameterMismatchException',
-    });
-    expect(await pet.stock()).toEqual(pet.stockOf(6));
+    expect(await failure([setting(6, 7)], token)).toMatchObject({ name: 'IdempotentParameterMismatchException' });
+    expect(await stored(stock)).toEqual(stockOf(6));
   });
 
-  test.each<[string, string, () => TransactWriteItem[]]>([
-    ['two actions on one item', 'ValidationException', () => [pet.requestUpdate('request')]],
-    ['a bad expression', 'ValidationException', () => [pet.setting(5, 6, { ConditionExpression: 'a a' })]],
-    ['a table that is not there', 'ResourceNotFoundException', () => [pet.setting(5, 6, { TableName: 'missing' })]],
-  ])('is refused with %s', async (_, name, actions) => {
-    expect(await pet.failure([pet.request('request'), ...actions()])).toMatchObject({ name, reasons: [] });
-    expect(await pet.isRecorded('request')).toBe(false);
+  test.each<[string, string, () => TransactWriteItem]>([
+    ['two actions on one item', 'ValidationException', () => ({ Update: adding('ADD a :one', recordOf('request')) })],
+    ['a bad expression', 'ValidationException', () => setting(5, 6, { ConditionExpression: 'a a' })],
+    ['a table that is not there', 'ResourceNotFoundException', () => setting(5, 6, { TableName: 'missing' })],
+  ])('is refused with %s', async (_, name, action) => {
+    expect(await failure([request('request'), action()])).toMatchObject({ name, reasons: [] });
+    expect(await recorded('request')).toBeUndefined();
   });
 });

@@ -112,13 +112,9 @@ describe('npm run changes with what is deployed', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: refusal });
     expect(stdout).toMatch(/\nstaging-Inventory: new, with \d+ resources\n/);
     const asked = server.requests.map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
-    expect(asked).toEqual(
-      expect.arrayContaining(
-        ['production-Inventory', 'staging-Inventory'].map((StackName) =>
-          expect.objectContaining({ Action: 'GetTemplate', StackName }),
-        ),
-      ),
-    );
+    for (const StackName of ['production-Inventory', 'staging-Inventory']) {
+      expect(asked).toContainEqual(expect.objectContaining({ Action: 'GetTemplate', StackName }));
+    }
   });
 
   test('sees that the app has lost the stack with the tables', async () => {

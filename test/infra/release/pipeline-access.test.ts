@@ -3,9 +3,9 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { stageNames, stages } from '../../../infra/stages.ts';
+import { withoutFunctions } from '../../support/readable-template.ts';
 import { inventoryTemplate, tableId } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
-import { text as textSchema } from '../../support/synthesized.ts';
 
 const list = v.pipe(
   v.unknown(),
@@ -14,7 +14,7 @@ const list = v.pipe(
 const statementSchema = v.looseObject({
   Effect: v.string(),
   Action: v.pipe(list, v.array(v.string())),
-  Resource: v.optional(v.pipe(list, v.array(textSchema)), []),
+  Resource: v.optional(v.pipe(list, v.array(v.string())), []),
   Condition: v.optional(v.unknown()),
   Principal: v.optional(v.unknown()),
 });
@@ -22,17 +22,17 @@ const documentSchema = v.optional(v.object({ Statement: v.array(statementSchema)
 const propertiesSchema = v.looseObject({
   AssumeRolePolicyDocument: documentSchema,
   PolicyDocument: documentSchema,
-  Roles: v.optional(v.array(v.object({ Ref: v.string() })), []),
+  Roles: v.optional(v.array(v.string()), []),
 });
 const templateSchema = v.object({
-  Parameters: v.record(v.string(), v.looseObject({ AllowedPattern: v.optional(v.string()) })),
+  Parameters: v.record(v.string(), v.looseObject({ AllowedPattern: v.optional(v.string(), '') })),
   Conditions: v.unknown(),
   Resources: v.record(v.string(), v.looseObject({ Type: v.string(), Properties: propertiesSchema })),
   Outputs: v.record(v.string(), v.object({ Value: v.unknown() })),
 });
 
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(synthesizedOnce(), file), 'utf8'));
-const template = v.parse(templateSchema, read('PipelineAccess.template.json'));
+const template = v.parse(templateSchema, withoutFunctions(read('PipelineAccess.template.json')));
 const ofType = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 const roles = ofType('AWS::IAM::Role').map(([id, { Properties }]) => {
   const [trust] = Properties.AssumeRolePolicyDocument.Statement;
@@ -42,12 +42,12 @@ const policies = ofType('AWS::IAM::ManagedPolicy').map(([id, { Properties }]) =>
   const grants = Properties.PolicyDocument.Statement.flatMap(({ Action, Resource }) =>
     Action.flatMap((action) => Resource.map((one) => `${action} ${one}`)),
   );
-  return { id, role: Properties.Roles[0]?.Ref ?? '', statements: Properties.PolicyDocument.Statement, grants };
+  return { id, role: Properties.Roles[0] ?? '', statements: Properties.PolicyDocument.Statement, grants };
 });
 
 /** What the role whose logical id begins so may do: `action resource`. */
 const allowed = (prefix: string): string[] =>
-  policies.flatMap(({ role, grants }) => (role.startsWith(prefix) ? grants : [])).toSorted();
+  policies.flatMap(({ role, grants }) => (role.startsWith(`<${prefix}`) ? grants : [])).toSorted();
 
 const ACCOUNT = '<AWS::Region>:<AWS::AccountId>';
 const stack = (name: string) => `arn:<AWS::Partition>:cloudformation:${ACCOUNT}:stack/${name}/*`;
@@ -69,16 +69,16 @@ describe('the access of the pipeline', () => {
       Condition: {
         StringEquals: {
           [`${issuer}:aud`]: 'sts.amazonaws.com',
-          [`${issuer}:sub`]: { 'Fn::Join': ['', ['repo:', { Ref: 'Repository' }, `:${subject}`]] },
+          [`${issuer}:sub`]: `repo:<Repository>:${subject}`,
         },
       },
-      Principal: { Federated: { 'Fn::If': ['ProviderIsMissing', { Ref: 'Provider' }, expect.anything()] } },
+      Principal: { Federated: { 'Fn::If': ['ProviderIsMissing', '<Provider>', expect.anything()] } },
     });
     expect(template.Outputs).toHaveProperty(`${name}Arn`);
   });
 
   test('makes that provider, unless the account has it; it has no stored key, no user and no policy within a role', () => {
-    expect(template.Conditions).toEqual({ ProviderIsMissing: { 'Fn::Equals': [{ Ref: 'HasProvider' }, 'no'] } });
+    expect(template.Conditions).toEqual({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
     expect(template.Resources['Provider']).toMatchObject({
       Type: 'AWS::IAM::OIDCProvider',
       Condition: 'ProviderIsMissing',
@@ -100,7 +100,7 @@ describe('the access of the pipeline', () => {
     ['acme/pets:ref', false],
     ['acme/pets/more', false],
   ])('of the repository %s: %j', (repository, expected) => {
-    const pattern = template.Parameters['Repository']?.AllowedPattern ?? '';
+    const pattern = template.Parameters['Repository']?.AllowedPattern;
 
     expect(new RegExp(`^(?:${pattern})$`).test(repository)).toBe(expected);
   });

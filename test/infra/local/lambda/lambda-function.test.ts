@@ -4,9 +4,8 @@ import * as v from 'valibot';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { reportLine } from '../../../../infra/local/lambda/report-line.ts';
-import { deployLogging } from '../../../support/test-functions.ts';
 import { parseReportLine } from '../../../support/parsed-report-line.ts';
-import { echoing, testFunctions } from '../../../support/test-functions.ts';
+import { deployLogging, testFunctions } from '../../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
@@ -87,23 +86,14 @@ describe('a function', () => {
   });
 });
 
-describe('an event or a result that is too long', () => {
-  test('is refused: the event', async () => {
-    const tooLong = JSON.stringify('x'.repeat(MAX_PAYLOAD_BYTES - 1));
+test('An event or a result that is too long is refused', async () => {
+  const lambda = deploy(`exports.handler = async () => 'x'.repeat(${MAX_PAYLOAD_BYTES});`);
+  const reason = 'Response payload size exceeded maximum allowed payload size (6291556 bytes).';
 
-    await expect(deploy(echoing).invoke(tooLong)).rejects.toMatchObject({ name: 'EventTooLargeError' });
+  await expect(lambda.invoke(JSON.stringify('x'.repeat(MAX_PAYLOAD_BYTES - 1)))).rejects.toMatchObject({
+    name: 'EventTooLargeError',
   });
-
-  test('is refused: the result', async () => {
-    const lambda = deploy(`exports.handler = async () => 'x'.repeat(${MAX_PAYLOAD_BYTES});`);
-
-    await expect(invoke(lambda)).rejects.toEqual(
-      failure(
-        'Function.ResponseSizeTooLarge',
-        'Response payload size exceeded maximum allowed payload size (6291556 bytes).',
-      ),
-    );
-  });
+  await expect(invoke(lambda)).rejects.toEqual(failure('Function.ResponseSizeTooLarge', reason));
 });
 
 describe('a function that fails', () => {

@@ -2,8 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { usagePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
-import { admission, admitting, CUSTOMER, denial } from '../../../support/local-api.ts';
-import { type LocalApi, LocalApis } from '../../../support/local-api.ts';
+import { admission, admitting, CUSTOMER, denial, type LocalApi, LocalApis } from '../../../support/local-api.ts';
 import { resourcesOf, synthesizedStages } from '../../../support/synthesized.ts';
 import { answering } from '../../../support/test-functions.ts';
 

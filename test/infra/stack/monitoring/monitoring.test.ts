@@ -67,10 +67,6 @@ describe('the alarms', () => {
       expect(new Set(metrics.map(({ Id }) => Id)).size).toBe(metrics.length);
     },
   );
-
-  test('do not look at how long a list takes: that is up to its reader', () => {
-    expect(JSON.stringify(alarmNamed('slow-answers')?.Metrics)).not.toMatch(/"\/inventory"|orders/);
-  });
 });
 
 const widgetSchema = v.object({
