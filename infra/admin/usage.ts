@@ -68,8 +68,8 @@ export interface Closeness extends Pick<
 export function closest(views: readonly KeyView[]): Closeness[] {
   return (
     views
-      // What a rotated key still does counts on the key that replaced it.
-      .filter(({ usedToday, state }) => usedToday > 0 && state !== 'rotated')
+      // A rotated key has none: they count on the key that replaced it.
+      .filter(({ usedToday }) => usedToday > 0)
       .map(({ id, name, plan, usedThisMinute, perMinute, usedToday, perDay }) => {
         const used = Math.max(usedThisMinute / perMinute, usedToday / perDay);
         return { id, name, plan, usedThisMinute, perMinute, usedToday, perDay, used };

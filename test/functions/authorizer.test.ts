@@ -111,6 +111,12 @@ test('A request that cannot be counted is let through on the interim plan, which
   expect(lines()).toEqual([]);
 });
 
+test('A request with several keys is told so', async () => {
+  const { context } = await verdictOn({ Authorization: ['Bearer a', 'Bearer b'] });
+
+  expect(context).toMatchObject({ message: expect.stringContaining('more than one Authorization header') });
+});
+
 test('A request of an emulator that does not tell its time is one of now', async () => {
   const token = generateApiKey();
   await keys.issue({ keyHash: hashApiKey(token) });

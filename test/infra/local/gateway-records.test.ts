@@ -55,9 +55,19 @@ describe('records in a data folder', () => {
     records.save();
     mkdirSync(`${file}.new`);
     records.putApiKey(key);
+    expect(() => records.save()).toThrow(HostError);
     expect(() => records.save()).toThrow(/EISDIR/);
     expect(GatewayRecords.open(folder).apiKeys).toEqual([]);
     rmSync(`${file}.new`, { recursive: true });
+  });
+
+  test('are not written again where nothing has changed', () => {
+    records.putApiKey(key);
+    records.save();
+    rmSync(folder, { recursive: true });
+    records.save();
+
+    expect(existsSync(folder)).toBe(false);
   });
 
   test('have the requests of a second ago, without anybody asking', async () => {

@@ -67,6 +67,7 @@ const functions: readonly [id: string, event: object, unreached: string, reached
 ];
 
 let engine: FaultyEngine;
+let stock: StockTable;
 let variables: Record<string, string>;
 let log: string[] = [];
 const deployed: LambdaFunction[] = [];
@@ -75,8 +76,10 @@ beforeAll(async () => {
   engine = await FaultyEngine.start();
   pointSdkAt(engine.endpoint);
   const client = testClient();
-  const stock = await StockTable.create(client);
+  stock = await StockTable.create(client);
   await stock.put(anEntry('42', 1));
+  // The id that a proof reads and tries to update.
+  await stock.put(anEntry('0', 1));
   variables = {
     AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint.href,
     STOCK_TABLE: stock.name,
@@ -145,6 +148,7 @@ describe.each(functions)('%s', (id, event, unreached, reached, calls) => {
     await expect(lambda.invoke('{}')).resolves.toMatch(/^(?:null)?$/);
     expect(engine.calls.slice(before)).toEqual(calls);
     expect(log.join('')).not.toMatch(/statusCode|"status":/);
+    expect(await stock.read('0')).toMatchObject({ quantity: 1 });
   });
 });
 

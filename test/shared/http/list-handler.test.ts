@@ -230,6 +230,13 @@ describe.each([
   });
 });
 
+test('A cursor of another list is 400', async () => {
+  const query = nextOf(await answerOf(new PagedList(3), { query: 'limit=2' })) ?? '';
+  const answer = await answerOf(new PagedList(3), { query, operation: 'listOrders' });
+
+  expect(JSON.parse(answer.text)).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
+});
+
 test.each(['limit=0', 'status=lost', 'offset=1', 'cursor='])(
   'A wrong query is 400, and nothing is read: %s',
   async (query) => {

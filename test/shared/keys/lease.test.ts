@@ -42,11 +42,11 @@ const COUNTED = OTHERS + 2;
 const LEASE = 5;
 
 /** Lets the environment see that requests come faster than one item can be written: most are those of others. */
-async function hurry(key: KeyRecord, counted = key): Promise<void> {
-  await outcomes(1, key);
+async function hurry(key: KeyRecord, counted = key, later = 0): Promise<void> {
+  await outcomes(1, key, NOW + later);
   const { minuteUsed, dayUsed, ...rest } = await table.read(counted);
   await table.issue({ ...rest, minuteUsed: minuteUsed + OTHERS, dayUsed: dayUsed + OTHERS });
-  await outcomes(1, key, HURRIED);
+  await outcomes(1, key, HURRIED + later);
 }
 
 describe('A key whose requests come faster than it can be written', () => {
@@ -93,6 +93,17 @@ describe('A key whose requests come faster than it can be written', () => {
     await outcomes(1, key, NOW + later);
 
     expect(await table.read(key)).toMatchObject(expected);
+  });
+
+  test('counts in the minute of each request: a lease ends with its minute', async () => {
+    const key = await table.issue(busy);
+    // A lease is taken in the last tenth of a second of the minute.
+    const late = 29_900 - 100;
+    await hurry(key, key, late);
+    await outcomes(1, key, HURRIED + late);
+
+    expect(await writesOf(() => outcomes(1, key, NOW + 30_050))).toBe(1);
+    expect(await table.read(key)).toMatchObject({ currentMinute: MINUTE + 1, minuteUsed: LEASE });
   });
 
   test('is denied from its end on, in the middle of a lease', async () => {

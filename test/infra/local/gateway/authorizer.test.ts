@@ -44,12 +44,16 @@ test.each([
   expect(variables.substitute('$context.authorizer.limit of $context.authorizer.principalId', '-')).toBe('0 of k1');
 });
 
+const [allow, deny] = ['Allow', 'Deny'].map((effect) => resultWith(effect).policyDocument.Statement[0]);
+const twoStatements = { Version: '2012-10-17', Statement: [allow, deny] };
+
 const failure = (errorMessage: string) => new FunctionError({ errorType: 'Error', errorMessage });
 
 test.each([
   ['says Unauthorized', failure('Unauthorized'), 'UNAUTHORIZED'],
   ['throws', failure('no'), 'AUTHORIZER_CONFIGURATION_ERROR'],
   ['has no principal', { ...resultWith('Allow'), principalId: undefined }, 'AUTHORIZER_CONFIGURATION_ERROR'],
+  ['has two statements', { principalId: 'k1', policyDocument: twoStatements }, 'AUTHORIZER_CONFIGURATION_ERROR'],
   ['has no policy', { principalId: 'k1' }, 'AUTHORIZER_CONFIGURATION_ERROR'],
 ])('An authorizer that fails: it %s', async (_, result, type) => {
   const { outcome, variables } = await ask(result);

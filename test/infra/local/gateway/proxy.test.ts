@@ -116,10 +116,15 @@ describe('the answer of a function', () => {
     ]);
   });
 
-  test.each(['', 'statusCode: 200', 'null', '{}', '{"statusCode":600}', '{"statusCode":200,"body":{"quantity":5}}'])(
-    'is a 502 where its result is malformed: %j',
-    (result) => {
-      expect(() => answerOf(result)).toThrow(badGateway);
-    },
-  );
+  test.each([
+    '',
+    'statusCode: 200',
+    'null',
+    '{}',
+    '{"statusCode":600}',
+    '{"statusCode":200,"headers":["a"]}',
+    '{"statusCode":200,"body":{"quantity":5}}',
+  ])('is a 502 where its result is malformed: %j', (result) => {
+    expect(() => answerOf(result)).toThrow(badGateway);
+  });
 });

@@ -160,6 +160,15 @@ describe('a template that the local gateway cannot serve', () => {
       (template) => (methodOf(template, 'ApiRestApiinventoryOPTIONS').Integration = mock),
       /method\.response\.header\.X-Id \(got context\.requestId\)$/,
     ],
+    [
+      'a fixed answer of another status than is asked for',
+      (template) =>
+        (methodOf(template, 'ApiRestApiinventoryOPTIONS').Integration = {
+          ...mock,
+          RequestTemplates: { 'application/json': '{"statusCode":200}' },
+        }),
+      /knows no answer of its MOCK integration$/,
+    ],
   ])('stops the local host: %s', (_, change, message) => {
     expect(() => apis.start({ authorizer: admitting }, (template) => void change(template))).toThrow(message);
   });

@@ -23,6 +23,16 @@ test.each([
   },
 );
 
+test.each([
+  ['/pets/findByStatus', ['/inventory', '/pets/{id}', '/store/orders', '/pets', '/pets/findByStatus', '/', '/{rest+}']],
+  ['/inventory', ['/{rest+}', '/', '/inventory']],
+])('%s is for the resource of its own, in whatever order they come: %j', (path, order) => {
+  const another = new Router<string>();
+  for (const each of order) another.add(each, 'GET', each);
+
+  expect(another.match('GET', path)?.target).toBe(path);
+});
+
 test('A method that the resource lacks is not looked for on one that would take the path less exactly', () => {
   expect(router.match('POST', '/a/b')).toBeUndefined();
 });
