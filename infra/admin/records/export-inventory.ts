@@ -1,4 +1,5 @@
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
@@ -40,12 +41,17 @@ export async function exportInventory(
     onProgress(done, total);
   };
   try {
-    await pipeline(stockText(source, ending, report), createWriteStream(part));
-    renameSync(part, file);
+    const output = await open(part, 'w').catch((error: unknown) => {
+      throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
+    });
+    try {
+      await pipeline(stockText(source, ending, report), output.createWriteStream());
+      renameSync(part, file);
+    } catch (error) {
+      const done = `The export stopped after ${number(count)} entries`;
+      throw new AdminError(`${done}: ${reasonOf(error)}. ${file} is as it was; run the same command again.`);
+    }
     return { count, place: source.place };
-  } catch (error) {
-    const done = `The export stopped after ${number(count)} entries`;
-    throw new AdminError(`${done}: ${reasonOf(error)}. ${file} is as it was; run the same command again.`);
   } finally {
     removePart();
     process.off('exit', removePart).off('SIGINT', stop);
