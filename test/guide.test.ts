@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { guidedErrors, prose } from '../infra/reference/error-pages.ts';
+import { guidedErrors, prose } from '../infra/reference/error-page.ts';
 import { errorExamples, exampleTexts } from '../infra/reference/examples.ts';
 import { headers } from '../infra/reference/headers.ts';
 import { parameters } from '../infra/reference/parameters.ts';

@@ -7,7 +7,7 @@ import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
-import { LEASE_MS } from '../shared/keys/lease.ts';
+import { LEASE_MS } from '../shared/keys/remembered-key.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from './support/synthesized.ts';
 
 const { production } = synthesizedStages();

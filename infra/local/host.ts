@@ -13,7 +13,7 @@ import type { UsageMeter } from './gateway/usage-meter.ts';
 import { GatewayRecords } from './gateway-records/gateway-records.ts';
 import { applyTemplate } from './gateway-records/template-records.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
-import { loadKeySync } from './key-sync.ts';
+import { loadSyncSchedule } from './sync-schedule.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-sink.ts';
 import { prepareData } from './prepare-data.ts';
@@ -119,15 +119,15 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   };
   const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
   closings.push(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
-  const keySync = loadKeySync(stack, functions, logGroups.sink('key-sync'));
-  closings.push(() => keySync.close());
+  const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
+  closings.push(() => schedule.close());
   const { restApi, usageMeter, apiStage } = loadRestApi(stack, functions, logGroups, records);
   const keys = await prepareData(stack, engine, records, options.sampleData);
   records.save();
 
-  const controlPlane = new ControlPlane({ records, apiStage }, () => keySync.runSoon());
+  const controlPlane = new ControlPlane({ records, apiStage }, () => schedule.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
-  keySync.startSchedule();
+  schedule.start();
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.
   closings.push(() => closeServer(server));
   return {

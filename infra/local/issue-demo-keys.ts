@@ -11,7 +11,7 @@ import { templatePlans } from './gateway-records/template-records.ts';
 import { HostError } from './host-error.ts';
 
 /** The template's usage plan for a plan of the catalogue. */
-export function usagePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan | undefined {
+export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan | undefined {
   return templatePlans(records).find(({ tags }) => tags[gatewayTags.plan] === plan);
 }
 
@@ -31,7 +31,7 @@ export async function issueDemoKeys(
     const isIssued = records.notes.has(note);
     const gatewayKey = records.apiKey(identity.keyId);
     if (isIssued && !gatewayKey) continue;
-    const usagePlan = usagePlanOf(records, plan);
+    const usagePlan = templatePlanOf(records, plan);
     if (!isIssued && !usagePlan) throw new HostError(`The template has no usage plan ${plans[plan].title}`);
     await putIfAbsent(client, keysTable, { ...identity, enabled: gatewayKey?.enabled ?? true });
     if (isIssued || !usagePlan) continue;

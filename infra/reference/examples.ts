@@ -7,7 +7,7 @@ import { petSchema, petToJson } from '../../shared/contract/pets.ts';
 import { everyOperationErrors, type Operation, operations } from '../../shared/contract/operations.ts';
 import { encodeCursor } from '../../shared/http/list-query.ts';
 import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
-import { guidedErrors, prose } from './error-pages.ts';
+import { guidedErrors, prose } from './error-page.ts';
 
 /** Half a minute before 09:28 UTC: the moment of all examples. */
 const NOW = 1_795_253_250_000;

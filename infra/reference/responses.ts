@@ -3,7 +3,7 @@ import type { ReferenceObject, ResponseObject } from 'openapi3-ts/oas31';
 import { errorGuide } from '../../shared/contract/error-guide.ts';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
 import { everyOperationErrors, type Operation } from '../../shared/contract/operations.ts';
-import { prose } from './error-pages.ts';
+import { prose } from './error-page.ts';
 import { type HeaderComponent, headersOf } from './headers.ts';
 import { errorSchema } from './schemas.ts';
 

@@ -6,7 +6,7 @@ import { inventoryItemSchema, inventoryUpdateSchema, petStatusSchema } from '../
 import { type Int64, int64Schema, int64ToJson } from '../../shared/contract/int64.ts';
 import { orderSchema, orderStatusSchema } from '../../shared/contract/orders.ts';
 import { petCategorySchema, petSchema, petTagSchema } from '../../shared/contract/pets.ts';
-import { guidedErrors } from './error-pages.ts';
+import { guidedErrors } from './error-page.ts';
 
 /** Text as an int64. @throws ValiError where it is none */
 export const int64 = (text: string): Int64 => v.parse(int64Schema, text);

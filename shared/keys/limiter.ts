@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConnectionGone } from '../dynamodb.ts';
 import { CounterStore, ONE, type Write } from './counter-store.ts';
 import { type KeyRecord, MAX_SUCCESSORS } from './key-record.ts';
-import { LEASE_MS, RememberedKey, type Unused } from './lease.ts';
+import { LEASE_MS, RememberedKey, type Unused } from './remembered-key.ts';
 import { type CountingStep, nextStep, type Verdict } from './verdict.ts';
 import { minuteOf } from './window.ts';
 

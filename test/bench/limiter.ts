@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { LEASE_MS } from '../../shared/keys/lease.ts';
+import { LEASE_MS } from '../../shared/keys/remembered-key.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import type { Verdict } from '../../shared/keys/verdict.ts';
 import { Environments } from '../model/environments.ts';

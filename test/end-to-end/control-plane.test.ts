@@ -10,7 +10,7 @@ import {
   UpdateApiKeyCommand,
 } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { ApiClient } from '../support/api-client.ts';
@@ -36,7 +36,7 @@ afterAll(async () => {
   await host.close();
 });
 
-const plan = (id: PlanId) => usagePlanOf(host.host.records, id)?.id ?? '';
+const plan = (id: PlanId) => templatePlanOf(host.host.records, id)?.id ?? '';
 const putOnPlan = (keyId: string, usagePlanId: string) =>
   gateway.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
 const takeOffPlan = (keyId: string, usagePlanId: string) =>

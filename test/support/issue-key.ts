@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { anApiKey } from './gateway-records.ts';
 import { aKey } from './tables.ts';
 import type { LocalHost } from './local-host.ts';
@@ -71,7 +71,7 @@ function putOnUsagePlan(
   token: string,
 ): void {
   const { records } = host;
-  const usagePlan = usagePlanOf(records, plan);
+  const usagePlan = templatePlanOf(records, plan);
   if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
   const value = usageIdentifier === 'hash' ? keyHash : token;
   for (const former of records.plansOfKey(keyId)) records.removeFromPlan(former.id, keyId);

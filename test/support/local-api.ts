@@ -3,7 +3,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
 import * as v from 'valibot';
-import { usagePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { type LoadedRestApi, loadRestApi } from '../../infra/local/gateway/load-rest-api.ts';
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
@@ -96,7 +96,7 @@ export class LocalApis {
 function recordsOf(stack: LocalStack): GatewayRecords {
   const records = GatewayRecords.inMemory();
   applyTemplate(records, stack);
-  const free = usagePlanOf(records, 'free');
+  const free = templatePlanOf(records, 'free');
   records.putApiKey(anApiKey({ id: CUSTOMER_ID, value: CUSTOMER }));
   if (free) records.putOnPlan(free.id, CUSTOMER_ID);
   return records;

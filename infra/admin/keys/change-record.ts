@@ -3,7 +3,7 @@ import type { KeyChange, NewRecord } from '../../../shared/key-registry/key-tabl
 import { revocation } from '../../../shared/key-registry/key-table.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
-import { LEASE_MS } from '../../../shared/keys/lease.ts';
+import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';

@@ -7,7 +7,7 @@ import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { hashApiKey } from '../../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
-import { LEASE_MS } from '../../../shared/keys/lease.ts';
+import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
 import {
   type CommandName,
   commands,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { securityHeaders } from '../../../../shared/http/response-headers.ts';
-import { usagePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
 import { HostError } from '../../../../infra/local/host-error.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
 import {
@@ -81,7 +81,7 @@ describe('an error of the gateway', () => {
 
   test('is THROTTLED beyond the burst of the usage plan, with the limit headers and Retry-After', async () => {
     const api = apis.start({ authorizer: admitting });
-    const outOfBurst = usagePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
+    const outOfBurst = templatePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
     for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(CUSTOMER, Date.now());
 
     expect(await answer(api)).toMatchObject({

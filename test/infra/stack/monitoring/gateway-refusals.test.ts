@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { usagePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
 import { admission, admitting, CUSTOMER, denial, type LocalApi, LocalApis } from '../../../support/local-api.ts';
 import { resourcesOf, synthesizedStages } from '../../../support/synthesized.ts';
 import { answering } from '../../../support/test-functions.ts';
@@ -41,7 +41,7 @@ describe('the metric of what the gateway refuses', () => {
 
   test('counts a refusal of an admitted request: it is beyond the throttle of its usage plan', async () => {
     const api = apis.start({ authorizer: admitting });
-    const burst = usagePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
+    const burst = templatePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
     for (let request = 0; request < burst; request++) api.usageMeter.meter(CUSTOMER, Date.now());
     await api.answer();
 

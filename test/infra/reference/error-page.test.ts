@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { errorPage } from '../../../infra/reference/error-pages.ts';
+import { errorPage } from '../../../infra/reference/error-page.ts';
 
 /** Without what formatting changes: padding in tables, and line breaks. */
 const words = (text: string): string => text.replaceAll(/-{3,}/g, '---').replaceAll(/\s+/g, ' ');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { errorPage } from './error-pages.ts';
+import { errorPage } from './error-page.ts';
 
 /** `npm run docs`: writes the page of the errors, which is derived from the code. */
 const file = join(import.meta.dirname, '../../docs/errors.md');

@@ -3,7 +3,7 @@ import type { LambdaFunction } from './lambda/lambda-function.ts';
 import type { LogSink } from './log-sink.ts';
 import { type LocalStack, only } from './template/stack.ts';
 
-interface KeySyncSettings {
+interface SyncScheduleSettings {
   readonly sync: Pick<LambdaFunction, 'invoke'>;
   /** Milliseconds between two syncs where nothing changes. */
   readonly periodMs: number;
@@ -17,18 +17,18 @@ interface KeySyncSettings {
 const BATCH = JSON.stringify({ Records: [] });
 
 /** Runs the sync of keys on its schedule and after changes, one at a time. */
-export class KeySync {
-  readonly #settings: KeySyncSettings;
+export class SyncSchedule {
+  readonly #settings: SyncScheduleSettings;
   #schedule: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #isUnderWay = false;
   #isClosed = false;
 
-  constructor(settings: KeySyncSettings) {
+  constructor(settings: SyncScheduleSettings) {
     this.#settings = settings;
   }
 
-  startSchedule(): void {
+  start(): void {
     this.#schedule = setInterval(() => this.runSoon(), this.#settings.periodMs);
   }
 
@@ -66,7 +66,11 @@ export class KeySync {
  *
  * @throws HostError on anything else that rules and event sources could be
  */
-export function loadKeySync(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunction>, sink: LogSink): KeySync {
+export function loadSyncSchedule(
+  stack: LocalStack,
+  functions: ReadonlyMap<string, LambdaFunction>,
+  sink: LogSink,
+): SyncSchedule {
   const { logicalId, properties: mapping } = only(stack.resources('AWS::Lambda::EventSourceMapping'), 'event source');
   // `name:alias`, which ends the ARN.
   const [, sync] = [...functions].find(([arn]) => arn.endsWith(`:function:${mapping.FunctionName}`)) ?? [];
@@ -78,7 +82,7 @@ export function loadKeySync(stack: LocalStack, functions: ReadonlyMap<string, La
   }
   const schedules = rules.filter(({ properties }) => properties.ScheduleExpression !== undefined);
   const schedule = only(schedules, 'schedule');
-  return new KeySync({
+  return new SyncSchedule({
     sync,
     periodMs: periodOf(schedule.properties.ScheduleExpression ?? '', schedule.logicalId),
     waitMs: mapping.MaximumBatchingWindowInSeconds * 1_000,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HostError } from '../../../infra/local/host-error.ts';
-import { KeySync, loadKeySync } from '../../../infra/local/key-sync.ts';
+import { loadSyncSchedule, SyncSchedule } from '../../../infra/local/sync-schedule.ts';
 import { LocalStack } from '../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
 import { answering, testFunctions } from '../../support/test-functions.ts';
@@ -13,22 +13,22 @@ const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(millisecond
 describe('the sync of keys', () => {
   const log = jest.fn();
   const sync = { invoke: jest.fn<(event: string) => Promise<string>>() };
-  let keySync: KeySync;
+  let schedule: SyncSchedule;
 
   beforeEach(() => {
     jest.useFakeTimers();
     jest.resetAllMocks();
     sync.invoke.mockResolvedValue('null');
-    keySync = new KeySync({ sync, periodMs: PERIOD_MS, waitMs: WAIT_MS, log });
+    schedule = new SyncSchedule({ sync, periodMs: PERIOD_MS, waitMs: WAIT_MS, log });
   });
 
   afterEach(() => {
-    keySync.close();
+    schedule.close();
     jest.useRealTimers();
   });
 
   test('runs once a period', async () => {
-    keySync.startSchedule();
+    schedule.start();
     await pass(PERIOD_MS);
     expect(sync.invoke).not.toHaveBeenCalled();
     await pass(WAIT_MS + 3 * PERIOD_MS);
@@ -39,10 +39,10 @@ describe('the sync of keys', () => {
   test('runs one at a time, and once more for what changes meanwhile', async () => {
     const first = Promise.withResolvers<string>();
     sync.invoke.mockReturnValueOnce(first.promise);
-    keySync.runSoon();
+    schedule.runSoon();
     await pass(WAIT_MS);
-    keySync.runSoon();
-    keySync.runSoon();
+    schedule.runSoon();
+    schedule.runSoon();
     await pass(10 * WAIT_MS);
     expect(sync.invoke).toHaveBeenCalledTimes(1);
     first.resolve('null');
@@ -54,7 +54,7 @@ describe('the sync of keys', () => {
   test('that fails is told of, and the next one runs', async () => {
     sync.invoke.mockRejectedValue(new Error('no'));
     for (let count = 0; count < 2; count++) {
-      keySync.runSoon();
+      schedule.runSoon();
       await pass(WAIT_MS);
     }
 
@@ -74,7 +74,7 @@ function load(change: (template: EditableTemplate) => unknown) {
     service.with((template) => void change(template)),
   );
   const arns = stack.resources('AWS::Lambda::Alias').map(({ ref }) => ref);
-  return loadKeySync(stack, new Map(arns.map((arn) => [arn, lambda])), () => undefined);
+  return loadSyncSchedule(stack, new Map(arns.map((arn) => [arn, lambda])), () => undefined);
 }
 
 const set = (type: string, id: string, properties: object) => (template: EditableTemplate) =>
