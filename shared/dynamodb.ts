@@ -19,7 +19,7 @@ export interface ClientOptions {
 export const exactNumbers = Object.freeze({ wrapNumbers: true });
 
 /** The decimal text of a number in an item. */
-export const decimalTextSchema = v.pipe(
+const decimalTextSchema = v.pipe(
   v.object({ value: v.string() }),
   v.transform(({ value }) => value),
 );

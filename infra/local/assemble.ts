@@ -8,7 +8,7 @@ import { HostError } from './host-error.ts';
 const projectRoot = join(import.meta.dirname, '../..');
 
 /** Of the assembly that the last start made. What `npm ci` installs anew takes it along. */
-export const cacheFolder = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
+const cacheFolder = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
 
 const synthesizer = join(import.meta.dirname, 'synthesize.ts');
 

@@ -3,7 +3,7 @@ import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type StageName, stageNames, stages } from '../stages.ts';
 
 /** The services that the stacks of a stage have something of, by what IAM calls them. CloudFormation may use no other. */
-export const SERVICES = [
+const SERVICES = [
   'apigateway',
   'budgets',
   'cloudfront',

@@ -52,7 +52,7 @@ export async function customerPlans(
 }
 
 /** Whether the stage is on a usage plan. */
-export function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiStage): boolean {
+function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiStage): boolean {
   return apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
 }
 

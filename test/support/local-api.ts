@@ -16,7 +16,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 import { answering, type Deploy, streaming, testFunctions } from './test-functions.ts';
 
 /** Id of the key whose value is {@link CUSTOMER}. */
-export const CUSTOMER_ID = 'id-of-customer';
+const CUSTOMER_ID = 'id-of-customer';
 
 /** Sources of the functions in the template; each answers with its own name where a test sets none. */
 export interface FunctionSources {
