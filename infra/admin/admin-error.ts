@@ -11,11 +11,11 @@ export class AdminError extends Error {
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const words = error instanceof Error ? error.message || error.name : String(error);
-  return words.replace(SDK_HINT, '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '');
+  return (words.split(SDK_HINT, 1)[0] ?? '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '');
 }
 
 /** What the SDK tells its programmers about an answer that it could not read. */
-const SDK_HINT = /\s*Deserialization error: to see the raw response.*$/s;
+const SDK_HINT = 'Deserialization error: to see the raw response';
 
 /** In one line why AWS, or the way to it, failed; undefined for any other failure. */
 export function awsReason(error: unknown): string | undefined {

@@ -62,8 +62,11 @@ export function checkOptions(options: InventoryClientOptions) {
 
 function checkBaseUrl(baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname)
-    return url.href.replace(/\/+$/, '');
+  if (url && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname) {
+    let end = url.href.length;
+    while (url.href[end - 1] === '/') end -= 1;
+    return url.href.slice(0, end);
+  }
   throw new TypeError(
     'baseUrl must be an address such as https://example.com/v1, without user, password, query and fragment',
   );

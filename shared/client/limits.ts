@@ -37,6 +37,8 @@ export function readLimits(headers: Headers, now = Date.now()): Limits | undefin
 
 /** A number in a list such as `"minute";q=60;w=60, "day";q=1000;w=86400`. */
 function parameter(list: string | null, item: string, name: string): number | undefined {
-  const found = new RegExp(String.raw`"${item}"[^,"]*;\s*${name}=(\d{1,15})\s*(?:[;,]|$)`).exec(list ?? '');
-  return found ? Number(found[1]) : undefined;
+  const items = (list ?? '').split(',').map((text) => text.split(';').map((part) => part.trim()));
+  const found = items.find(([first]) => first === `"${item}"`)?.find((part) => part.startsWith(`${name}=`));
+  const digits = found?.slice(name.length + 1) ?? '';
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
 }

@@ -975,7 +975,7 @@ export interface operations {
        * @description `INVALID_PET_ID`, `INVALID_BODY`, `INVALID_HEADER`, `BAD_REQUEST`
        *
        *     - `INVALID_PET_ID`: The path has something in the place of petId that is no whole number, or one beyond 64 bits. Use a petId as GET /inventory lists it.
-       *     - `INVALID_BODY`: The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not written as an integer from 0 to 2147483647, or has a field that is not known or given twice. Correct the field that the message names.
+       *     - `INVALID_BODY`: The body of an update is missing, is not JSON, lacks quantity, has a quantity that is no integer from 0 to 2147483647, or has a field that is not known or given twice. Correct the field that the message names.
        *     - `INVALID_HEADER`: If-Match is no list of entity tags, If-None-Match of an update is not *, or Idempotency-Key is not what it must be: one text of 1 to 255 printable ASCII characters in double quotes, with a backslash before each quote and backslash in it; a text without these and without spaces may come without the quotes. Correct the header that the message names.
        *     - `BAD_REQUEST`: The request line, a header or the encoding is not valid HTTP, or the gateway could not read the request. Check the request line, the headers and the body.
        */

@@ -39,7 +39,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   INVALID_BODY: {
     cause:
-      'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is not written as an integer from 0 to 2147483647, or has a field that is not known or given twice.',
+      'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is no integer from 0 to 2147483647, or has a field that is not known or given twice.',
     remedy: 'Correct the field that the message names.',
   },
   API_KEY_MISSING: {

@@ -24,8 +24,7 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   }
   if (bytes.length === 0) throw new ServiceError('INVALID_BODY');
   if (!JSON_MEDIA_TYPE.test(headerValues(event, 'Content-Type').at(-1)?.trim() ?? '')) throw unsupported(event);
-  if (!/^(?:\s*(?:identity)?\s*(?:,|$))*$/i.test(headerValues(event, 'Content-Encoding').join(',')))
-    throw unsupported(event, 'The body must not be compressed: leave Content-Encoding out.');
+  if (isCompressed(event)) throw unsupported(event, 'The body must not be compressed: leave Content-Encoding out.');
 
   const result = v.safeParse(schema, parseJsonObject(bytes.toString('utf8')));
   if (result.success) return result.output;
@@ -38,6 +37,12 @@ const unsupported = ({ resource }: APIGatewayProxyEvent, message?: string): Serv
     headers: allowedMethods(resource),
     message,
   });
+
+/** Whether `Content-Encoding` names anything but `identity` (RFC 9110 §8.4); empty elements count for nothing (§5.6.1). */
+function isCompressed(event: APIGatewayProxyEvent): boolean {
+  const codings = headerValues(event, 'Content-Encoding').flatMap((value) => value.split(','));
+  return codings.some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
+}
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
 
@@ -54,8 +59,9 @@ const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 function isIntegerText(text: string): boolean {
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   const digits = whole + fraction;
-  const significant = digits.replace(/0+$/, '');
-  return significant === '' || digits.length - significant.length >= fraction.length - Number(exponent);
+  let significant = digits.length;
+  while (digits[significant - 1] === '0') significant -= 1;
+  return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
 }
 
 function parseJsonObject(text: string): object {
@@ -72,17 +78,19 @@ function parseJsonObject(text: string): object {
   return value;
 }
 
-/** Strings of a JSON text, with the colon where they are names of fields; the begin and the end of objects. */
-const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
+/** A JSON text in pieces: its strings, the signs that matter here, and all between them. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}:]|[^"{}:]+/gy;
 
 /** The first field name that an object in a valid JSON text has twice. `JSON.parse` would silently take the last. */
 function duplicateField(json: string): string | undefined {
-  const objects: Set<unknown>[] = [];
-  for (const [token, text, colon] of json.matchAll(TOKENS)) {
-    if (token === '{') objects.push(new Set());
-    if (token === '}') objects.pop();
-    if (text === undefined || colon === undefined) continue;
-    const name = String(JSON.parse(text));
+  const objects: Set<string>[] = [];
+  let lastString = '""';
+  for (const [token] of json.matchAll(TOKENS)) {
+    if (token.startsWith('"')) lastString = token;
+    else if (token === '{') objects.push(new Set());
+    else if (token === '}') objects.pop();
+    if (token !== ':') continue;
+    const name = String(JSON.parse(lastString));
     const names = objects.at(-1);
     if (names?.has(name)) return name;
     names?.add(name);

@@ -4,14 +4,12 @@ import { ServiceError } from '../contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE, readIdempotencyKey } from '../contract/idempotency-key.ts';
 import type { IdempotentRequest } from '../stores/idempotent-updates.ts';
 import { parseLineage } from './authorizer-context.ts';
-import { TAG } from './entity-tags.ts';
+import { isTagList, tagsIn } from './entity-tags.ts';
 import { headerValues } from './request.ts';
 
 /** Entity tags that one request may name, and their length with commas and quotes. */
 const MAX_TAGS = 20;
 const MAX_TAGS_LENGTH = 2_000;
-
-const TAGS = new RegExp(String.raw`^[ \t,]*${TAG}(?:[ \t]*,[ \t,]*${TAG})*[ \t,]*$`);
 
 /** A tag that a stock entry can have. */
 const OURS = /^"([\w-]+)"$/;
@@ -35,8 +33,8 @@ export function expectedVersions(event: APIGatewayProxyEvent): readonly string[]
   const values = headerValues(event, 'If-Match');
   const header = values.join(', ');
   if (values.length === 0 || header.trim() === '*') return undefined;
-  const tags = header.match(new RegExp(TAG, 'g')) ?? [];
-  if (header.length > MAX_TAGS_LENGTH || tags.length > MAX_TAGS || !TAGS.test(header)) {
+  const tags = tagsIn(header);
+  if (header.length > MAX_TAGS_LENGTH || tags.length > MAX_TAGS || !isTagList(header)) {
     const message = `If-Match must be * or at most ${MAX_TAGS} entity tags such as "mX0aVbq3Zk1T", as an ETag header has them.`;
     throw new ServiceError('INVALID_HEADER', { message });
   }

@@ -75,8 +75,9 @@ function pathOf(id: string, stack: LocalStack, rootId: string): string {
 }
 
 /** A URI such as `arn:aws:apigateway:…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
-const CALL = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/;
-const STREAMING_CALL = /:lambda:path\/2021-11-15\/functions\/(.+)\/response-streaming-invocations$/;
+const CALL = /^arn:[\w-]+:apigateway:[\w-]+:lambda:path\/2015-03-31\/functions\/([^/]+)\/invocations$/;
+const STREAMING_CALL =
+  /^arn:[\w-]+:apigateway:[\w-]+:lambda:path\/2021-11-15\/functions\/([^/]+)\/response-streaming-invocations$/;
 
 function functionOf(
   uri: string,

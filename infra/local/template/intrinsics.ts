@@ -54,7 +54,7 @@ function call(name: string, argument: unknown, names: Names): unknown {
 
 /** Replaces each `${Name}`; undefined where one of them is not known. */
 function substitute(text: string, names: Names): string | undefined {
-  const values = Array.from(text.matchAll(/\$\{([^}]+)\}/g), ([, name = '']) => names.ref(name));
+  const values = Array.from(text.matchAll(/\$\{([^{}]+)\}/g), ([, name = '']) => names.ref(name));
   if (values.includes(undefined)) return undefined;
-  return text.replaceAll(/\$\{[^}]+\}/g, () => values.shift() ?? '');
+  return text.replaceAll(/\$\{[^{}]+\}/g, () => values.shift() ?? '');
 }
