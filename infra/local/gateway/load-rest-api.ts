@@ -74,19 +74,24 @@ function pathOf(id: string, stack: LocalStack, rootId: string): string {
   return `${pathOf(resource.properties.ParentId, stack, rootId)}/${resource.properties.PathPart}`;
 }
 
-/** A URI such as `arn:aws:apigateway:…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
-const CALL = /^arn:[\w-]+:apigateway:[\w-]+:lambda:path\/2015-03-31\/functions\/([^/]+)\/invocations$/;
-const STREAMING_CALL =
-  /^arn:[\w-]+:apigateway:[\w-]+:lambda:path\/2021-11-15\/functions\/([^/]+)\/response-streaming-invocations$/;
+/** What is around the function's ARN in a URI such as `arn:aws:apigateway:…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
+interface Call {
+  readonly version: string;
+  readonly action: string;
+}
+const CALL: Call = { version: '2015-03-31', action: 'invocations' };
+const STREAMING_CALL: Call = { version: '2021-11-15', action: 'response-streaming-invocations' };
 
 function functionOf(
   uri: string,
   functions: ReadonlyMap<string, LambdaFunction>,
   logicalId: string,
-  call: RegExp,
+  { version, action }: Call,
 ): LambdaFunction {
-  const functionArn = call.exec(uri)?.[1];
-  const found = functionArn === undefined ? undefined : functions.get(functionArn);
+  const [service = '', ...path] = uri.split('/');
+  const functionArn = path[2] ?? '';
+  const isCall = service.endsWith(':lambda:path') && path.join('/') === `${version}/functions/${functionArn}/${action}`;
+  const found = isCall ? functions.get(functionArn) : undefined;
   if (!found) throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
   return found;
 }
