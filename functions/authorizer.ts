@@ -25,8 +25,7 @@ const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
 const interimKey = requiredEnv('INTERIM_USAGE_IDENTIFIER');
 const logRequest = requestLog();
 
-/** A write whose condition is false: no key has this hash. */
-const check = () => limiter.admit('0'.repeat(64), Date.now());
+const check = () => limiter.check();
 export const initialise = () => warmUp(check);
 
 /**

@@ -97,27 +97,32 @@ export const unavailable = (cause: unknown, message?: string): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': '1' }, cause });
 
 /** No try begins later: a function has 10 seconds or more, and a try takes up to six, for a read and a write. */
-const LAST_TRY_AFTER_MS = 5_000;
+export const LAST_TRY_AFTER_MS = 5_000;
 const LONGEST_PAUSE_MS = 250;
+
+export interface TryLimits {
+  /** The first one included. */
+  readonly maxTries?: number;
+  /** Unix milliseconds after which no try begins. */
+  readonly tryUntil?: number;
+}
 
 /**
  * Makes an attempt again while it fails in a way that `mayRepeat` says. Pauses are random and longer each time, or those
  * who collide would collide again.
  *
- * @param maxTries the first one included
  * @throws the last failure
  */
 export async function tryAgain<Result>(
   attempt: () => Promise<Result>,
   mayRepeat: (error: unknown) => boolean,
-  maxTries = 4,
+  { maxTries = 4, tryUntil = Date.now() + LAST_TRY_AFTER_MS }: TryLimits = {},
 ): Promise<Result> {
-  const begun = Date.now();
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayRepeat(error) || tries === maxTries || Date.now() - begun > LAST_TRY_AFTER_MS) throw error;
+      if (!mayRepeat(error) || tries === maxTries || Date.now() > tryUntil) throw error;
     }
     await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** tries));
   }

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { PlanId } from '../keys/plans.ts';
+import { startOfMinute } from '../keys/window.ts';
 import {
   type CountedVerdict,
   emptyWindows,
@@ -60,8 +61,10 @@ export function contextOf(verdict: CountedVerdict, now: number): AuthorizerConte
   const outcome = verdict.kind === 'admitted' ? ADMITTED : codeOfRefusal[verdict.reason];
   const windows = windowsOf(verdict);
   const least = tightest(windows);
-  const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, now));
-  return { outcome, lineage: verdict.key.lineage, ...limitContext(least, windows, retryAfter, now) };
+  // The minute that a request is counted in may have begun by another host's clock only.
+  const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
+  const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
+  return { outcome, lineage: verdict.key.lineage, ...limitContext(least, windows, retryAfter, time) };
 }
 
 /** The principal of a request that could not be counted. */

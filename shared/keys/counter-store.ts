@@ -18,6 +18,14 @@ export interface Amount {
   readonly known?: KeyRecord;
 }
 
+/** The time of a request. */
+export interface RequestTime {
+  /** Its own, Unix milliseconds. */
+  readonly now: number;
+  /** By this machine's clock, Unix milliseconds: a write that DynamoDB throttles is tried no longer. */
+  readonly tryUntil: number;
+}
+
 export const ONE: Amount = { ofMinute: 1, ofDay: 1 };
 
 interface ConditionalUpdate {
@@ -45,10 +53,10 @@ export class CounterStore {
   }
 
   /** Counts admitted requests, if there is room for them. */
-  countAdmitted(keyHash: string, window: CountedIn, amount: Amount, now: number): Promise<Write> {
+  countAdmitted(keyHash: string, window: CountedIn, amount: Amount, time: RequestTime): Promise<Write> {
     const dayUsed = window.starts === 'day' ? ':ofDay' : 'dayUsed + :ofDay';
     const room = roomFor(amount, window);
-    return this.#updateIf(keyHash, now, {
+    return this.#updateIf(keyHash, time, {
       update: window.starts
         ? `SET currentMinute = :minute, minuteUsed = :ofMinute, minuteRefused = :zero, dayUsed = ${dayUsed}`
         : 'ADD minuteUsed :ofMinute, dayUsed :ofDay',
@@ -64,9 +72,9 @@ export class CounterStore {
   }
 
   /** Counts refused requests, if there is no room. */
-  countRefused(keyHash: string, window: CountedIn, refused: number, now: number): Promise<Write> {
+  countRefused(keyHash: string, window: CountedIn, refused: number, time: RequestTime): Promise<Write> {
     const noRoom = window.starts ? 'dayUsed >= perDay' : '(minuteUsed >= perMinute OR dayUsed >= perDay)';
-    return this.#updateIf(keyHash, now, {
+    return this.#updateIf(keyHash, time, {
       update: window.starts
         ? 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused'
         : 'ADD minuteRefused :refused',
@@ -76,9 +84,10 @@ export class CounterStore {
   }
 
   /** Suspends a key that was refused as often within the minute as it may make requests (spec §7, rule 2). */
-  async suspendIfRefusedTooOften(key: KeyRecord, now: number): Promise<KeyRecord> {
+  async suspendIfRefusedTooOften(key: KeyRecord, time: RequestTime): Promise<KeyRecord> {
     if (key.minuteRefused < key.perMinute) return key;
-    const write = await this.#updateIf(key.keyHash, now, {
+    const { now } = time;
+    const write = await this.#updateIf(key.keyHash, time, {
       update: 'SET suspendedUntil = :until, suspendedByAdmin = :false',
       conditions: ['currentMinute = :minute', 'minuteRefused >= perMinute'],
       values: { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
@@ -89,7 +98,11 @@ export class CounterStore {
     return write.key && suspendedUntil > now && suspendedUntil < UNTIL_RESUMED ? write.key : key;
   }
 
-  async #updateIf(keyHash: string, now: number, { update, conditions, values }: ConditionalUpdate): Promise<Write> {
+  async #updateIf(
+    keyHash: string,
+    { now, tryUntil }: RequestTime,
+    { update, conditions, values }: ConditionalUpdate,
+  ): Promise<Write> {
     const command = new UpdateCommand({
       TableName: this.#tableName,
       Key: { keyHash },
@@ -101,7 +114,8 @@ export class CounterStore {
     });
     try {
       // Hundreds of environments may wait for one item. What is throttled is surely not done, and counts nothing twice.
-      const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, Infinity);
+      const limits = { maxTries: Infinity, tryUntil };
+      const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, limits);
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -111,12 +125,14 @@ export class CounterStore {
 }
 
 /** The condition under which a write counts in a window: it is the key's current one, or the next that is begun. */
-function isWindow({ starts }: CountedIn): string {
+function isWindow({ starts, insteadOf }: CountedIn): string {
+  if (insteadOf !== undefined) return 'currentMinute = :insteadOf';
   if (starts === undefined) return 'currentMinute = :minute';
   return starts === 'day' ? 'currentMinute < :day' : 'currentMinute < :minute AND currentMinute >= :day';
 }
 
-function valuesOf({ minute, starts }: CountedIn): Record<string, Minute> {
+function valuesOf({ minute, starts, insteadOf }: CountedIn): Record<string, Minute> {
+  if (insteadOf !== undefined) return { ':minute': minute, ':insteadOf': insteadOf };
   return { ':minute': minute, ...(starts && { ':day': firstMinuteOfDay(minute) }) };
 }
 

@@ -6,6 +6,7 @@ import {
   type CountedVerdict,
   countingStep,
   type CountingStep,
+  MOST_AHEAD_MS,
   refusal,
   type Refusal,
   tightest,
@@ -49,9 +50,11 @@ export class RememberedKey {
   /** The verdict from memory; undefined where the table has to be asked. @param now Unix milliseconds */
   answer(now: number): CountedVerdict | undefined {
     const { currentMinute, minuteRefused, perMinute } = this.#key;
-    if (now >= this.#until || minuteOf(now) > currentMinute) return undefined;
+    // What was remembered by a clock that was wrong would last for long.
+    if (now >= this.#until || now < this.#until - LEASE_MS - MOST_AHEAD_MS) return undefined;
+    if (this.#refusal?.reason === 'suspended') return refusal(this.#key, now);
+    if (minuteOf(now) > currentMinute) return undefined;
     if (this.#refusal) {
-      if (this.#refusal.reason === 'suspended') return this.#refusal;
       // The refusal that suspends the key is written.
       if (minuteRefused + this.#uncounted + 1 >= perMinute) return undefined;
       this.#uncounted += 1;
@@ -63,8 +66,8 @@ export class RememberedKey {
   }
 
   /** The write to try first. Where it counts in another minute than the key has by now, it fails, and brings that. */
-  firstStep(now: number): CountingStep {
-    return countingStep(this.#key, now);
+  firstStep(now: number, clock: number): CountingStep {
+    return countingStep(this.#key, now, clock);
   }
 
   /**

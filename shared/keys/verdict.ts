@@ -7,6 +7,9 @@ export const SUSPENSION_MS = 5 * 60_000;
 /** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
 export const UNTIL_RESUMED = 8_640_000_000_000_000;
 
+/** A minute that is further ahead was counted by a clock that was wrong. Requests come some seconds late, at most. */
+export const MOST_AHEAD_MS = 10 * 60_000;
+
 /** One of the windows that a key is limited in. */
 export interface Window {
   readonly limit: number;
@@ -36,6 +39,8 @@ export type Verdict = CountedVerdict | { readonly kind: 'denied' };
 export interface CountedIn {
   readonly minute: Minute;
   readonly starts?: 'minute' | 'day';
+  /** The key's minute, where that was counted by a clock that was wrong. */
+  readonly insteadOf?: Minute;
 }
 
 /** What to do about a request. */
@@ -60,17 +65,23 @@ export interface CountingStep {
  *
  * @param key the record, or undefined for an unknown key
  * @param now time of the request, Unix milliseconds
+ * @param clock this machine's time, Unix milliseconds
  */
-export function nextStep(key: KeyRecord | undefined, now: number): Step {
+export function nextStep(key: KeyRecord | undefined, now: number, clock: number): Step {
   if (!key?.enabled || key.revoked || key.suspendedUntil >= UNTIL_RESUMED) return { kind: 'deny' };
   if (key.expiresAt !== undefined && key.expiresAt <= now) return { kind: 'deny' };
   if (key.replacedBy !== undefined) return { kind: 'follow', keyHash: key.replacedBy };
   if (key.suspendedUntil > now) return { kind: 'refuseSuspended' };
-  return countingStep(key, now);
+  return countingStep(key, now, clock);
 }
 
 /** Whether a good key has room for a request, and in which window it is counted. */
-export function countingStep(key: KeyRecord, now: number): CountingStep {
+export function countingStep(key: KeyRecord, now: number, clock: number): CountingStep {
+  // Neither the gateway's clock alone nor this one can make a key forget what it has used.
+  if (key.currentMinute > minuteOf(Math.max(now, clock) + MOST_AHEAD_MS)) {
+    const window = { minute: minuteOf(now), starts: 'day', insteadOf: key.currentMinute } as const;
+    return { kind: 'countAdmitted', window };
+  }
   const minute = Math.max(minuteOf(now), key.currentMinute);
   if (!isSameDay(key.currentMinute, minute)) return { kind: 'countAdmitted', window: { minute, starts: 'day' } };
   const isUsedUp = key.dayUsed >= key.perDay;
@@ -83,8 +94,16 @@ export function countingStep(key: KeyRecord, now: number): CountingStep {
 
 /** The refusal of a request, from the key after it was counted. @param now Unix milliseconds */
 export function refusal(key: KeyRecord, now: number): Refusal {
-  const usedUp = key.dayUsed >= key.perDay ? 'day' : 'minute';
-  return { kind: 'refused', key, reason: key.suspendedUntil > now ? 'suspended' : usedUp };
+  if (key.suspendedUntil > now) return { kind: 'refused', key: asOf(key, now), reason: 'suspended' };
+  return { kind: 'refused', key, reason: key.dayUsed >= key.perDay ? 'day' : 'minute' };
+}
+
+/** A key as its counters are at a time: those of a minute, or a day, that is over count for nothing. */
+function asOf(key: KeyRecord, now: number): KeyRecord {
+  const currentMinute = minuteOf(now);
+  if (currentMinute <= key.currentMinute) return key;
+  const dayUsed = isSameDay(currentMinute, key.currentMinute) ? key.dayUsed : 0;
+  return { ...key, currentMinute, minuteUsed: 0, dayUsed };
 }
 
 /** What the counters of a key leave of both windows. A suspended key has nothing left until the suspension ends. */

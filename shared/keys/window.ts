@@ -8,7 +8,7 @@ const MINUTES_PER_DAY = 1_440;
 export const minuteOf = (epochMs: number): Minute => Math.floor(epochMs / MINUTE_MS);
 
 /** The first millisecond of a minute. */
-const startOfMinute = (minute: Minute): number => minute * MINUTE_MS;
+export const startOfMinute = (minute: Minute): number => minute * MINUTE_MS;
 
 /** The first millisecond after a minute. */
 export const endOfMinute = (minute: Minute): number => startOfMinute(minute + 1);

@@ -1,6 +1,7 @@
 import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
+import { benchAttacks } from './attacks.ts';
 import { benchBundles } from './bundles.ts';
 import { benchClient } from './client.ts';
 import { benchCosts } from './costs.ts';
@@ -12,6 +13,10 @@ import { benchSize } from './size.ts';
 
 /** `npm run bench`: every number that the README and the docs state, as a table. */
 const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
+  attacks: {
+    about: 'what one key that is refused does to the others, and each parser at its worst',
+    run: benchAttacks,
+  },
   bundles: { about: 'size and import of the bundle of each function', run: benchBundles },
   client: { about: 'what the client adds to a call', run: benchClient },
   costs: { about: 'capacity units of requests; what a million of them, and a month, cost', run: benchCosts },

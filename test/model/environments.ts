@@ -26,11 +26,19 @@ export class Environments {
   /** The one that was used last comes last. */
   readonly #free: Environment[];
   readonly #waiting: (() => void)[] = [];
+  readonly #count: number;
+  #mostBusy = 0;
 
   constructor(time: VirtualTime, random: Random, count: number) {
     this.#time = time;
     this.#random = random;
+    this.#count = count;
     this.#free = Array.from({ length: count }, (_, index) => ({ index, caller: newCaller(time.now) }));
+  }
+
+  /** The most that had a request at the same time. */
+  get mostBusy(): number {
+    return this.#mostBusy;
   }
 
   /**
@@ -46,6 +54,7 @@ export class Environments {
     const last = this.#free.length - 1;
     const [environment] = this.#free.splice(isRecent ? last : this.#random.below(last + 1), 1);
     if (!environment) throw new Error('No environment is free');
+    this.#mostBusy = Math.max(this.#mostBusy, this.#count - this.#free.length);
     const { index, caller } = environment;
     const invokedAt = this.#time.now;
     const troublesBefore = caller.troubles;

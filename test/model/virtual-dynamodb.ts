@@ -33,6 +33,8 @@ interface Settings {
   readonly weather: Weather;
   /** Writes of one item a second; beyond them it is throttled. */
   readonly writesPerSecond?: number;
+  /** Whether all items are on one partition, which takes no more writes than one item does. */
+  readonly isOnePartition?: boolean;
   readonly tamper?: Tamper | undefined;
   /** Told of each command that is carried out, and not throttled. */
   readonly onExecuted?: () => void;
@@ -126,7 +128,8 @@ export class VirtualDynamoDB {
     if (name === 'GetItemCommand') return then(this.#execute(command));
     const isTransaction = name === TRANSACTION;
     const items = this.tables.itemsOf(name, input);
-    if (!items.every((item) => this.#ceiling.allows(item, time.now, isTransaction ? 2 : 1)))
+    const partition = this.#settings.isOnePartition && 'the only one';
+    if (!items.every((item) => this.#ceiling.allows(partition || item, time.now, isTransaction ? 2 : 1)))
       return then({ error: someThrottle(random), isTrouble: true });
     const reasons = items.map((item) => ({ Code: this.#locked.has(item) ? 'TransactionConflict' : 'None' }));
     if (reasons.some(({ Code }) => Code !== 'None'))

@@ -83,9 +83,9 @@ describe('RateLimit (IETF draft): what is left of both windows', () => {
       '"minute";r=59;t=1, "day";r=999;t=1',
     ],
     [
-      'a late request, counted in the next minute',
+      'a late request, counted in the next minute, which its headers go by alone',
       admitted({ ...one, currentMinute: MINUTE + 1 }),
-      '"minute";r=59;t=90, "day";r=999;t=41130',
+      '"minute";r=59;t=60, "day";r=999;t=41100',
     ],
     [
       'an answer so late that the minute is over',

@@ -1,4 +1,4 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -168,6 +168,7 @@ describeOnEachEngine('The limiter', () => {
 });
 
 describe('The limiter gives up', () => {
+  const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
   const gone = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
   const late = Object.assign(new Error('too late'), { name: 'TimeoutError' });
   const lost = new ConditionalCheckFailedException({
@@ -185,6 +186,20 @@ describe('The limiter gives up', () => {
 
     await expect(new Limiter(client, 'keys').admit('00'.repeat(32), NOW)).rejects.toThrow(message);
     expect(calls).toHaveLength(tries);
+  });
+
+  test.each([
+    ['soon, where DynamoDB throttles a key that it does not know', [], 2_000],
+    ['later, where it has found the key to be good', [lost], 8_000],
+  ])('%s', async (_, first, most) => {
+    const { client, calls } = failingClient([...first, ...Array.from({ length: 1_000 }, () => busy)]);
+    const started = Date.now();
+
+    await expect(new Limiter(client, 'keys').admit('00'.repeat(32), NOW)).rejects.toThrow('busy');
+    const took = Date.now() - started;
+    expect(took).toBeGreaterThan(first.length * 2_000);
+    expect(took).toBeLessThan(most);
+    expect(calls.length).toBeGreaterThan(1);
   });
 });
 

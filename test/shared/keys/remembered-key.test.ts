@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
@@ -145,6 +146,61 @@ describe('A key that is used up', () => {
     expect(await outcomes(1, key)).toEqual(['suspended']);
     expect(await table.read(key)).toMatchObject({ minuteUsed: 5, minuteRefused: 5 });
   });
+});
+
+describe('A key that is denied, or suspended,', () => {
+  const suspended = { suspendedUntil: NOW + 300_000, currentMinute: MINUTE - 2, minuteUsed: 60, dayUsed: 60 } as const;
+
+  test.each<[string, Partial<KeyRecord> | undefined, string]>([
+    ['unknown', undefined, 'denied'],
+    ['revoked', { revoked: true, enabled: false }, 'denied'],
+    ['disabled', { enabled: false }, 'denied'],
+    ['expired', { expiresAt: NOW }, 'denied'],
+    ['suspended until it is resumed', { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }, 'denied'],
+    ['suspended since an earlier minute', suspended, 'suspended'],
+  ])('is so with one write a second, and no longer than that: %s', async (_, state, outcome) => {
+    const key = state ? await table.issue(state) : aKey();
+
+    expect(await writesOf(() => outcomes(1, key))).toBe(1);
+    expect(await writesOf(async () => expect(await outcomes(1, key, NOW + LEASE_MS - 1)).toEqual([outcome]))).toBe(0);
+    await table.issue(aKey({ keyHash: key.keyHash }));
+    expect(await outcomes(1, key, NOW + LEASE_MS)).toEqual(['admitted']);
+    expect(await outcomes(1, key, NOW + LEASE_MS - 1)).toEqual(['admitted']);
+  });
+
+  test('is not for a request from before its end, or from another second', async () => {
+    const key = await table.issue({ expiresAt: NOW });
+
+    expect(await outcomes(1, key)).toEqual(['denied']);
+    expect(await outcomes(1, key, NOW - 1)).toEqual(['admitted']);
+    const unknown = aKey();
+    await outcomes(1, unknown);
+    await table.issue(unknown);
+    expect(await outcomes(1, unknown, NOW - LEASE_MS - 1)).toEqual(['admitted']);
+  });
+
+  test('pushes no lease of a good key out, however many of them there are', async () => {
+    const key = await table.issue(busy);
+    await hurry(key);
+    await outcomes(1, key, HURRIED);
+    for (let index = 0; index < 1_100; index++) await limiter.admit(aKey().keyHash, NOW);
+
+    expect(await writesOf(() => outcomes(LEASE - 1, key, HURRIED))).toBe(0);
+  });
+
+  test('is not what the health check goes by: each makes its own call', async () => {
+    expect(await writesOf(() => limiter.check())).toBe(1);
+    expect(await writesOf(() => limiter.check())).toBe(1);
+  });
+});
+
+test('A clock that was far ahead leaves no key refused, in the table or in memory', async () => {
+  const ahead = NOW + 400 * 86_400_000;
+  const key = await table.issue({ perMinute: 5, perDay: 5 });
+
+  expect(await outcomes(6, key, Date.now() + ahead - NOW)).toContain('day');
+  expect(await outcomes(1, key, Date.now())).toEqual(['admitted']);
+  expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
 });
 
 /** Two keys, the first rotated to the second. */

@@ -28,6 +28,19 @@ const deny: Step = { kind: 'deny' };
 const admit = (window: CountedIn): Step => ({ kind: 'countAdmitted', window });
 const refuse = (window: CountedIn): Step => ({ kind: 'countRefused', window });
 
+/** Ten minutes: clocks are not so far apart. */
+const MOST_AHEAD = 10;
+
+test.each([
+  ['this machine knows better', MINUTE + MOST_AHEAD + 1, NOW, { minute: MINUTE, starts: 'day' as const }],
+  ['the gateway alone is behind', MINUTE + MOST_AHEAD + 1, NOW + 60_000, {}],
+  ['it is only some minutes ahead', MINUTE + MOST_AHEAD, NOW, {}],
+])('A minute far ahead is begun anew only where it was a wrong clock that counted it: %s', (_, far, clock, window) => {
+  const insteadOf = 'starts' in window ? { insteadOf: far } : {};
+
+  expect(nextStep(key({ currentMinute: far }), NOW, clock)).toEqual(admit({ minute: far, ...window, ...insteadOf }));
+});
+
 describe('the next step after the counting write of a request failed', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
     ['an unknown key is denied', undefined, deny],
@@ -64,7 +77,7 @@ describe('the next step after the counting write of a request failed', () => {
       admit({ minute: MINUTE + 1 }),
     ],
   ])('%s', (_, record, step) => {
-    expect(nextStep(record, NOW)).toEqual(step);
+    expect(nextStep(record, NOW, NOW)).toEqual(step);
   });
 });
 
@@ -114,6 +127,14 @@ describe('a refusal has its reason, and waits for an end', () => {
       minute(0, END_OF_DAY + 1),
       day(0),
       END_OF_DAY + 1,
+    ],
+    [
+      'of a suspension that outlasts its minute and its day, with what is left of those of now',
+      { currentMinute: LAST_OF_YESTERDAY, minuteUsed: 2, dayUsed: 10, suspendedUntil: LATER },
+      'suspended',
+      minute(0, LATER),
+      day(10),
+      LATER,
     ],
     [
       'as ever, once a suspension is over',
