@@ -24,6 +24,8 @@ export interface RequestTime {
   readonly now: number;
   /** By this machine's clock, Unix milliseconds: a write that DynamoDB throttles is tried no longer. */
   readonly tryUntil: number;
+  /** Between two of these tries, in milliseconds. */
+  readonly longestPause?: number;
 }
 
 export const ONE: Amount = { ofMinute: 1, ofDay: 1 };
@@ -100,7 +102,7 @@ export class CounterStore {
 
   async #updateIf(
     keyHash: string,
-    { now, tryUntil }: RequestTime,
+    { now, tryUntil, longestPause }: RequestTime,
     { update, conditions, values }: ConditionalUpdate,
   ): Promise<Write> {
     const command = new UpdateCommand({
@@ -114,7 +116,7 @@ export class CounterStore {
     });
     try {
       // Hundreds of environments may wait for one item. What is throttled is surely not done, and counts nothing twice.
-      const limits = { maxTries: Infinity, tryUntil };
+      const limits = { maxTries: Infinity, tryUntil, longestPause };
       const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, limits);
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {

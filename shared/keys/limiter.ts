@@ -10,7 +10,7 @@ import { minuteOf } from './window.ts';
  * How long a request goes on trying while DynamoDB throttles the item of a key that is not known to be good, in
  * milliseconds. Longer, and a flood with one such key would hold a function for each of its requests.
  */
-const TRY_UNKNOWN_MS = 300;
+const UNKNOWN_KEY = { tryMs: 300, longestPause: 20 };
 
 /** Losing a race means that another request of the key got through, so a few rounds are always enough. */
 const MAX_ROUNDS = 16;
@@ -94,8 +94,8 @@ export class Limiter {
     let step = this.#firstStep(home, now);
     let unused = this.#remembered.get(home)?.end();
     for (let round = 0; round < MAX_ROUNDS && Date.now() <= lastTry; round++) {
-      const tryUntil = this.#remembered.has(home) ? lastTry : begun + TRY_UNKNOWN_MS;
-      const time = { now, tryUntil };
+      const { tryMs, ...pause } = UNKNOWN_KEY;
+      const time = this.#remembered.has(home) ? { now, tryUntil: lastTry } : { now, tryUntil: begun + tryMs, ...pause };
       const { write, taken } = await this.#count(home, step, unused, time);
       if (write.done) {
         this.#denials.delete(presented);

@@ -1,7 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
-import { UNTIL_RESUMED } from '../../shared/keys/verdict.ts';
 import { Environments } from '../model/environments.ts';
 import { VirtualDynamoDB } from '../model/virtual-dynamodb.ts';
 import { VirtualTime } from '../model/virtual-time.ts';
@@ -31,13 +30,10 @@ interface Attacked {
 }
 
 const MINUTE = Math.floor(START / 60_000);
+/** Those that are revoked, disabled or expired are remembered as the unknown one is. */
 const attacks: Readonly<Record<string, Partial<KeyRecord> | undefined>> = {
   unknown: undefined,
-  revoked: { revoked: true, enabled: false },
-  disabled: { enabled: false },
-  expired: { expiresAt: START - 1 },
   suspended: { suspendedUntil: START + 300_000, currentMinute: MINUTE - 1 },
-  'suspended until it is resumed': { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true },
 };
 
 /**

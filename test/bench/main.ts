@@ -9,20 +9,19 @@ import type { Figure } from './figure.ts';
 import { benchLimiter } from './limiter.ts';
 import { benchListing } from './listing.ts';
 import { benchLocalHost, benchSynthesis } from './local-host.ts';
+import { benchParsers } from './parsers.ts';
 import { benchSize } from './size.ts';
 
 /** `npm run bench`: every number that the README and the docs state, as a table. */
 const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
-  attacks: {
-    about: 'what one key that is refused does to the others, and each parser at its worst',
-    run: benchAttacks,
-  },
+  attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
   bundles: { about: 'size and import of the bundle of each function', run: benchBundles },
   client: { about: 'what the client adds to a call', run: benchClient },
   costs: { about: 'capacity units of requests; what a million of them, and a month, cost', run: benchCosts },
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start, memory and speed of the local host', run: benchLocalHost },
+  parsers: { about: 'time of each parser at the text that costs it most', run: benchParsers },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
   synthesis: { about: 'time of cdk synth', run: benchSynthesis },
 };
