@@ -1,4 +1,4 @@
-import type { Limits } from '../shared/keys/plans.ts';
+import { type Limits, plans } from '../shared/keys/plans.ts';
 
 export const stageNames = ['staging', 'production'] as const;
 export type StageName = (typeof stageNames)[number];
@@ -44,13 +44,22 @@ export interface StageSettings {
   readonly throttle: ThrottleSettings;
   /** Whole lists that may take long. */
   readonly lists: ListSettings;
+  /**
+   * What the keys table takes at once, before a peak that is known: a new one takes 12,000 reads and 4,000 writes a
+   * second. AWS bills once for each unit a second above what the table takes already, by the price list of the region
+   * (https://aws.amazon.com/dynamodb/pricing/), and never lowers it again.
+   */
+  readonly keysWarmThroughput?: { readonly readUnitsPerSecond: number; readonly writeUnitsPerSecond: number };
   /** A name of one's own for the API, whose base address is then `https://NAME/v1`; by default API Gateway's. */
   readonly apiDomain?: Domain;
   /** A name of one's own for the reference page, from which browsers may then call the API; by default CloudFront's. */
   readonly pageDomain?: Domain;
   /** Origins, such as `https://shop.example.com`, whose pages may call the API beside the reference page. */
   readonly allowedOrigins?: readonly string[];
-  /** The most that the admin command agrees with one Enterprise customer. */
+  /**
+   * The most that the admin command agrees with one Enterprise customer. The throttle must let as much through, and the
+   * firewall's bound of an address rises with it: so it is raised, and deployed, before a customer gets more.
+   */
   readonly mostForEnterprise: Limits;
   /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
@@ -85,18 +94,20 @@ export interface ListSettings {
    */
   readonly seconds: number;
   /**
-   * The most lists of one kind that run at once: slow readers then hold no more of the account's functions. It is taken
-   * from all other functions, of which 100 have to stay, so that a fresh account (10) refuses it.
+   * The most lists of one kind, of two, that run at once: slow readers then hold no more of the account's functions. It
+   * is taken from all other functions, of which 100 have to stay, so that a fresh account (10) refuses it.
    */
   readonly concurrency?: number;
 }
 
 export interface FirewallSettings {
   /**
-   * Requests that one address may send in five minutes, whatever their keys. At least what the largest customer may
-   * send in the six clock minutes that five minutes touch: the firewall must not refuse what the limits admit.
+   * Requests that one address may send in five minutes, whatever their keys: where many customers share an address. By
+   * default twice what the largest customer may send in the six clock minutes that five minutes touch, by the plans and
+   * `mostForEnterprise`. Less than once is refused: the firewall must not refuse what the limits admit. All above it is
+   * room for a flood, which fills the throttle of a method for everybody: that acts before any key is looked at.
    */
-  readonly requestsPerAddress: number;
+  readonly requestsPerAddress?: number;
   /** Those of them without a bearer key, preflights of browsers included. No limit of a key holds for these. */
   readonly requestsWithoutKey: number;
 }
@@ -109,8 +120,6 @@ export interface Domain {
   /** The Route 53 zone that gets its records. Without one, point the name at the output `…DomainTarget` yourself. */
   readonly hostedZone?: { readonly id: string; readonly name: string };
 }
-
-const mostForEnterprise: Limits = { perMinute: 60_000, perDay: 86_400_000 };
 
 const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
 
@@ -126,9 +135,12 @@ const staging: StageSettings = {
   release: 'allAtOnce',
   throttle: { requestsPerSecond: 1_000, burst: 5_000 },
   lists: { seconds: 120 },
-  mostForEnterprise,
+  mostForEnterprise: { perMinute: 60_000, perDay: 86_400_000 },
   petDeprecation,
 };
+
+/** The most of all plans whose limits are fixed. */
+const { perMinute } = plans.business.limits;
 
 const production: StageSettings = {
   name: 'production',
@@ -141,10 +153,11 @@ const production: StageSettings = {
   dashboard: true,
   page: true,
   release: 'canary',
-  firewall: { requestsPerAddress: 360_000, requestsWithoutKey: 2_000 },
+  firewall: { requestsWithoutKey: 2_000 },
   throttle: { requestsPerSecond: 2_500, burst: 5_000 },
-  lists: { seconds: 120 },
-  mostForEnterprise,
+  lists: { seconds: 120, concurrency: 100 },
+  // No customer has agreed on more than Business yet.
+  mostForEnterprise: { perMinute, perDay: 1_440 * perMinute },
   petDeprecation,
 };
 

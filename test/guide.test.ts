@@ -9,6 +9,7 @@ import { MAX_QUANTITY, petStatuses } from '../shared/contract/inventory.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { API_VERSION, operations } from '../shared/contract/operations.ts';
 import { limitHeaders } from '../shared/http/authorizer-context.ts';
+import { LEAST_PACE } from '../shared/http/list-handler.ts';
 import { STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
 import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
@@ -89,6 +90,7 @@ describe('docs/guide.md', () => {
     `(${petStatuses.map((status) => `\`${status}\``).join(', ')})`.replace(/, (?=[^,]+$)/, ' or '),
     `suspended for ${SUSPENSION_MS / 60_000} minutes`,
     `\`limit\` (1 to ${number(MAX_LIMIT)})`,
+    `less than ${LEAST_PACE.bytes / LEAST_PACE.withinMs} kB of it a second, before compression, for ${LEAST_PACE.withinMs / 1_000} seconds`,
     `reads at most ${number(MOST_READ_FOR_PAGE)} of`,
     `an \`Idempotency-Key\` with each update, a new one each time: ${IDEMPOTENCY_KEY_RULE}.`,
     `version ${API_VERSION};`,

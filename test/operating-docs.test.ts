@@ -18,16 +18,21 @@ const page = (name: string): string =>
 
 const number = (value: number): string => value.toLocaleString('en');
 
-const seconds = resourcesOf(production, 'AWS::Lambda::Function', v.looseObject({ Timeout: v.number() })).find(
-  ({ id }) => withoutHash(id) === 'FunctionsListInventory',
-)?.properties.Timeout;
+const lists = resourcesOf(
+  production,
+  'AWS::Lambda::Function',
+  v.looseObject({ Timeout: v.number(), ReservedConcurrentExecutions: v.optional(v.number()) }),
+).find(({ id }) => withoutHash(id) === 'FunctionsListInventory')?.properties;
+const seconds = lists?.Timeout;
 const refusedPerSecond = resourcesOf(
   production,
   'AWS::ApiGateway::UsagePlan',
   v.looseObject({ Throttle: v.optional(v.object({ BurstLimit: v.number(), RateLimit: v.number() })) }),
 ).find(({ id }) => withoutHash(id) === 'UsagePlansOverflow')?.properties.Throttle?.RateLimit;
 
-const { requestsPerAddress = Number.NaN } = stages.production.firewall ?? {};
+const rate = v.object({ Statement: v.object({ RateBasedStatement: v.object({ Limit: v.number() }) }) });
+const [firewall] = resourcesOf(production, 'AWS::WAFv2::WebACL', v.object({ Rules: v.looseTuple([rate]) }));
+const requestsPerAddress = firewall?.properties.Rules[0].Statement.RateBasedStatement.Limit ?? Number.NaN;
 const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 
 describe('a number on a page', () => {
@@ -39,6 +44,8 @@ describe('a number on a page', () => {
     ['limits', `a request body of ${body}`],
     ['limits', `${MAX_STREAMED_BYTES / 1_024 ** 2} MB and ${Number(seconds) / 60} minutes for a list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
+    ['limits', `the most lists of a kind at once (${lists?.ReservedConcurrentExecutions} on production)`],
+    ['first-deploy', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
     ['security', `| ${number(requestsPerAddress)} in five minutes`],
     ['security', `${stages.production.logRetentionDays} days on both stages`],
@@ -53,8 +60,8 @@ describe('a number on a page', () => {
     expect(page(name)).toContain(words);
   });
 
-  test('of the costs, what Enterprise stands for, is what production agrees to', () => {
-    const { perMinute, perDay } = stages.production.mostForEnterprise;
+  test('of the costs, what Enterprise stands for, is what staging agrees to', () => {
+    const { perMinute, perDay } = stages.staging.mostForEnterprise;
     expect(page('costs')).toContain(`${number(perMinute)} a minute and ${number(perDay)} a day`);
   });
 });

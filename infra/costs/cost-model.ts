@@ -77,10 +77,10 @@ export function totalOf(costs: Costs): number {
   return Object.values(costs).reduce((sum: number, part: number) => sum + part, 0);
 }
 
-/** The limits of a plan; of Enterprise, what a customer might have agreed: the most that production agrees to. */
+/** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging agrees to. */
 export function limitsOf(plan: PlanId): Limits {
   const { limits } = plans[plan];
-  return limits === 'agreed' ? stages.production.mostForEnterprise : limits;
+  return limits === 'agreed' ? stages.staging.mostForEnterprise : limits;
 }
 
 /**

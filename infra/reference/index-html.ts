@@ -35,6 +35,7 @@ export function indexHtml({ assets, serverUrl, title, description, demoKey }: In
     <div id="reference"></div>
     <noscript>
       This reference needs JavaScript. Without it, read the <a href="/openapi.json">OpenAPI document</a>.
+      It is shown by Scalar, under <a href="/scalar-license.txt">its licence</a>.
     </noscript>
   </body>
 </html>

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { ExampleObject, OpenAPIObject, ParameterObject, ReferenceObject } from 'openapi3-ts/oas31';
 import { openApiDocument, openApiJson, type Environment } from './document.ts';
 import { indexHtml } from './index-html.ts';
+import { scalarLicense } from './scalar-license.ts';
 
 const siteFolder = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
@@ -37,16 +38,23 @@ const DESCRIPTION =
   'How to list and set the stock of a pet store over HTTP: a guide to keys, limits and errors, every operation, and a try-it.';
 
 /**
- * The files of the reference page: `index.html`, `openapi.json`, and the assets that they lead to. Each is made or read
- * when it is wanted.
+ * The files of the reference page: `index.html`, `openapi.json`, the licence of what shows them, and the assets that they
+ * lead to. Each is made or read when it is wanted.
  */
 export function pageFiles({ serverUrl, environment, demoKey }: PageOptions): PageFiles {
   const { folder, files } = (assets ??= findAssets());
   const html = (): string => indexHtml({ assets: folder, serverUrl, title: TITLE, description: DESCRIPTION, demoKey });
   const document = (): string =>
     openApiJson(withOptionalParametersOff(openApiDocument({ serverUrl, environment, exampleKey: demoKey })));
-  return new Map([rendered('index.html', html), rendered('openapi.json', document), ...files]);
+  return new Map([
+    rendered('index.html', html),
+    rendered('openapi.json', document),
+    rendered('scalar-license.txt', readLicense),
+    ...files,
+  ]);
 }
+
+const readLicense = (): string => scalarLicense(scalarFolder);
 
 function rendered(path: string, render: () => string): [string, PageFile] {
   return [path, { contentType: contentTypeOf(path), immutable: false, read: () => Buffer.from(render()) }];
@@ -102,6 +110,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
   svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
 };
 
 /** @throws Error for a kind of file that the page does not have */

@@ -6,7 +6,7 @@ import { corsHeaders, securityHeaders } from '../../shared/http/response-headers
 
 interface Answer {
   readonly code: ErrorCode;
-  /** Whether the authorizer has run by then, so that its context has the limit of the key. */
+  /** Whether the authorizer has always run by then, so that its context has the limit of the key. */
   readonly afterAuthorizer: boolean;
   /** Header values as API Gateway maps them: a literal has its own single quotes, a context value has none. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,7 +14,6 @@ interface Answer {
 }
 
 const retryAfterOneSecond = { 'Retry-After': "'1'" };
-const retryAfterOfContext = { 'Retry-After': 'context.authorizer.retryAfter' };
 const challenge = { 'WWW-Authenticate': literal(challenges.API_KEY_INVALID) };
 const before = { afterAuthorizer: false };
 const after = { afterAuthorizer: true };
@@ -45,11 +44,11 @@ const answers: Record<string, Answer> = {
   INVALID_SIGNATURE: { code: 'API_KEY_INVALID', ...before, headers: challenge },
   // API Gateway's name for a path or method that no resource takes.
   MISSING_AUTHENTICATION_TOKEN: { code: 'ROUTE_NOT_FOUND', ...before },
-  // A refusal beyond the throttle of the overflow plan, for whatever reason the limiter refused the request.
-  QUOTA_EXCEEDED: { code: 'TOO_MANY_REQUESTS', ...after, headers: retryAfterOfContext },
+  QUOTA_EXCEEDED: { code: 'TOO_MANY_REQUESTS', ...after, headers: { 'Retry-After': 'context.authorizer.retryAfter' } },
   REQUEST_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', ...before },
   RESOURCE_NOT_FOUND: { code: 'ROUTE_NOT_FOUND', ...before },
-  THROTTLED: { code: 'TOO_MANY_REQUESTS', ...after, headers: retryAfterOfContext },
+  // The throttles of the stage and of a method act before the authorizer, that of a usage plan after it.
+  THROTTLED: { code: 'TOO_MANY_REQUESTS', ...before, headers: retryAfterOneSecond },
   UNAUTHORIZED: {
     code: 'API_KEY_MISSING',
     ...before,

@@ -62,7 +62,8 @@ export class Tables extends Construct {
     return [this.#used.get(name), this.#replaced.get(name)].flatMap((table) => table?.tableArn ?? []);
   }
 
-  #add(name: TableName, { retainData, restoredTables = {}, replacedTables = {} }: StageSettings): void {
+  #add(name: TableName, settings: StageSettings): void {
+    const { retainData, restoredTables = {}, replacedTables = {}, keysWarmThroughput } = settings;
     const [restored, replaced] = [restoredTables[name], replacedTables[name]];
     const isKept = retainData || restored !== undefined;
     const id = name.charAt(0).toUpperCase() + name.slice(1);
@@ -71,6 +72,7 @@ export class Tables extends Construct {
       billingMode: BillingMode.PAY_PER_REQUEST,
       encryption: TableEncryption.AWS_MANAGED,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      ...(name === 'keys' && keysWarmThroughput && { warmThroughput: keysWarmThroughput }),
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });

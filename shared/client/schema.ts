@@ -685,7 +685,7 @@ export interface operations {
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
-       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
+       *     - `TOO_MANY_REQUESTS`: Requests come so fast that the gateway refuses some of them by itself: those over a limit or of a suspended key, or all clients together send more than an operation takes. It does not say which it is, and the limit headers are 0, which means unknown. Wait as many seconds as Retry-After says. The limit headers of the next answer say what is left.
        */
       readonly 429: {
         headers: {
@@ -1165,7 +1165,7 @@ export interface operations {
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
-       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
+       *     - `TOO_MANY_REQUESTS`: Requests come so fast that the gateway refuses some of them by itself: those over a limit or of a suspended key, or all clients together send more than an operation takes. It does not say which it is, and the limit headers are 0, which means unknown. Wait as many seconds as Retry-After says. The limit headers of the next answer say what is left.
        */
       readonly 429: {
         headers: {
@@ -1466,7 +1466,7 @@ export interface operations {
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
-       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
+       *     - `TOO_MANY_REQUESTS`: Requests come so fast that the gateway refuses some of them by itself: those over a limit or of a suspended key, or all clients together send more than an operation takes. It does not say which it is, and the limit headers are 0, which means unknown. Wait as many seconds as Retry-After says. The limit headers of the next answer say what is left.
        */
       readonly 429: {
         headers: {
@@ -1924,7 +1924,7 @@ export interface operations {
        *     - `RATE_LIMIT_EXCEEDED`: The key has made all requests of the current UTC minute that its plan allows. The refused request does not count against the day. Wait as many seconds as Retry-After says, then back off exponentially.
        *     - `DAILY_QUOTA_EXCEEDED`: The key has made all requests of the current UTC day that its plan allows. The next day begins at 00:00 UTC. Wait as many seconds as Retry-After says, or move to a higher plan.
        *     - `API_KEY_SUSPENDED`: The key was refused as often within one minute as it may make requests in it, which suspends it for five minutes; or the admin of the store has suspended it for a time. Stop all requests with this key for as many seconds as Retry-After says.
-       *     - `TOO_MANY_REQUESTS`: Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is. Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.
+       *     - `TOO_MANY_REQUESTS`: Requests come so fast that the gateway refuses some of them by itself: those over a limit or of a suspended key, or all clients together send more than an operation takes. It does not say which it is, and the limit headers are 0, which means unknown. Wait as many seconds as Retry-After says. The limit headers of the next answer say what is left.
        */
       readonly 429: {
         headers: {

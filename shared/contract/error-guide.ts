@@ -102,8 +102,8 @@ const words: Readonly<Record<string, Words>> = {
   },
   TOO_MANY_REQUESTS: {
     cause:
-      'Requests that are over a limit, or whose key is suspended, come so fast that the gateway refuses some of them by itself, without saying which limit it is.',
-    remedy: 'Wait as many seconds as Retry-After says. The limit headers say what is left of the limits of the key.',
+      'Requests come so fast that the gateway refuses some of them by itself: those over a limit or of a suspended key, or all clients together send more than an operation takes. It does not say which it is, and the limit headers are 0, which means unknown.',
+    remedy: 'Wait as many seconds as Retry-After says. The limit headers of the next answer say what is left.',
   },
   INTERNAL_ERROR: {
     cause: 'The service ran into a fault of its own. It is logged under the request id.',

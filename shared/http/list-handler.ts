@@ -20,14 +20,21 @@ export interface List<Entry, Status extends string> {
     page(selection: Selection, limit: number): Promise<Page<Entry>>;
   };
   readonly toJson: (entry: Entry) => string;
-  /** Milliseconds without the reader taking anything, after which the answer is cut off. */
-  readonly idleTimeoutMs?: number;
+  /** The least that the reader of a whole list takes, before the answer is cut off. */
+  readonly leastPace?: LeastPace;
+}
+
+/** So many bytes of JSON, before compression, within so many milliseconds of waiting for the reader. */
+interface LeastPace {
+  readonly bytes: number;
+  readonly withinMs: number;
 }
 
 /** The length of a page for a client that has a cursor and names no limit. */
 const DEFAULT_LIMIT = 100;
 
-const IDLE_TIMEOUT_MS = 30_000;
+/** 256 kB a second: a reader that takes less holds a function for longer than its list is worth. */
+export const LEAST_PACE: LeastPace = { bytes: 2_560_000, withinMs: 10_000 };
 
 /**
  * The handler of an operation that lists: a JSON array, in ascending id. Without `limit` and `cursor` it is the whole
@@ -67,20 +74,12 @@ async function onePage<Entry, Status extends string>(
  */
 async function wholeList<Entry, Status extends string>(
   { requestContext: { requestId } }: APIGatewayProxyEvent,
-  { entries, toJson, idleTimeoutMs = IDLE_TIMEOUT_MS }: List<Entry, Status>,
+  { entries, toJson, leastPace = LEAST_PACE }: List<Entry, Status>,
   { status }: ListQuery<Status>,
 ): Promise<Reply<Readable>> {
   const parts = entries.all(status);
   const first = await parts.next();
-  /** Hands a part on. The reader has so long to take it: one that takes nothing costs the function's time. */
-  const handOn = function* (part: string): Generator<string> {
-    const timer = setTimeout(() => stream.destroy(new Error('The reader has stalled')), idleTimeoutMs);
-    try {
-      yield part;
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  const handOn = pacedBy(leastPace, (error) => stream.destroy(error));
   const jsonArray = async function* (): AsyncGenerator<string> {
     let separator = '[';
     try {
@@ -97,6 +96,28 @@ async function wholeList<Entry, Status extends string>(
   };
   const stream = Readable.from(jsonArray());
   return { status: 200, body: stream };
+}
+
+/**
+ * Hands parts on, and cuts off a reader that takes less than the least pace. The time between two parts is the store's,
+ * and does not count. What was taken faster gives no time for later: the next bytes have all of theirs, and no more.
+ */
+function pacedBy({ bytes, withinMs }: LeastPace, cutOff: (error: Error) => void) {
+  let taken = 0;
+  let waitedMs = 0;
+  const tooSlow = `The reader was too slow: it took less than ${bytes} bytes in ${withinMs} ms`;
+  return function* (part: string): Generator<string> {
+    const handedOnAt = performance.now();
+    const timer = setTimeout(() => cutOff(new Error(tooSlow)), withinMs - waitedMs);
+    try {
+      yield part;
+    } finally {
+      clearTimeout(timer);
+    }
+    taken += Buffer.byteLength(part);
+    waitedMs += performance.now() - handedOnAt;
+    if (taken >= bytes) taken = waitedMs = 0;
+  };
 }
 
 /** API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. */

@@ -94,6 +94,7 @@ test('429 TOO_MANY_REQUESTS from the gateway’s own throttle, where a record ha
 
   expect(refused.map(({ error }) => error?.code)).toEqual(['TOO_MANY_REQUESTS', 'TOO_MANY_REQUESTS']);
   expect(refused.map(retryAfter)).toEqual([1, 1]);
+  expect(refused[0]?.rateLimit).toEqual({ limit: 0, remaining: 0, reset: 0 });
 });
 
 test('429 TOO_MANY_REQUESTS for refusals beyond a hundred a second', async () => {

@@ -108,6 +108,7 @@ export const resourceTypes = {
     DeletionProtectionEnabled: noEffect,
     PointInTimeRecoverySpecification: noEffect,
     SSESpecification: noEffect,
+    WarmThroughput: noEffect,
   }),
   // As far as the sync of keys uses it. The queue behind it is not imitated.
   'AWS::Events::Rule': v.strictObject({

@@ -65,7 +65,7 @@ describe('limits that are agreed', () => {
     expect(limitsOn('enterprise', beyond)).toEqual(beyond);
     for (const limits of [beyond, { perMinute: perMinute + 1, perDay }])
       expect(() => limitsOn('enterprise', limits, 'production')).toThrow(
-        'production agrees to 60000 a minute and 86400000 a day at most.',
+        `production agrees to ${perMinute} a minute and ${perDay} a day at most.`,
       );
   });
 });

@@ -114,6 +114,40 @@ describe('by the month', () => {
   });
 });
 
+test('The page of attacks has the costs of floods and of long lists, computed from what one request takes', () => {
+  const attacks = readFileSync(path.join(import.meta.dirname, '../../../docs/operating/attacks.md'), 'utf8');
+  const words = attacks.replaceAll(/\s+/g, ' ');
+  const million = (name: string, differences: Partial<RequestUsage> = {}): number =>
+    totalOf(costPerMillion({ ...usageOf(name), ...differences }));
+  const unknown = million('refused: unknown key (401)');
+  const mistyped = million('refused: unknown key (401)', { writeUnits: 0 });
+  const refused = million('refused: over the limit (429)');
+  const list = usageOf('list of 10000 pets');
+  const lists = (bytes: number, seconds: number): number =>
+    million('list of 10000 pets', {
+      readUnits: (list.readUnits * bytes) / list.answerBytes,
+      answerBytes: bytes,
+      billedMs: 1_000 * seconds,
+    });
+  const longest = lists(400 * list.answerBytes, 94);
+
+  for (const text of [
+    `${(0.024 * mistyped).toFixed(2)} an hour and address (24,000`,
+    `${(0.144 * mistyped).toFixed(2)} an hour and address (144,000 × ${mistyped.toFixed(2)}`,
+    `${(0.144 * unknown).toFixed(2)} an hour and address (144,000 × ${unknown.toFixed(2)}`,
+    `${(9 * unknown).toFixed(2)} an hour (9 million`,
+    `${(36 * unknown).toFixed(2)} an hour (36 million`,
+    `${(0.144 * refused).toFixed(2)} an hour and address (144,000 × ${refused.toFixed(2)}), ${(9 * refused).toFixed(2)} at 2,500 a second`,
+    `${(0.1 * million('update')).toFixed(2)} a day on Business`,
+    `${(lists(1_000_000, 10) / 1_000).toFixed(2)} a day on Free (1,000 lists × 10 seconds)`,
+    `${(lists(30_700_000, 120) / 1_000).toFixed(2)} a day on Free (1,000 lists × 120 seconds`,
+    `${(longest / 1_000).toFixed(2)} a day on Free`,
+    `**A whole list of 4 million pets** is ${(longest / 1_000_000).toFixed(4)}:`,
+    `${((longest / 1_000_000) * 100 * (3_600 / 94)).toFixed(2)} an hour at most`,
+  ])
+    expect(words).toContain(text);
+});
+
 test('A request pays for every 10 MB of its answer that is begun', () => {
   const gateway = [10, 11].map(
     (megabytes) => costPerMillion({ ...usageOf('one pet'), answerBytes: megabytes * 1_024 * 1_024 }).gateway,

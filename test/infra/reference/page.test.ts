@@ -13,7 +13,11 @@ describe('the files of the reference page', () => {
     const paths = [...files.keys()];
     const assets = paths.filter((path) => path.startsWith('assets/'));
 
-    expect(paths.filter((path) => !path.startsWith('assets/'))).toEqual(['index.html', 'openapi.json']);
+    expect(paths.filter((path) => !path.startsWith('assets/'))).toEqual([
+      'index.html',
+      'openapi.json',
+      'scalar-license.txt',
+    ]);
     expect(new Set(assets.map((path) => path.replace(/^(assets\/[0-9a-f]{16})\/.*$/, '$1'))).size).toBe(1);
     expect(paths.filter((path) => path.endsWith('.map'))).toEqual([]);
     for (const [path, { immutable }] of files) expect(immutable).toBe(path.startsWith('assets/'));
@@ -29,8 +33,17 @@ describe('the files of the reference page', () => {
         ),
       );
 
-    expect(references).toHaveLength(5);
+    expect(references).toHaveLength(6);
     for (const path of [...references, ...modules]) expect(files.has(path)).toBe(true);
+  });
+
+  test('have the licence of Scalar beside it, and name the packages in it that no lock file has', () => {
+    const license = textOf('scalar-license.txt');
+
+    expect(license).toMatch(/^This page is shown by Scalar API Reference \d+\.\d+\.\d+ \(https:/);
+    expect(license).toContain('MIT License\n\nCopyright (c) 2023-present Scalar\n\nPermission is hereby granted');
+    expect(license).toMatch(/^@vue\/runtime-dom 3\.\d+\.\d+$/m);
+    expect(license).not.toMatch(/pnpm|Pet Store/);
   });
 
   test('have a key only where one is meant for everybody', () => {

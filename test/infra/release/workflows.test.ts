@@ -28,6 +28,16 @@ test.each(scripts)('The script of $at gets values by its environment, and runs w
   expect(Object.keys(known)).toEqual(expect.arrayContaining(used));
 });
 
+test('Packages run scripts while they are installed only where package.json allows it', () => {
+  const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const withScript = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true);
+
+  expect(readFileSync('.npmrc', 'utf8')).toMatch(/^strict-allow-scripts=true$/m);
+  expect(withScript.length).toBeGreaterThan(0);
+  for (const path of withScript) expect(allowScripts).toHaveProperty([path.replace(/^.*node_modules\//, '')]);
+});
+
 test('The workflows take the variables that docs/operating/pipeline.md asks for', () => {
   const taken = [...texts.values()].flatMap((text) => [...text.matchAll(/\bvars\.(\w+)/g)].map(([, name]) => name));
   const page = readFileSync('docs/operating/pipeline.md', 'utf8');

@@ -103,13 +103,21 @@ describe('beside the limit headers', () => {
     expect(headers['WWW-Authenticate']).toBe({ ...values }[type] ?? `${bearer}, error="invalid_token"'`);
   });
 
-  test.each([
-    ['429', 'context.authorizer.retryAfter'],
-    ['503', "'1'"],
-  ])('a %s says when to try again (spec §7, rule 1): %s', (status, source) => {
-    const sources = withStatus(status).map(({ headers }) => headers['Retry-After']);
+  test('every 429 and 503 says when to try again (spec §7, rule 1)', () => {
+    const refusals = [...withStatus('429'), ...withStatus('503')];
 
-    expect(sources.length).toBeGreaterThan(1);
-    expect(new Set(sources)).toEqual(new Set([source]));
+    expect(Object.fromEntries(refusals.map(({ type, headers }) => [type, headers['Retry-After']]))).toEqual({
+      QUOTA_EXCEEDED: 'context.authorizer.retryAfter',
+      THROTTLED: "'1'",
+      AUTHORIZER_CONFIGURATION_ERROR: "'1'",
+      AUTHORIZER_FAILURE: "'1'",
+    });
+  });
+
+  test('a throttled request has no limit of a key: the throttles of stage and method act before the authorizer', () => {
+    const throttled = responses.find(({ type }) => type === 'THROTTLED');
+
+    expect(LIMITS.map((name) => throttled?.headers[name])).toEqual(ofNobody);
+    expect(JSON.stringify(throttled)).not.toContain('context.');
   });
 });

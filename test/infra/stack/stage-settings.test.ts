@@ -20,6 +20,7 @@ const everything: StageSettings = {
   dashboard: true,
   budget: { usdAMonth: 50, email: 'treasurer@example.com' },
   lists: { seconds: 90, concurrency: 20 },
+  keysWarmThroughput: { readUnitsPerSecond: 20_000, writeUnitsPerSecond: 10_000 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   allowedOrigins: ['https://shop.example.com', 'http://localhost:5173'],
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
@@ -52,11 +53,6 @@ const archivesIn = (assembly: string) => [
 
 /** Settings that cannot be, with what is said of them before anything is deployed. */
 const refused: readonly [what: string, settings: Partial<StageSettings>, message: string][] = [
-  [
-    'a firewall that refuses what a customer may send',
-    { firewall: { requestsPerAddress: 359_999, requestsWithoutKey: 2_000 } },
-    'firewall.requestsPerAddress must be 360000 at least',
-  ],
   [
     'a throttle that refuses what a customer may send',
     { throttle: { requestsPerSecond: 999, burst: 5_000 } },
@@ -253,6 +249,19 @@ describe('a stage with every setting', () => {
         Properties: { DeletionProtectionEnabled: isReplaced },
       });
     }
+  });
+
+  test('has a keys table that is warm, and no other', () => {
+    const warm = resourcesOf(inventory, 'AWS::DynamoDB::Table').filter(
+      ([, { Properties }]) => 'WarmThroughput' in Properties,
+    );
+
+    expect(warm).toMatchObject([
+      [
+        expect.stringMatching(/^TablesKeys/),
+        { Properties: { WarmThroughput: { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 10_000 } } },
+      ],
+    ]);
   });
 
   test('has the same code as any other synthesis: a deploy without a change changes nothing', () => {

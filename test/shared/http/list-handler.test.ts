@@ -30,15 +30,15 @@ afterEach(() => {
 
 interface Asked extends NonNullable<Parameters<typeof aProxyEvent>[0]> {
   readonly operation?: OperationId;
-  readonly idleTimeoutMs?: number;
+  readonly leastPace?: { readonly bytes: number; readonly withinMs: number };
 }
 
 function answerOf(
   entries: PagedList,
-  { operation = 'listInventory', idleTimeoutMs = 20_000, ...event }: Asked = {},
+  { operation = 'listInventory', leastPace = { bytes: 1, withinMs: 20_000 }, ...event }: Asked = {},
   reader?: Reader,
 ): Promise<StreamedAnswer> {
-  const handler = listHandler({ operation, status: petStatusSchema, entries, toJson: entryToJson, idleTimeoutMs });
+  const handler = listHandler({ operation, status: petStatusSchema, entries, toJson: entryToJson, leastPace });
   return streamedAnswer(handler, aProxyEvent(event), reader);
 }
 
@@ -174,22 +174,38 @@ describe.each([
     expect(textOf(await answer) === list.json).toBe(true);
   });
 
-  test('is cut off for a reader that takes nothing any more, and is no complete list', async () => {
+  test.each<[what: string, bytes: number, pause: (chunks: number) => Promise<unknown> | undefined]>([
+    ['nothing any more', 1, (chunks) => (chunks > 0 ? new Promise(() => undefined) : undefined)],
+    ['something always, and too little', 1_000_000, () => setTimeout(10)],
+  ])('is cut off for a reader that takes %s, and is no complete list', async (_takes, bytes, pause) => {
     const list = new PagedList(...Array.from({ length: 50 }, () => 2_000));
-    const answer = await answerOf(list, { headers, idleTimeoutMs: 50 }, ({ chunks }) =>
-      chunks.length > 0 ? new Promise(() => undefined) : undefined,
-    );
+    const leastPace = { bytes, withinMs: 100 };
+    const answer = await answerOf(list, { headers, leastPace }, async ({ chunks }) => {
+      await pause(chunks.length);
+    });
 
-    expect(answer.failure).toEqual(new Error('The reader has stalled'));
+    expect(answer.failure).toEqual(new Error(`The reader was too slow: it took less than ${bytes} bytes in 100 ms`));
     expect(isJson(textOf(answer))).toBe(false);
     expect(list.reads.length).toBeLessThan(50);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
 
+  test('is not cut off for a reader that keeps the pace, however long the list', async () => {
+    const list = new PagedList(...Array.from({ length: 120 }, () => 2_000));
+    const begun = performance.now();
+    // A part has some 25,000 bytes; compressed, a dozen may be under way.
+    const leastPace = { bytes: 50_000, withinMs: 500 };
+    const answer = await answerOf(list, { headers, leastPace }, () => setTimeout(5));
+
+    expect(performance.now() - begun).toBeGreaterThan(leastPace.withinMs);
+    expect(answer.failure).toBeUndefined();
+    expect(isJson(textOf(answer))).toBe(true);
+  });
+
   test('is not cut off where the store, and not the reader, takes long', async () => {
     const list = new PagedList(2, 0, 2);
     list.before = () => setTimeout(60);
-    const answer = await answerOf(list, { headers, idleTimeoutMs: 50 });
+    const answer = await answerOf(list, { headers, leastPace: { bytes: 1_000_000, withinMs: 50 } });
 
     expect(answer.failure).toBeUndefined();
     expect(isJson(textOf(answer))).toBe(true);

@@ -79,14 +79,14 @@ describe('an error of the gateway', () => {
     });
   });
 
-  test('is THROTTLED beyond the burst of the usage plan, with the limit headers and Retry-After', async () => {
+  test('is THROTTLED beyond the burst of the usage plan, with limit headers that know nothing and Retry-After', async () => {
     const api = apis.start({ authorizer: admitting });
     const outOfBurst = templatePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
     for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(CUSTOMER, Date.now());
 
     expect(await answer(api)).toMatchObject({
       status: 429,
-      headers: { ...limitsOfCustomer, 'Retry-After': '7' },
+      headers: { 'X-RateLimit-Limit': '0', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '0', 'Retry-After': '1' },
       body: { code: 'TOO_MANY_REQUESTS', status: 429 },
     });
   });
