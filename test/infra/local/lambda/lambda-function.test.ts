@@ -94,18 +94,17 @@ describe('a function that streams', () => {
     while (!event.isShort) await write(Buffer.alloc(100_000));
     stream.end();`);
 
-  test('answers others while many of its responses are not read, of which it cuts off those that wait longest', async () => {
-    const { lambda, log, logs } = deployLogging(deploy, endless);
+  test('answers others while many of its responses are not read, of which it cuts off those beyond eight', async () => {
+    const { lambda, log } = deployLogging(deploy, endless);
     const unread = Array.from({ length: 12 }, () => lambda.stream('{}', 'one'));
-    const failures = unread.map((stream) => new Promise((resolve) => stream.once('error', resolve)));
+    for (const stream of unread) stream.on('error', () => undefined);
+    const cutOff = (): number => unread.filter(({ destroyed }) => destroyed).length;
 
     expect(await text(lambda.stream('{"isShort":true}', 'other'))).toBe('x');
-    // At the end eight of them wait, and none runs.
-    await Promise.all(failures.slice(0, 4));
-    await logs('Host.ReaderStalled');
-    expect(unread.map(({ destroyed }) => destroyed)).toEqual(unread.map((_, index) => index < 4));
-    expect(log().match(/Error Type: Host.ReaderStalled/g)).toHaveLength(4);
+    while (cutOff() < 4) await sleep(20);
     expect(await text(lambda.stream('{"isShort":true}', 'one'))).toBe('x');
+    expect(cutOff()).toBe(4);
+    expect(log().match(/Error Type: Host.ReaderStalled/g)).toHaveLength(4);
   });
 
   test('goes on where a reader comes back after a while', async () => {
