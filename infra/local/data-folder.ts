@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HostError } from './host-error.ts';
 
@@ -6,6 +6,9 @@ import { HostError } from './host-error.ts';
 const FORMAT = 2;
 
 const FORMAT_FILE = 'format';
+
+/** Keys and logs are in there. */
+const FOR_OWNER_ONLY = 0o700;
 
 /** What is in a data folder, today or of old, beside its mark and the logs. */
 const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.json']);
@@ -19,6 +22,10 @@ export function openDataFolder(dataFolder: string): void {
   const formatFile = join(makeFolder(dataFolder, ''), FORMAT_FILE);
   try {
     const names = readdirSync(dataFolder);
+    // A folder with other things in it, such as /tmp, is others' too.
+    if (names.every((name) => dataKinds.has(name) || name === FORMAT_FILE || name === 'logs')) {
+      chmodSync(dataFolder, FOR_OWNER_ONLY);
+    }
     if (names.includes(FORMAT_FILE) && readFileSync(formatFile, 'utf8').trim() === String(FORMAT)) return;
     // Comes before all data: a host that is killed here leaves an empty folder, and no data without a mark.
     if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
@@ -30,11 +37,12 @@ export function openDataFolder(dataFolder: string): void {
   );
 }
 
-/** Makes a folder in the data folder, if it is not there yet. @throws HostError where that cannot be */
+/** Makes a folder in the data folder, if it is not there yet, for its owner alone. @throws HostError where that cannot be */
 export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): string {
   const folder = join(dataFolder, name);
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: FOR_OWNER_ONLY });
+    if (name !== '') chmodSync(folder, FOR_OWNER_ONLY);
     return folder;
   } catch (error) {
     throw unusable(dataFolder, error instanceof Error ? error.message : String(error));
@@ -42,5 +50,13 @@ export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): 
 }
 
 export function unusable(dataFolder: string, reason: string): HostError {
-  return new HostError(`The data folder ${dataFolder} cannot be used: ${reason}. Choose another with --data.`);
+  return new HostError(`The data folder ${dataFolder} cannot be used: ${reason}. ${remedyFor(reason)} with --data.`);
+}
+
+/** Reasons are those of the system and of LevelDB. */
+function remedyFor(reason: string): string {
+  if (/no space left/i.test(reason)) return 'Make room on its disk, or choose another';
+  if (/corruption|MANIFEST/i.test(reason))
+    return 'It is damaged: restore it from a copy or delete it, or choose another';
+  return 'Choose another';
 }

@@ -19,7 +19,7 @@ import type { GatewayAnswer, StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { findPageFile, sendPageFile } from './page.ts';
-import { type PrivateAccess, refusalOf } from './private-access.ts';
+import { isOwnName, type PrivateAccess, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
 
 /** How long a request may take to arrive. */
@@ -41,7 +41,7 @@ export interface Service {
  * and the reference page.
  *
  * @param service requests that come before it is ready wait for it
- * @param access to all but the API and its page
+ * @param access to all but the API and its page, which answer to anyone who calls them by a name of this host
  */
 export function createHttpServer(
   service: Promise<Service>,
@@ -58,6 +58,8 @@ export function createHttpServer(
       else sendError(response, 'INTERNAL_ERROR');
     });
   });
+  // A client that has sent all it will, and says so, waits for its answer. The types do not know this property.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.on('clientError', refuseUnread);
   // This is no proxy. Node would hang up without a word.
   server.on('connect', (_, socket) => refuseAtSocket(socket, 'METHOD_NOT_ALLOWED', { Allow: 'GET, HEAD' }));
@@ -82,14 +84,16 @@ async function route(
     sendError(response, 'BAD_REQUEST', 'The request has more than one Host header.');
   } else if (hosts === 0 && message.httpVersion === '1.1') {
     sendError(response, 'BAD_REQUEST', 'The request has no Host header.');
-  } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
-    await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
   } else if (isDatabase || isControlPlane || areOutputs) {
     const refusal = refusalOf(message, access);
     if (refusal !== undefined) sendAccessDenied(response, refusal);
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
     else if (isControlPlane) await send(response, await callControlPlane(controlPlane, message));
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
+  } else if (!isOwnName(message.headers.host ?? 'localhost', access.host)) {
+    sendError(response, 'BAD_REQUEST', wrongName(message));
+  } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
+    await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
   } else {
     await answerFromPage(path, restApi.stage, message, response);
   }
@@ -103,8 +107,13 @@ function sendAccessDenied(response: ServerResponse, message: string): void {
     .end(JSON.stringify({ __type: type, message }));
 }
 
-/** A host name or address, with or without a port (RFC 3986 §3.2). */
-const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+function wrongName({ socket }: IncomingMessage): string {
+  const own = `http://localhost:${socket.localPort}`;
+  return (
+    `The Host header has a name that this host does not answer to. Call it at ${own}, by an IP address or by the name ` +
+    'of its machine; npm start -- --host NAME lets it answer to another name.'
+  );
+}
 
 async function answerFromPage(
   path: string,
@@ -113,8 +122,6 @@ async function answerFromPage(
   response: ServerResponse,
 ): Promise<void> {
   const { host = 'localhost' } = message.headers;
-  // The page repeats the host, so it must be nothing else.
-  if (!HOST.test(host)) return sendError(response, 'BAD_REQUEST', 'The Host header has no host name.');
   const baseUrl = `http://${host}/${stage}`;
   const file = await findPageFile(path, baseUrl);
   if (!file) {

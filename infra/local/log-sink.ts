@@ -19,7 +19,8 @@ export class LogGroups {
   /** The sink of a log group. */
   sink(name: string): LogSink {
     const file = this.#files.get(name) ?? this.#open(name);
-    return (text) => file.write(text);
+    // What ends after the logs are closed, such as an answer that was cut off, has no line.
+    return (text) => void (file.writableEnded || file.write(text));
   }
 
   #open(name: string): WriteStream {

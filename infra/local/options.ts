@@ -24,7 +24,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
   const command = new Command('npm start --')
     .description('Runs the service on this machine: the synthesized template over an embedded database.')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 3000)
-    .option('--host <address>', 'address to listen on', parseText, '127.0.0.1')
+    .option('--host <address>', 'address or name to listen on, and to answer to', parseText, '127.0.0.1')
     .option('--open-database', 'with --host, let other machines reach keys, database and control plane too', false)
     .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', parseText, '.local')
     .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)

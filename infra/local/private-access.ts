@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { authority, bareAddress } from './listening.ts';
 
 /** Who may call what a customer of the API never needs: the database, the control plane, the outputs of the stack. */
@@ -35,6 +36,20 @@ export function refusalOf({ headers, socket }: Caller, access: PrivateAccess): s
     return 'This host takes such calls from no web page but its own';
   }
   return undefined;
+}
+
+/**
+ * Whether a `Host` is a name that only this host can have, with or without a port. A web page of any other could be one
+ * from elsewhere, whose name was made to resolve to this machine. An address is never resolved.
+ *
+ * @param listensAs name or address that the host was told to listen on
+ */
+export function isOwnName(host: string, listensAs: string): boolean {
+  const name = host.toLowerCase().replace(/:\d{1,5}$/, '');
+  const machine = hostname().toLowerCase();
+  const [label] = machine.split('.', 1);
+  const names = ['localhost', machine, `${label}`, `${label}.local`, listensAs.toLowerCase()];
+  return names.includes(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
 /** Whether a name or address is one that only this machine reaches. */

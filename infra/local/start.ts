@@ -9,10 +9,16 @@ import { parseStartOptions, type StartOptions } from './options.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
+// What ends a host that runs, such as a full disk.
+process.on('uncaughtException', fail);
 try {
   const options = parseStartOptions(process.argv.slice(2));
   if (options) await run(options);
 } catch (error) {
+  fail(error);
+}
+
+function fail(error: unknown): never {
   const isExpected = error instanceof HostError;
   process.stderr.write(`${isExpected ? `npm start: ${error.message.replaceAll('\n', ' ')}` : describe(error)}\n`);
   process.exit(1);

@@ -17,6 +17,10 @@ const REQUESTS = 100_000;
 /** Where the machine is too slow for all of them in this time, the figure says how many there were. */
 const LONGEST_MS = 90_000;
 
+const FIRST_LISTS = 2_000;
+const LISTS = 20_000;
+const LONGEST_LISTING_MS = 600_000;
+
 const packageSchema = v.object({ scripts: v.object({ start: v.pipe(v.string(), v.startsWith('exec node ')) }) });
 const readySchema = v.object({ baseUrl: v.string() });
 const outputsSchema = v.object({ KeysTableName: v.string() });
@@ -33,18 +37,35 @@ export async function benchLocalHost(): Promise<Figure[]> {
   const seconds = median([await secondsUntilReady(), await secondsUntilReady(), await secondsUntilReady()]);
   const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
   // Without npm in between, the process is the host's own, and its memory too.
-  const host = await startHost(process.execPath, scripts.start.split(' ').slice(2));
+  const start = () => startHost(process.execPath, scripts.start.split(' ').slice(2));
+  const growth = await growthOverLists(await start());
+  const host = await start();
   try {
     const memoryAfterStart = residentMegabytes(host.child);
-    const { requests, duration } = await update(host.baseUrl);
+    await liftLimits(host.baseUrl);
+    const { requests, duration } = await load(host.baseUrl, update, REQUESTS);
     return [
       atMost('npm start, from the second on: seconds until ready', seconds, 1.5, ' s'),
       atMost('host memory after its start', memoryAfterStart, 250, ' MB'),
       atMost(`host memory after ${requests.toLocaleString('en')} requests`, residentMegabytes(host.child), 500, ' MB'),
+      atMost('host memory: after 20,000 lists ÷ after 2,000', growth, 1.1),
       report(`host: updates a second, from ${CONNECTIONS} connections`, requests / duration),
     ];
   } finally {
     await stop(host.child);
+  }
+}
+
+/** How the memory of a host grows over many lists of the sample store. */
+async function growthOverLists({ child, baseUrl }: RunningHost): Promise<number> {
+  try {
+    await liftLimits(baseUrl);
+    await load(baseUrl, list, FIRST_LISTS);
+    const before = residentMegabytes(child);
+    await load(baseUrl, list, LISTS - FIRST_LISTS, LONGEST_LISTING_MS);
+    return residentMegabytes(child) / before;
+  } finally {
+    await stop(child);
   }
 }
 
@@ -82,8 +103,8 @@ function residentMegabytes({ pid }: ChildProcess): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1_000;
 }
 
-/** Sends updates with the Enterprise demo key, whose limits are lifted before. @returns their number, and the seconds */
-async function update(baseUrl: string): Promise<{ requests: number; duration: number }> {
+/** Lifts the limits of the Enterprise demo key. */
+async function liftLimits(baseUrl: string): Promise<void> {
   const { KeysTableName } = v.parse(outputsSchema, await (await fetch(new URL('/outputs.json', baseUrl))).json());
   await documentsAt(new URL('/', baseUrl)).send(
     new UpdateCommand({
@@ -93,21 +114,32 @@ async function update(baseUrl: string): Promise<{ requests: number; duration: nu
       ExpressionAttributeValues: { ':many': 1_000_000_000 },
     }),
   );
+}
+
+const update = { path: '/inventory/701', method: 'PATCH', body: '{"quantity":5}' } as const;
+const list = { path: '/inventory', method: 'GET' } as const;
+
+/** Sends requests with the Enterprise demo key. @returns their number, and the seconds */
+async function load(
+  baseUrl: string,
+  { path, ...request }: typeof update | typeof list,
+  amount: number,
+  longestMs = LONGEST_MS,
+): Promise<{ requests: number; duration: number }> {
   const { promise, resolve } = Promise.withResolvers<autocannon.Result>();
   const settings = {
-    url: `${baseUrl}/inventory/701`,
-    method: 'PATCH',
+    ...request,
+    url: `${baseUrl}${path}`,
     headers: { authorization: `Bearer ${demoKey('enterprise')}`, 'content-type': 'application/json' },
-    body: '{"quantity":5}',
     connections: CONNECTIONS,
-    amount: REQUESTS,
-  } as const;
+    amount,
+  };
   let requests = 0;
   const running = autocannon(settings, (_, outcome) => resolve(outcome)).on('response', () => {
     requests += 1;
-    if (requests % 10_000 === 0) progress(`${requests} of ${REQUESTS} requests`);
+    if (requests % 10_000 === 0) progress(`${requests} of ${amount} requests`);
   });
-  const timer = setTimeout(() => running.stop(), LONGEST_MS);
+  const timer = setTimeout(() => running.stop(), longestMs);
   const { non2xx, errors, duration } = await promise;
   clearTimeout(timer);
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} requests were not answered with 200, ${errors} not at all`);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sampleStock } from '../../infra/local/sample-data.ts';
@@ -175,6 +176,24 @@ describe('HTTP', () => {
     ['a request with two Host headers', `${head}host: example.com\r\nConnection: close\r\n\r\n`],
   ])('%s: 400 with an Error body', async (_, bytes) => {
     expect(checked(await sendBytes(bytes))).toMatchObject({ status: 400, error: { code: 'BAD_REQUEST' } });
+  });
+
+  test('a request to a name that was made to resolve to this machine: 400 that says how to call it', async () => {
+    const fields = `Host: rebound.example.com\r\nAuthorization: Bearer ${key.token}\r\nConnection: close\r\n`;
+    for (const path of ['/v1/inventory', '/', '/openapi.json']) {
+      expect(checked(await sendBytes(`GET ${path} HTTP/1.1\r\n${fields}\r\n`))).toMatchObject({
+        status: 400,
+        error: { code: 'BAD_REQUEST', message: expect.stringContaining(`Call it at ${host.origin}`) },
+      });
+    }
+  });
+
+  test('a client that closes its side after the request has its answer', async () => {
+    const { hostname, port } = new URL(host.origin);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    socket.end(`${head}Authorization: Bearer ${key.token}\r\n\r\n`);
+
+    expect(checked(parseAnswer(await text(socket)))).toMatchObject({ status: 200 });
   });
 
   test('CONNECT: 405, as the host is no proxy', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
@@ -135,5 +135,20 @@ describe('npm start', () => {
     expect(readdirSync(folder)).toEqual([]);
     // A host that is told to stop loses no usage; one that is killed may lose what came after the last change of a key.
     expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/"demo-free","[\d-]+",6\]/);
+  });
+
+  test('ends with one line that says what to do where its store is damaged', async () => {
+    const store = path.join(data, 'dynamodb');
+    for (const name of readdirSync(store).filter((each) => each.endsWith('.ldb'))) {
+      const table = readFileSync(path.join(store, name));
+      writeFileSync(path.join(store, name), table.fill(0xff, 0, 2_000));
+    }
+    start();
+    const { exitCode, stderr } = await host.ended();
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^npm start: The data folder .* cannot be used: .+It is damaged: restore it from a copy or delete it, [^\n]+\n$/,
+    );
   });
 });

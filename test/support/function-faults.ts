@@ -10,10 +10,11 @@ const faults = {
   throws: 'throw new TypeError("the secret of the function")',
 } as const;
 
-/** What goes wrong in a function that streams, once it has sent its metadata and a part. `done` is the callback of the next write. */
+/** What goes wrong in a function that streams, once it has sent its metadata and a part. `done` is the callback of the next write, `write` sends more. */
 const lateFaults = {
   'crashes in the middle': 'process.exit(1)',
   'throws in the middle': 'done(new TypeError("the secret of the function"))',
+  'never ends': 'write(() => lateFaults["never ends"](done, write))',
 } as const;
 
 export type LateFault = keyof typeof lateFaults;
@@ -71,14 +72,14 @@ export function plantStreamFaults(assembly: string, logicalId: string, header: s
     assembly,
     logicalId,
     `const faults = ${handlersOf(faults, 'async ()')};
-     const lateFaults = ${handlersOf(lateFaults, '(done)')};
+     const lateFaults = ${handlersOf(lateFaults, '(done, write)')};
      exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
        const name = faultOf(event, '${header}');
        if (faults[name]) return faults[name]();
        const write = stream._write;
        let writes = 0;
        if (lateFaults[name]) stream._write = (chunk, encoding, done) =>
-         ++writes > 2 ? lateFaults[name](done) : write.call(stream, chunk, encoding, done);
+         ++writes > 2 ? lateFaults[name](done, (next) => write.call(stream, Buffer.alloc(1e6), '', next)) : write.call(stream, chunk, encoding, done);
        return handler(event, stream, context);
      });`,
   );

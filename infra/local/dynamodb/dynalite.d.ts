@@ -54,8 +54,15 @@ declare module 'dynalite/db/index.js' {
     readonly getIndexDb?: unknown;
   }
 
+  /** A LevelDB store, or one in memory: what dynalite keeps everything in. */
+  export interface LevelStore {
+    batch(writes: readonly { type: 'put'; key: string; value: Item }[]): Promise<void>;
+    keys(options: object): { close(): Promise<void> };
+    values(options: object): { close(): Promise<void> };
+  }
+
   export interface Store extends OperationStore {
-    readonly db: { batch(writes: readonly { type: 'put'; key: string; value: Item }[]): Promise<void> };
+    readonly db: LevelStore;
   }
 
   const db: {

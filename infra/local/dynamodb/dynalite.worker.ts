@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Level } from 'level';
 import * as v from 'valibot';
@@ -24,6 +26,9 @@ const unfinishedSchema = v.looseObject({ TableStatus: v.literal('CREATING') });
 
 /** The engine opens its store late and hides why it cannot, so that is found out before. */
 async function checkStore(folder: string): Promise<string | undefined> {
+  // LevelDB would begin an empty store in its place.
+  const hasStore = readdirSync(folder).some((name) => /^MANIFEST-|\.(?:ldb|log)$/.test(name));
+  if (hasStore && !existsSync(join(folder, 'CURRENT'))) return 'Corruption: its store has no file CURRENT';
   const store = new Level<string, unknown>(folder, { valueEncoding: 'json' });
   try {
     await store.open();

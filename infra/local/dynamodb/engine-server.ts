@@ -28,6 +28,7 @@ export function createEngineServer({ folder, callPath = '/' }: EngineServerOptio
     deleteTableMs: 0,
     updateTableMs: 0,
   });
+  closeIterators(store);
   const transactions = new TransactWriteItems(store);
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
@@ -58,6 +59,20 @@ function bringOldItems(): void {
     }
     return failure;
   };
+}
+
+/**
+ * Lets dynalite close the iterators of its queries: it calls `return`, which those of its store do not have. Each that
+ * stays open holds its part of the store in memory.
+ */
+function closeIterators({ db: level }: Store): void {
+  for (const open of ['keys', 'values'] as const) {
+    const original = level[open].bind(level);
+    level[open] = (options) => {
+      const iterator = original(options);
+      return Object.assign(iterator, { return: () => iterator.close() });
+    };
+  }
 }
 
 /** dynalite keeps its store to itself; it is caught where it is made. */

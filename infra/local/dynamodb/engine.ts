@@ -39,6 +39,10 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
     await worker.terminate();
     throw unusable(folder ?? 'in memory', message?.reason ?? 'the engine gave no reason');
   }
+  // dynalite throws what its store cannot read or write. Without its database the host cannot go on.
+  worker.on('error', (error: Error) => {
+    throw unusable(folder ?? 'in memory', error.message);
+  });
   return { endpoint: new URL(callPath, `http://127.0.0.1:${message.port}`), close: () => closeWorker(worker) };
 }
 

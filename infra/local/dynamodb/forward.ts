@@ -19,7 +19,9 @@ export async function forwardToEngine(
     headers: { ...message.headers, host: endpoint.host, connection: 'keep-alive' },
   });
   try {
-    const [[answer]]: [IncomingMessage[], void] = await Promise.all([once(call, 'response'), pipeline(message, call)]);
+    // What fails here fails the call. It ends only after the whole answer, which nothing would read meanwhile.
+    pipeline(message, call).catch(() => undefined);
+    const [answer]: IncomingMessage[] = await once(call, 'response');
     response.writeHead(answer?.statusCode ?? 502, answer?.headers);
     if (answer) await pipeline(answer, response);
   } catch (error) {

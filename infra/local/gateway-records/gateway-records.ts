@@ -73,7 +73,7 @@ export class GatewayRecords {
     const content = JSON.stringify(this.#content());
     if (this.#file === undefined || content === this.#saved) return;
     try {
-      writeFileSync(`${this.#file}.new`, content);
+      writeFileSync(`${this.#file}.new`, content, { mode: 0o600 });
       renameSync(`${this.#file}.new`, this.#file);
     } catch (error) {
       throw unusable(dirname(this.#file), error instanceof Error ? error.message : String(error));

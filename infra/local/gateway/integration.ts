@@ -37,6 +37,7 @@ export async function integrateStreaming(
   lambda: LambdaFunction,
   event: string,
   timeoutMs: number,
+  client?: string,
 ): Promise<GatewayAnswer<Readable>> {
   const { promise: metadata, resolve, reject } = Promise.withResolvers<string>();
   const body = afterMetadata(resolve);
@@ -44,7 +45,7 @@ export async function integrateStreaming(
   body.once('close', () => clearTimeout(timer));
   // Whoever reads the body sees its failure; nobody may be reading it.
   body.on('error', () => undefined);
-  pipeline(lambda.stream(event), body, (error) => error && reject(gatewayErrorOf(error)));
+  pipeline(lambda.stream(event, client), body, (error) => error && reject(gatewayErrorOf(error)));
   try {
     return { ...answerOf(await metadata), body };
   } catch (error) {

@@ -102,8 +102,10 @@ export class RestApi {
       ...eventBody(request),
     });
     const { lambda, timeoutMs, isStreamed } = integration;
-    const call = isStreamed ? integrateStreaming : integrate;
-    return timed<StreamedAnswer>(call(lambda, proxyEvent, timeoutMs), variables);
+    const answer = isStreamed
+      ? integrateStreaming(lambda, proxyEvent, timeoutMs, authorization.usageIdentifierKey)
+      : integrate(lambda, proxyEvent, timeoutMs);
+    return timed<StreamedAnswer>(answer, variables);
   }
 
   #log(request: GatewayRequest, status: number, responseLength: number, variables: ContextVariables): void {

@@ -20,8 +20,8 @@ const BYTES_PER_MEGABYTE = 1024 * 1024;
 
 const runtime = new URL('runtime.worker.ts', import.meta.url);
 
-/** Takes a part of a streamed response. The function goes on once it has been taken. */
-export type ChunkTaker = (chunk: Uint8Array) => Promise<void> | void;
+/** Takes a part of a streamed response. The function goes on at once, or when the promise says that it was taken. */
+export type ChunkTaker = (chunk: Uint8Array) => Promise<void> | undefined;
 
 /** The event that an environment runs, or its load. */
 interface UnderWay {
@@ -91,6 +91,12 @@ export class ExecutionEnvironment {
     return this.#result('Task timed out', invocation.deadline - Date.now(), take);
   }
 
+  /** Ends it in the middle of what is under way, which fails. */
+  cutOff(errorMessage: string, errorType: string): void {
+    this.#die(errorMessage, errorType);
+    void this.#worker.terminate();
+  }
+
   async stop(): Promise<void> {
     if (!this.isAlive) return;
     const exit = once(this.#worker, 'exit');
@@ -105,10 +111,7 @@ export class ExecutionEnvironment {
   /** What becomes of what is under way: at the latest, it ends with the environment. */
   async #result(timeoutReason: string, timeoutMs: number, take: ChunkTaker): Promise<string> {
     if (this.#dead) throw this.#dead;
-    const timer = setTimeout(() => {
-      this.#die(timeoutReason, TIMED_OUT);
-      void this.#worker.terminate();
-    }, timeoutMs);
+    const timer = setTimeout(() => this.cutOff(timeoutReason, TIMED_OUT), timeoutMs);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#underWay = { take, resolve, reject };
     try {

@@ -12,14 +12,18 @@ import {
   MAX_STREAMED_BYTES,
 } from './invocation.ts';
 import { reportLine } from './report-line.ts';
+import { MAX_RUNNING, type Turn, Turns } from './turns.ts';
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Environments a function may have at once. On AWS there are a thousand; a laptop queues the requests beyond these. */
-const MAX_ENVIRONMENTS = 3;
+/** How long a reader may take for a part of a response before the function runs for others meanwhile. */
+const STALLED_MS = 100;
+
+/** Environments that stay for later events; those beyond, which slow readers have made necessary, are ended. */
+const MAX_IDLE = MAX_RUNNING;
 
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
 export class LambdaFunction {
@@ -27,8 +31,7 @@ export class LambdaFunction {
   readonly #log: LogSink;
   readonly #idle: ExecutionEnvironment[] = [];
   readonly #all = new Set<ExecutionEnvironment>();
-  readonly #queue: (() => void)[] = [];
-  #inUse = 0;
+  readonly #turns = new Turns();
   #closed = false;
 
   constructor(settings: LambdaFunctionSettings, log: LogSink) {
@@ -44,19 +47,20 @@ export class LambdaFunction {
    * @throws FunctionError, EventTooLargeError
    */
   async invoke(event: string): Promise<string> {
-    const result = await this.#inTurn(event, () => undefined);
+    const result = await this.#inTurn(event, () => undefined, undefined);
     if (Buffer.byteLength(result) > MAX_PAYLOAD_BYTES) throw tooLarge(MAX_PAYLOAD_BYTES);
     return result;
   }
 
   /**
    * Invokes the function for its response stream. A function whose stream nobody reads any more runs on, as on AWS; one
-   * whose stream is read slowly waits.
+   * whose stream is read slowly waits, and is cut off where too many wait so.
    *
    * @param event JSON text
+   * @param client whose request it is: the other clients have environments too
    * @returns what the function streams, or its result as JSON text; fails with FunctionError or EventTooLargeError
    */
-  stream(event: string): Readable {
+  stream(event: string, client?: string): Readable {
     let bytes = 0;
     /** Called when the reader wants more, or leaves. */
     let goOn: (() => void) | undefined;
@@ -67,38 +71,35 @@ export class LambdaFunction {
         done(error);
       },
     });
-    const take = async (chunk: Uint8Array): Promise<void> => {
+    const take = (chunk: Uint8Array): Promise<void> | undefined => {
       bytes += chunk.length;
       if (bytes > MAX_STREAMED_BYTES) output.destroy(tooLarge(MAX_STREAMED_BYTES));
-      if (output.destroyed || output.push(chunk)) return;
-      await new Promise<void>((resolve) => {
+      if (output.destroyed || output.push(chunk)) return undefined;
+      return new Promise<void>((resolve) => {
         goOn = resolve;
       });
     };
     const finish = async (): Promise<void> => {
-      output.push(await this.#inTurn(event, take));
+      output.push(await this.#inTurn(event, take, client));
       output.push(null);
     };
     finish().catch((error: Error) => output.destroy(error));
     return output;
   }
 
-  async #inTurn(event: string, take: ChunkTaker): Promise<string> {
+  async #inTurn(event: string, take: ChunkTaker, client: string | undefined): Promise<string> {
     if (Buffer.byteLength(event) > MAX_PAYLOAD_BYTES) throw new EventTooLargeError();
-    if (this.#inUse < MAX_ENVIRONMENTS) this.#inUse += 1;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
+    const turn: Turn = { client, cutOff: () => undefined };
+    await this.#turns.run(turn);
     try {
-      return await this.#run(event, take);
+      return await this.#run(event, take, turn);
     } finally {
-      // The turn is not free in between, or a newcomer could take it too.
-      const next = this.#queue.shift();
-      if (next) next();
-      else this.#inUse -= 1;
+      this.#turns.end(turn);
     }
   }
 
   /** Runs an event, and logs at its end what it took, as Lambda does. */
-  async #run(event: string, take: ChunkTaker): Promise<string> {
+  async #run(event: string, take: ChunkTaker, turn: Turn): Promise<string> {
     const requestId = randomUUID();
     const { memoryMegabytes, timeoutSeconds } = this.#settings;
     let startedAt = performance.now();
@@ -111,17 +112,33 @@ export class LambdaFunction {
         initMs = performance.now() - startedAt;
         startedAt += initMs;
       }
-      return await environment.invoke({ requestId, event, deadline: Date.now() + timeoutSeconds * 1_000 }, take);
+      const deadline = Date.now() + timeoutSeconds * 1_000;
+      return await environment.invoke({ requestId, event, deadline }, this.#givingWay(take, turn, environment));
     } catch (error) {
       if (error instanceof FunctionError) ({ errorType } = error.failure);
       throw error;
     } finally {
-      if (environment?.isAlive) this.#idle.push(environment);
+      if (environment?.isAlive && this.#idle.push(environment) > MAX_IDLE) void this.#idle.shift()?.stop();
       const durationMs = performance.now() - startedAt;
       const usedMegabytes = environment?.usedMegabytes ?? 0;
       const report = { requestId, endedAt: Date.now(), durationMs, initMs, memoryMegabytes, usedMegabytes, errorType };
       if (!this.#closed) this.#log(reportLine(report));
     }
+  }
+
+  /** Lets others run for as long as a reader keeps the function waiting. */
+  #givingWay(take: ChunkTaker, turn: Turn, environment: ExecutionEnvironment): ChunkTaker {
+    turn.cutOff = () => environment.cutOff('The response is not read', 'Host.ReaderStalled');
+    const wait = async (reading: Promise<void>): Promise<void> => {
+      const timer = setTimeout(() => this.#turns.setAside(turn), STALLED_MS);
+      await reading;
+      clearTimeout(timer);
+      if (this.#turns.isSetAside(turn)) await this.#turns.run(turn);
+    };
+    return (chunk) => {
+      const reading = take(chunk);
+      return reading && wait(reading);
+    };
   }
 
   /** Breaks off what is running and starting. */

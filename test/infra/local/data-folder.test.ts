@@ -1,15 +1,18 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DynamoDBClient, ListTablesCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, jest, test } from '@jest/globals';
 import { Level } from 'level';
-import { openDataFolder } from '../../../infra/local/data-folder.ts';
+import { makeFolder, openDataFolder } from '../../../infra/local/data-folder.ts';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
+import { createEngineServer } from '../../../infra/local/dynamodb/engine-server.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { LogGroups } from '../../../infra/local/log-sink.ts';
 import { tableResource } from '../../support/tables.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { withEngine } from '../../support/engines.ts';
+import { localEndpoint, withEngine } from '../../support/engines.ts';
+import { close, listen } from '../../support/listening.ts';
 
 const root = temporaryFolder();
 
@@ -26,6 +29,36 @@ test.each([
   );
 });
 
+const modeOf = (folder: string) => (statSync(folder).mode & 0o777).toString(8);
+
+test('A data folder, new or there before, is for its owner alone; one with things of others stays as it is', () => {
+  const fresh = path.join(root, 'fresh');
+  const before = path.join(root, 'before');
+  const shared = path.join(root, 'shared');
+  for (const folder of [before, shared]) mkdirSync(path.join(folder, 'logs'), { recursive: true, mode: 0o755 });
+  writeFileSync(path.join(shared, 'letter.txt'), '');
+  for (const folder of [fresh, before, shared]) openDataFolder(folder);
+
+  expect([fresh, before, shared].map(modeOf)).toEqual(['700', '700', '755']);
+  expect(modeOf(makeFolder(shared, 'logs'))).toBe('700');
+});
+
+test('The log groups of a host take no line once they are closed', async () => {
+  const folder = path.join(root, 'closed');
+  mkdirSync(folder);
+  const logGroups = new LogGroups(folder);
+  const sink = logGroups.sink('stock');
+  const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const closing = logGroups.close();
+  sink('late\n');
+  await closing;
+  // An error would come once the file is closed.
+  await sleep(50);
+
+  expect(errors).not.toHaveBeenCalled();
+  errors.mockRestore();
+});
+
 test('The log groups of a host go on where the last host left off', async () => {
   const folder = path.join(root, 'logs');
   mkdirSync(folder);
@@ -39,6 +72,27 @@ test('The log groups of a host go on where the last host left off', async () => 
 });
 
 const tableNames = async (client: DynamoDBClient) => (await client.send(new ListTablesCommand({}))).TableNames;
+
+test('A query leaves no iterator of the store open', async () => {
+  const opened = jest.spyOn(Level.prototype, 'values');
+  const server = createEngineServer({ folder: path.join(root, 'queried') });
+  const engine = { endpoint: localEndpoint(await listen(server)), close: () => close(server) };
+  await withEngine(engine, async (client) => {
+    await createTables(client, [tableResource('stock', { storeId: 'S', petId: 'N' })]);
+    const query = new QueryCommand({
+      TableName: 'stock',
+      KeyConditionExpression: 'storeId = :one',
+      ExpressionAttributeValues: { ':one': { S: '1' } },
+    });
+    for (let count = 0; count < 5; count++) await client.send(query);
+
+    const iterators = opened.mock.results.flatMap((result) => (result.type === 'return' ? [result.value] : []));
+
+    expect(iterators).toHaveLength(5);
+    for (const iterator of iterators) await expect(iterator.next()).rejects.toThrow('Iterator is not open');
+  });
+  opened.mockRestore();
+});
 
 describe('the tables in a data folder', () => {
   const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
@@ -55,6 +109,22 @@ describe('the tables in a data folder', () => {
 
     expect(listed).toEqual(['orders']);
     expect(await withEngine(await startEmbeddedEngine(folder), tableNames)).toEqual(['orders', 'stock']);
+  });
+
+  test.each([
+    ['has no CURRENT', (store: string) => rmSync(`${store}/CURRENT`), 'its store has no file CURRENT'],
+    ['points nowhere', (store: string) => writeFileSync(`${store}/CURRENT`, 'MANIFEST-9\n'), 'MANIFEST-9'],
+  ])('are refused where the store %s: it is not begun anew', async (name, damage, reason) => {
+    const folder = path.join(root, name);
+    await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock]));
+    damage(path.join(folder, 'dynamodb'));
+
+    await expect(startEmbeddedEngine(folder)).rejects.toMatchObject({
+      name: 'HostError',
+      message: expect.stringMatching(
+        new RegExp(`${reason}.*It is damaged: restore it from a copy or delete it, or choose another with --data.$`),
+      ),
+    });
   });
 
   test.each([

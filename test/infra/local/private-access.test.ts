@@ -1,5 +1,6 @@
+import { hostname } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
-import { isLoopback, refusalOf } from '../../../infra/local/private-access.ts';
+import { isLoopback, isOwnName, refusalOf } from '../../../infra/local/private-access.ts';
 
 interface Call {
   readonly listensAs?: string;
@@ -49,6 +50,23 @@ describe('The private part of the host refuses a call', () => {
   ])('%s', (_, call) => {
     expect(isTaken(call)).toBe(false);
   });
+});
+
+test.each([
+  ['localhost', true],
+  ['LOCALHOST:3000', true],
+  ['127.0.0.1:3000', true],
+  ['192.168.1.5:3000', true],
+  ['[fe80::1]:3000', true],
+  [`${hostname()}:3000`, true],
+  ['pets.test', true],
+  ['rebound.example.com:3000', false],
+  ['localhost.example.com', false],
+  ['127.0.0.1.example.com:3000', false],
+  ['a"onload="alert(1)', false],
+  ['', false],
+])('That a host which listens as pets.test answers to %s is %s', (host, expected) => {
+  expect(isOwnName(host, 'pets.test')).toBe(expected);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
 import { eventBody, requestContext, requestEvent } from '../../../../infra/local/gateway/proxy-event.ts';
 import { answerOf } from '../../../../infra/local/gateway/proxy-result.ts';
@@ -75,6 +75,15 @@ describe('the event of a request', () => {
       multiValueQueryStringParameters: { a: ['1', '3'], b: ['ä b'], c: [''] },
       queryStringParameters: { a: '3', b: 'ä b', c: '' },
     });
+  });
+
+  test('is made in one pass over a query, however often a name is repeated', () => {
+    const getAll = jest.spyOn(URLSearchParams.prototype, 'getAll');
+    const { multiValueQueryStringParameters } = eventOf({ query: 'a&'.repeat(8_000) });
+
+    expect(multiValueQueryStringParameters?.['a']).toHaveLength(8_000);
+    expect(getAll).not.toHaveBeenCalled();
+    getAll.mockRestore();
   });
 
   test('has the body as text', () => {

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
@@ -5,7 +6,7 @@ import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts'
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { reportLine } from '../../../../infra/local/lambda/report-line.ts';
 import { parseReportLine } from '../../../support/parsed-report-line.ts';
-import { deployLogging, testFunctions } from '../../../support/test-functions.ts';
+import { deployLogging, streaming, testFunctions } from '../../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
@@ -83,6 +84,49 @@ describe('a function', () => {
     await lambda.close();
 
     expect(await underWay).toEqual(failure('Runtime.ExitError', expect.any(String)));
+  });
+});
+
+describe('a function that streams', () => {
+  /** Without end, unless the event says that it is short. */
+  const endless = streaming(`
+    await write('x');
+    while (!event.isShort) await write(Buffer.alloc(100_000));
+    stream.end();`);
+
+  test('answers others while many of its responses are not read, of which it cuts off those beyond eight', async () => {
+    const { lambda, log } = deployLogging(deploy, endless);
+    const unread = Array.from({ length: 12 }, () => lambda.stream('{}', 'one'));
+    for (const stream of unread) stream.on('error', () => undefined);
+    const cutOff = (): number => unread.filter(({ destroyed }) => destroyed).length;
+
+    expect(await text(lambda.stream('{"isShort":true}', 'other'))).toBe('x');
+    while (cutOff() < 4) await sleep(20);
+    expect(await text(lambda.stream('{"isShort":true}', 'one'))).toBe('x');
+    expect(cutOff()).toBe(4);
+    expect(log().match(/Error Type: Host.ReaderStalled/g)).toHaveLength(4);
+  });
+
+  test('goes on where a reader comes back after a while', async () => {
+    const lambda = deploy(
+      streaming('for (let part = 0; part < 9; part++) await write("x".repeat(50_000)); stream.end();'),
+    );
+    const stream = lambda.stream('{}');
+    await sleep(400);
+
+    expect(await text(stream)).toHaveLength(450_000);
+  });
+
+  test('runs at most two events of one client at once', async () => {
+    const lambda = deploy(streaming('const at = Date.now(); await sleep(300); stream.end(`${at} ${Date.now()}`);'));
+    const runs = await Promise.all(
+      Array.from({ length: 4 }, async () => (await text(lambda.stream('{}', 'one'))).split(' ').map(Number)),
+    );
+    const mostAtOnce = Math.max(
+      ...runs.map(([at = 0]) => runs.filter(([start = 0, end = 0]) => start <= at && at < end).length),
+    );
+
+    expect(mostAtOnce).toBe(2);
   });
 });
 
