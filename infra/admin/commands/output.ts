@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import ms from 'ms';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { Notices } from '../target.ts';
-import { number } from '../words.ts';
+import { number, visible } from '../words.ts';
 
 /** Throttling is reported once in so many milliseconds. */
 const THROTTLED_MS = 3_000;
@@ -21,7 +21,7 @@ export const notices: Notices = {
     lastReported = performance.now();
     process.stderr.write('API Gateway takes no more calls for the moment; waiting …\n');
   },
-  unreadable: ({ message }) => void process.stderr.write(`${message}\n`),
+  unreadable: ({ message }) => void process.stderr.write(`${visible(message)}\n`),
 };
 
 let lastReported = -Infinity;

@@ -77,7 +77,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     run: async (target, id, { name = '' }) => {
       const doomed = await findDoomedKey(target, id);
       if (name.trim() !== doomed.record.name) throw new FormFault({ name: `The name is ${doomed.record.name}.` });
-      return revoked(doomed, await revokeKey(target, doomed));
+      return revoked(doomed.record, await revokeKey(target, doomed));
     },
   },
 };
