@@ -65,7 +65,7 @@ describe('Text of others has nothing that a terminal acts on: it is shown', () =
     ['in a list', 100, `name             ${shown}\n`],
   ])('%s', (_, width, text) => {
     Object.assign(process.stdout, { isTTY: width !== undefined, columns: width });
-    const printed = report([view], keyTable).text.replaceAll(/\u001b\[\d+m/g, '');
+    const printed = report([view], keyTable).text.replaceAll(/\p{Cc}\[\d+m/gu, '');
     expect(printed).toContain(text);
     expect(printed).not.toMatch(/(?![\n\t])[\p{Cc}\p{Zl}\p{Bidi_Control}]/u);
   });
