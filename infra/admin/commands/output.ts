@@ -102,7 +102,8 @@ function fittingWidths(rows: readonly (readonly string[])[], columns: number): n
   return widths;
 }
 
-const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
+/** Of any number of texts: the words of ten thousand names are too many arguments for `Math.max`. */
+const longest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0);
 
 /** Columns stand apart by spaces alone: eight of them fit a terminal. */
 const sides = ['top', 'bottom', 'left', 'mid', 'right'];

@@ -44,6 +44,12 @@ describe('A table', () => {
     expect(drawn.split('\n').map((line) => line.trimEnd())).toEqual(lines);
   });
 
+  test('is drawn of names with more words than a function takes arguments', () => {
+    Object.assign(process.stdout, { isTTY: true, columns: 1 });
+    const names = Array.from({ length: 10_000 }, () => ['x '.repeat(20)]);
+    expect(() => table(['name'], names)).not.toThrow();
+  });
+
   test('has the right edges of its numbers below each other', () => {
     Object.assign(process.stdout, { isTTY: true, columns: 80 });
     expect(stripVTControlCharacters(table(['n', 'x'], [['7', 'a']], [0])).split('\n')).toEqual(['n  x  ', '7  a  ']);
