@@ -1,17 +1,23 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { isNetworkError } from '../../shared/dynamodb.ts';
 import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
+import { visible } from './words.ts';
 
 /** A reason why a command cannot do its work, in words that say what to do. Shown without a stack trace. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
+
+  /** @param lines may have names, cells and other text of others in them */
+  constructor(...lines: readonly string[]) {
+    super(lines.map(visible).join('\n'));
+  }
 }
 
 /** The words of any failure, in one line and without a full stop, for a sentence that begins before it. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const words = error instanceof Error ? error.message || error.name : String(error);
-  return (words.split(SDK_HINT, 1)[0] ?? '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '');
+  return visible((words.split(SDK_HINT, 1)[0] ?? '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, ''));
 }
 
 /** What the SDK tells its programmers about an answer that it could not read. */

@@ -4,6 +4,7 @@ import { consoleCommand } from './commands/console-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
 import { plansCommand, usageCommand } from './commands/usage-command.ts';
+import { visibleLines } from './words.ts';
 
 /** `npm run admin -- …`: what the admin of a store does. */
 const program = new Command('npm run admin --')
@@ -38,7 +39,7 @@ try {
   if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
     process.exit(error.exitCode);
   }
-  process.stderr.write(`${describe(error)}\n`);
+  process.stderr.write(`${visibleLines(describe(error))}\n`);
   process.exit(1);
 }
 

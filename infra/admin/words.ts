@@ -8,6 +8,16 @@ import type { RecordKind, Transfer } from './records/record-kinds.ts';
 
 // What the command and the console say alike.
 
+/** What a terminal acts on, what ends a line or a column, and what turns the direction of text. */
+const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** Text of others, such as a name, with what cannot be seen in it as JSON writes it: `\u001b`. */
+export const visible = (text: string): string =>
+  text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** The same of text that has several lines. */
+export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
+
 /** `1,000`. */
 export const number = (value: number): string => value.toLocaleString('en');
 
@@ -70,7 +80,7 @@ export function revocationQuestion({ record, predecessors }: DoomedKey, place: s
 }
 
 /** A line for each key. @param also the ids of those that ended with it */
-export function revoked({ record: { name, keyId, revoked: wasRevoked } }: DoomedKey, also: readonly string[]): string {
+export function revoked({ name, keyId, revoked: wasRevoked }: DoomedKey['record'], also: readonly string[]): string {
   if (wasRevoked) return `${name} (${keyId}) is revoked already.`;
   return [keyId, ...also].map((id) => `${name} (${id}) is revoked.`).join('\n');
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { CreateApiKeyCommand, CreateUsagePlanKeyCommand } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
-import { AdminCommand, run, Terminal, terminalObstacle } from '../support/admin-command.ts';
+import { AdminCommand, adminTarget, closeTarget, run, Terminal, terminalObstacle } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -136,6 +137,27 @@ describe('keys list, keys show', () => {
     const words = `"${process.execPath}" infra/admin/main.ts keys list --url ${host.origin}`;
     expect(await run('sh', ['-c', `${words} | true`])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
+});
+
+test('A name that was given in the AWS console does nothing to a terminal', async () => {
+  const name = 'Acme\u001b[2J\u009b31m\t\nPets\u202e';
+  const shown = String.raw`Acme\u001b[2J\u009b31m\u0009\u000aPets\u202e`;
+  const target = await adminTarget(host);
+  const { gateway } = target;
+  const { id = '' } = await gateway.send(
+    new CreateApiKeyCommand({ name, value: 'a-value-of-twenty-characters', enabled: true }),
+  );
+  const usagePlanId = host.host.records.plansOfKey('demo-free')[0]?.id;
+  await gateway.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId: id, keyType: 'API_KEY' }));
+  closeTarget(target);
+  await admin.output('keys', 'sync');
+
+  expect(await admin.output('keys', 'list')).toContain(`${id}\t${shown}\tfree\t`);
+  expect(await admin.failure('keys', 'revoke', id)).toContain(`Revoking ${shown} (${id})`);
+  expect(await admin.output('keys', 'show', id, '--json')).toContain(String.raw`\u009b`);
+  expect(await admin.json('keys', 'show', id)).toMatchObject({ name });
+  expect(await admin.output('keys', 'suspend', id)).toContain(`${shown} is suspended until`);
+  expect(await admin.output('keys', 'revoke', id, '--yes')).toBe(`${shown} (${id}) is revoked.\n`);
 });
 
 describe('plans list', () => {

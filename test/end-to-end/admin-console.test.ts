@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
@@ -7,8 +10,10 @@ import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support
 import { ApiClient } from '../support/api-client.ts';
 import { browserObstacle, TestBrowser } from '../support/browser.ts';
 import { HostClock } from '../support/host-clock.ts';
+import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A browser and a host, on a machine that may be busy.
 jest.setTimeout(60_000);
@@ -31,6 +36,7 @@ if (browserObstacle !== undefined) {
   let clock: HostClock;
   let console: ServedConsole;
   let page: Page;
+  const folder = temporaryFolder();
   const complaints: string[] = [];
   /** The key that the admin makes, and the one that it is rotated to. */
   const keys: string[] = [];
@@ -46,7 +52,7 @@ if (browserObstacle !== undefined) {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     page.on('pageerror', ({ message }) => complaints.push(message));
     page.on('console', (message) => complaints.push(message.text()));
-    await page.goto(console.link);
+    await enter(page);
   });
 
   afterAll(async () => {
@@ -57,7 +63,17 @@ if (browserObstacle !== undefined) {
     await host.close();
   });
 
-  const open = (address: string) => page.goto(console.origin + address);
+  /** The address of a page. */
+  const at = (path: string): string => console.origin + console.base + path;
+  const open = (path: string) => page.goto(at(path));
+  /** By a file that leads to the link, as the command opens one. */
+  async function enter(by: Page): Promise<void> {
+    const file = join(folder, 'open.html');
+    writeFileSync(file, `<meta http-equiv="refresh" content="0; url=${console.link}">`);
+    await by.goto(`file://${file}`);
+    await by.waitForURL(at('/keys'));
+  }
+
   const note = () => page.getByRole('status').innerText();
   const failure = () => page.getByRole('alert').innerText();
   const press = (name: string) => page.getByRole('button', { name }).click();
@@ -74,8 +90,9 @@ if (browserObstacle !== undefined) {
     return key;
   }
 
-  test('the token is not in the address any more, and works no second time', async () => {
-    expect(page.url()).toBe(`${console.origin}/keys`);
+  test('the token works no second time, but for the browser that was let in', async () => {
+    await page.goto(console.link);
+    await page.waitForURL(at('/keys'));
     const stranger = await browser.newPage(desktop);
 
     expect((await stranger.goto(console.link))?.status()).toBe(401);
@@ -107,17 +124,33 @@ if (browserObstacle !== undefined) {
 
   test('a page of somebody else cannot do anything', async () => {
     const other = await browser.newPage(desktop);
-    const body = `<form method="post" action="${console.origin}/keys/new"><input name="name" value="evil"><button>Win</button></form>`;
+    const body = `<form method="post" action="${at('/keys/new')}"><input name="name" value="evil"><button>Win</button></form>`;
     await other.route('http://evil.invalid/', (route) => route.fulfill({ contentType: 'text/html', body }));
     await other.context().addCookies(await page.context().cookies());
     await other.goto('http://evil.invalid/');
-    await Promise.all([other.waitForURL(`${console.origin}/**`), other.getByRole('button').click()]);
+    await Promise.all([other.waitForURL(at('/**')), other.getByRole('button').click()]);
 
     expect(await other.getByRole('alert').innerText()).toBe(
       'The request came from another page, and nothing was done.',
     );
     expect(host.host.records.apiKeys.map(({ name }) => name)).not.toContain('evil');
     await other.close();
+  });
+
+  test('a program at another port of this machine gets no cookie, whatever it has the browser do', async () => {
+    const cookies: (string | undefined)[] = [];
+    const server = createServer(({ headers }, response) => {
+      cookies.push(headers.cookie);
+      response.end('<!doctype html><a href="/keys">On</a>');
+    });
+    const port = await listen(server);
+    const other = await page.context().newPage();
+    await other.goto(`http://127.0.0.1:${port}/`);
+    await Promise.all([other.waitForURL('**/keys'), other.getByRole('link').click()]);
+    await Promise.all([other.close(), close(server)]);
+
+    expect(cookies.length).toBeGreaterThan(1);
+    expect(new Set(cookies)).toEqual(new Set([undefined]));
   });
 
   test('the new limits hold at once while a client goes on calling', async () => {
@@ -145,13 +178,13 @@ if (browserObstacle !== undefined) {
   });
 
   test('a rotated key works on beside the new one', async () => {
-    const address = new URL(page.url()).pathname;
+    const address = page.url();
     await fill('Grace', '1h');
     await press('Rotate');
     const key = await copyKey();
 
     expect([await statusOf(keys[0]), await statusOf(key)]).toEqual([200, 200]);
-    await open(address);
+    await page.goto(address);
     await page.getByText(/^rotated until/).waitFor();
   });
 
@@ -218,11 +251,14 @@ if (browserObstacle !== undefined) {
     const other = await browser.newPage(screen);
     await other.context().addCookies(await page.context().cookies());
     for (const address of ['/keys', '/keys?q=nobody', '/keys/demo-free', '/keys/new', '/plans', '/stock?petId=101']) {
-      await other.goto(console.origin + address);
+      await other.goto(at(address));
       const overflow = await other.evaluate('document.documentElement.scrollWidth - window.innerWidth');
       const faults = await accessibilityFaults(other);
       expect({ address, overflow, faults }).toEqual({ address, overflow: 0, faults: [] });
     }
+    await other.getByText('Skip to content').focus();
+    await other.keyboard.press('Enter');
+    expect(other.url()).toBe(at('/stock?petId=101#main'));
     await other.close();
   });
 

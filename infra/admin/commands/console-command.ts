@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { serveConsole } from '../console/console-app.ts';
 import { findTarget, type TargetOptions } from '../target.ts';
@@ -24,7 +27,7 @@ function parsePort(text: string): number {
 
 async function serve(options: Options): Promise<void> {
   const target = await findTarget(options, notices);
-  const { link } = await serveConsole(target, options.port);
+  const { link, entered } = await serveConsole(target, options.port);
   process.stdout.write(`
   The console of ${target.place} is at
 
@@ -32,11 +35,35 @@ async function serve(options: Options): Promise<void> {
 
   The address works once. Ctrl-C stops the console.
 `);
-  if (options.open && process.stdout.isTTY) openBrowser(link);
+  if (!options.open || !process.stdout.isTTY) return;
+  try {
+    const { file, remove } = temporaryFile(`<!doctype html><meta http-equiv="refresh" content="0; url=${link}">`);
+    void entered.then(remove);
+    openBrowser(file);
+  } catch {
+    noBrowser();
+  }
 }
 
-function openBrowser(link: string): void {
+const noBrowser = (): void => void process.stderr.write('  No browser could be opened: open the address in one.\n');
+
+/**
+ * A page in a folder that only this user may read: what is in the arguments of a program, every user of the machine can.
+ * It goes with this program at the latest.
+ */
+function temporaryFile(html: string): { readonly file: string; readonly remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'pet-store-console-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  const file = join(folder, 'open.html');
+  writeFileSync(file, html, { mode: 0o600 });
+  return { file, remove };
+}
+
+function openBrowser(file: string): void {
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const child = spawn(opener, [link], { stdio: 'ignore', detached: true });
-  child.once('error', () => process.stderr.write('  No browser could be opened: open the address in one.\n')).unref();
+  const child = spawn(opener, [file], { stdio: 'ignore', detached: true });
+  child.once('error', noBrowser).unref();
 }

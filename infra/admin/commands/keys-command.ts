@@ -10,9 +10,9 @@ import { moveKey } from '../keys/move-key.ts';
 import { type DoomedKey, findDoomedKey, revokeKey } from '../keys/revoke-key.ts';
 import { rotateKey } from '../keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../keys/suspend-key.ts';
-import { effects, moved, resumed, revocationQuestion, revoked, rotated, suspended } from '../words.ts';
+import { effects, moved, resumed, revocationQuestion, revoked, rotated, suspended, visible } from '../words.ts';
 import { describeKey, describeNewKey, describeSync, keyTable } from './key-texts.ts';
-import { limitOptions, onService, planOption } from './options.ts';
+import { limitOptions, onService, planOption, report } from './options.ts';
 import { styled } from './output.ts';
 
 interface PlanOptions {
@@ -49,19 +49,17 @@ function addCreate(keys: Command): void {
     const target = await find();
     const created = await createKey(target, order);
     const { baseUrl } = target;
-    return { value: { ...created, baseUrl }, text: describeNewKey(created, baseUrl) };
+    return report({ ...created, baseUrl }, (shown) => describeNewKey(shown, baseUrl));
   });
 }
 
 function addListAndShow(keys: Command): void {
   const list = keys.command('list').description('shows all keys');
   onService<{ plan?: PlanId }>(list, async (find, { plan }) => {
-    const views = await listKeys(await find(), plan);
-    return { value: views, text: keyTable(views) };
+    return report(await listKeys(await find(), plan), keyTable);
   }).addOption(planOption());
   onService(onKey(keys, 'show', 'shows one key'), async (find, _, id) => {
-    const view = await showKey(await find(), id);
-    return { value: view, text: describeKey(view) };
+    return report(await showKey(await find(), id), describeKey);
   });
 }
 
@@ -71,7 +69,7 @@ function addMoveAndRotate(keys: Command): void {
     const limits = limitsOn(options.plan, options, options.stage);
     const view = await moveKey(await find(), id, options.plan, limits);
     const closed = `\nIt stays ${view.state}. To let it in: npm run admin -- keys resume ${id}`;
-    return { value: view, text: moved(view) + (view.state === 'active' ? '' : closed) };
+    return report(view, (shown) => moved(shown) + (view.state === 'active' ? '' : closed));
   });
   const grace = new Option('--grace <time>', 'how long the old key works on, such as 24h, 7d or 0s');
   onService<{ grace: number }>(
@@ -80,10 +78,7 @@ function addMoveAndRotate(keys: Command): void {
       const target = await find();
       const rotation = await rotateKey(target, id, options.grace);
       const { baseUrl } = target;
-      return {
-        value: { ...rotation, baseUrl },
-        text: `${describeNewKey(rotation, baseUrl)}\n\n${rotated(rotation)}`,
-      };
+      return report({ ...rotation, baseUrl }, (shown) => `${describeNewKey(shown, baseUrl)}\n\n${rotated(rotation)}`);
     },
   ).addOption(grace.argParser(parseDuration).default(parseDuration('24h'), '24h'));
 }
@@ -91,11 +86,11 @@ function addMoveAndRotate(keys: Command): void {
 function addSuspendAndResume(keys: Command): void {
   onService<{ for?: number }>(onKey(keys, 'suspend', effects.suspend), async (find, options, id) => {
     const view = await suspendKey(await find(), id, options.for);
-    return { value: view, text: `${suspended(view)} To end that: npm run admin -- keys resume ${id}` };
+    return report(view, (shown) => `${suspended(shown)} To end that: npm run admin -- keys resume ${id}`);
   }).option('--for <time>', 'how long, such as 1h', parseLasting);
   onService(onKey(keys, 'resume', effects.resume), async (find, _, id) => {
     const resumption = await resumeKey(await find(), id);
-    return { value: resumption.view, text: resumed(resumption) };
+    return report(resumption.view, (view) => resumed({ ...resumption, view }));
   });
 }
 
@@ -106,8 +101,10 @@ function addRevoke(keys: Command): void {
     const { name, plan, revoked: wasRevoked } = doomed.record;
     if (!yes && !wasRevoked) await confirmRevocation(doomed, target.place);
     const also = await revokeKey(target, doomed);
-    const text = revoked(doomed, also);
-    return { value: { id, name, plan, state: 'revoked', also }, text: wasRevoked ? text : styled('green', text) };
+    return report({ id, name, plan, state: 'revoked', also }, (shown) => {
+      const text = revoked({ ...doomed.record, name: shown.name }, also);
+      return wasRevoked ? text : styled('green', text);
+    });
   }).option('--yes', 'do not ask', false);
 }
 
@@ -117,7 +114,7 @@ async function confirmRevocation(doomed: DoomedKey, place: string): Promise<void
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new AdminError(`Revoking ${name} (${keyId}) cannot be undone. Say --yes to go on without being asked.`);
   }
-  const answer = await ask(`${revocationQuestion(doomed, place)} (y/N) `);
+  const answer = await ask(`${visible(revocationQuestion(doomed, place))} (y/N) `);
   // The message that follows begins a line of its own.
   if (answer === undefined) process.stderr.write('\n');
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new AdminError('Nothing was changed.');
@@ -140,7 +137,6 @@ function addSync(keys: Command): void {
   const description = 'takes over what was changed in the AWS console or with the AWS CLI, now';
   onService<{ force: boolean }>(keys.command('sync').description(description), async (find, { force }) => {
     const { gateway, keyTable: table, apiStage } = await find();
-    const report = await syncKeys(gateway, table, apiStage, { force });
-    return { value: report, text: describeSync(report) };
+    return report(await syncKeys(gateway, table, apiStage, { force }), describeSync);
   }).option('--force', 'close keys that API Gateway has no longer, even where they are many', false);
 }

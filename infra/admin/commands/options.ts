@@ -3,6 +3,7 @@ import { planIds } from '../../../shared/keys/plans.ts';
 import { stageNames } from '../../stages.ts';
 import { parsePerDay, parsePerMinute } from '../inputs.ts';
 import { findTarget, type Target, type TargetOptions } from '../target.ts';
+import { visible } from '../words.ts';
 import { notices } from './output.ts';
 
 /** What a command has to say. */
@@ -11,6 +12,14 @@ export interface Report {
   readonly value: unknown;
   /** For people. */
   readonly text: string;
+}
+
+/** @param textOf is given the value with its text as it can be shown: names may have anything in them */
+export function report<Value>(value: Value, textOf: (shown: Value) => string): Report {
+  const shown: Value = JSON.parse(JSON.stringify(value), (_, field: unknown) =>
+    typeof field === 'string' ? visible(field) : field,
+  );
+  return { value, text: textOf(shown) };
 }
 
 /**
@@ -29,7 +38,7 @@ export function onService<Options = object>(
     .action(async () => {
       const options = command.opts<Options & TargetOptions & { readonly json: boolean }>();
       const { value, text } = await work(() => findTarget(options, notices), options, command.args[0] ?? '');
-      process.stdout.write(`${options.json ? JSON.stringify(value) : text}\n`);
+      process.stdout.write(`${options.json ? visible(JSON.stringify(value)) : text}\n`);
     });
 }
 

@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import ms from 'ms';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { Notices } from '../target.ts';
-import { number } from '../words.ts';
+import { number, visible } from '../words.ts';
 
 /** Throttling is reported once in so many milliseconds. */
 const THROTTLED_MS = 3_000;
@@ -21,7 +21,7 @@ export const notices: Notices = {
     lastReported = performance.now();
     process.stderr.write('API Gateway takes no more calls for the moment; waiting …\n');
   },
-  unreadable: ({ message }) => void process.stderr.write(`${message}\n`),
+  unreadable: ({ message }) => void process.stderr.write(`${visible(message)}\n`),
 };
 
 let lastReported = -Infinity;
@@ -102,7 +102,8 @@ function fittingWidths(rows: readonly (readonly string[])[], columns: number): n
   return widths;
 }
 
-const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
+/** Of any number of texts: the words of ten thousand names are too many arguments for `Math.max`. */
+const longest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0);
 
 /** Columns stand apart by spaces alone: eight of them fit a terminal. */
 const sides = ['top', 'bottom', 'left', 'mid', 'right'];

@@ -4,7 +4,7 @@ import { exportInventory } from '../records/export-inventory.ts';
 import { importRecords } from '../records/import-records.ts';
 import { formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
 import { imported, number } from '../words.ts';
-import { onService } from './options.ts';
+import { onService, report } from './options.ts';
 import { withProgress } from './output.ts';
 
 const EXAMPLE_OF_PET = {
@@ -25,8 +25,10 @@ export function inventoryCommand(): Command {
     .argument('<file>', '.csv or .jsonl file; one that exists is replaced');
   onService(toFile, async (find, _, file) => {
     const { count, place } = await withProgress('Reading', (onProgress) => exportInventory(file, find, onProgress));
-    const text = `Exported ${number(count)} stock entries from ${place} to ${file}.`;
-    return { value: { exported: count, file }, text };
+    return report(
+      { exported: count, file },
+      (shown) => `Exported ${number(count)} stock entries from ${place} to ${shown.file}.`,
+    );
   });
   return inventory;
 }
@@ -55,6 +57,6 @@ function addImport<Entry>(group: Command, kind: RecordKind<Entry>, content: stri
   return onService(fromFile, async (find, _, file) => {
     const source = { name: file, open: () => createReadStream(file) };
     const transfer = await withProgress('Writing', (onProgress) => importRecords(source, kind, find, onProgress));
-    return { value: { imported: transfer.count, file }, text: imported(kind, transfer, file) };
+    return report({ imported: transfer.count, file }, (shown) => imported(kind, transfer, shown.file));
   });
 }

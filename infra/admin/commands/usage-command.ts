@@ -4,7 +4,7 @@ import { wholeNumberUpTo } from '../inputs.ts';
 import { listKeys, planViews } from '../keys/key-view.ts';
 import { closest, type Closeness, dailyUsage, type Usage } from '../usage.ts';
 import { limitText, number, percent } from '../words.ts';
-import { onService } from './options.ts';
+import { onService, report } from './options.ts';
 import { styled, table } from './output.ts';
 
 /** API Gateway answers for at most this many days at once. */
@@ -29,12 +29,10 @@ export function usageCommand(): Command {
     if ((id === '') === (top === undefined))
       throw new AdminError('Say whose usage: npm run admin -- usage ID, or npm run admin -- usage --top 10');
     if (top === undefined) {
-      const value = await dailyUsage(await find(), id, days ?? DEFAULT_DAYS);
-      return { value, text: usageChart(value) };
+      return report(await dailyUsage(await find(), id, days ?? DEFAULT_DAYS), usageChart);
     }
     if (days !== undefined) throw new AdminError('--days goes with an id, not with --top.');
-    const value = closest(await listKeys(await find())).slice(0, top);
-    return { value, text: value.length === 0 ? 'No key was used today.' : topTable(value) };
+    return report(closest(await listKeys(await find())).slice(0, top), topTable);
   })
     .option('--days <n>', `how many days, today included (default: ${DEFAULT_DAYS})`, wholeNumberUpTo(MAX_DAYS))
     .option('--top <n>', 'the keys that are closest to their limits, instead of one key', wholeNumberUpTo(1_000));
@@ -58,6 +56,7 @@ export function plansCommand(): Command {
 }
 
 function topTable(keys: readonly Closeness[]): string {
+  if (keys.length === 0) return 'No key was used today.';
   return table(
     ['id', 'name', 'plan', 'this minute', 'today', 'used'],
     keys.map((key) => [

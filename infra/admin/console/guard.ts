@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, Handler, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { layout, markup } from './markup.ts';
@@ -7,7 +7,7 @@ import { layout, markup } from './markup.ts';
 /** Forms that can be open at once; the oldest are forgotten. */
 const MAX_TICKETS = 10_000;
 
-export const newSecret = (): string => randomBytes(32).toString('base64url');
+const newSecret = (): string => randomBytes(16).toString('base64url');
 
 /** Each form has one. It can be used once, at the address that it was made for. */
 export class Tickets {
@@ -38,7 +38,7 @@ export const headers = (): MiddlewareHandler => {
       imgSrc: ["'self'"],
       connectSrc: ["'self'"],
       formAction: ["'self'"],
-      baseUri: ["'none'"],
+      baseUri: ["'self'"],
       frameAncestors: ["'none'"],
     },
     xFrameOptions: 'DENY',
@@ -53,11 +53,22 @@ export const headers = (): MiddlewareHandler => {
     });
 };
 
-/** Refuses requests that came by another name, as with DNS rebinding, and those that another page has made. */
-export function ownRequests(origin: string): MiddlewareHandler {
+const METHODS = ['GET', 'HEAD', 'POST'];
+
+/** Refuses requests that came by another name, as with DNS rebinding. */
+export function ownName(origin: string): MiddlewareHandler {
   const { host } = new URL(origin);
+  return async (c, next) =>
+    c.req.header('Host') === host ? next() : refuse(c, 403, `The console answers at ${origin} alone.`);
+}
+
+/** Refuses requests that another page has made. */
+export function ownRequests(origin: string): MiddlewareHandler {
   return async (c, next) => {
-    if (c.req.header('Host') !== host) return refuse(c, 403, `The console answers at ${origin} alone.`);
+    if (!METHODS.includes(c.req.method)) {
+      c.header('Allow', METHODS.join(', '));
+      return refuse(c, 405, `The console answers to no ${c.req.method}. Nothing was done.`);
+    }
     const { 'sec-fetch-site': site = 'none', origin: from } = c.req.header();
     const isOwn = from === undefined ? c.req.method !== 'POST' : from === origin;
     if (isOwn && (site === 'none' || site === 'same-origin')) return next();
@@ -65,34 +76,80 @@ export function ownRequests(origin: string): MiddlewareHandler {
   };
 }
 
-/** Lets in a browser that has the cookie. The token is exchanged for it, once. A form needs a ticket besides. */
-export function session(origin: string, token: string, tickets: Tickets): MiddlewareHandler {
-  const cookie = `console-${new URL(origin).port}`;
-  const secret = newSecret();
-  let isTokenOpen = true;
-  return async (c, next) => {
-    const { token: given } = c.req.query();
-    const isIn = isSame(getCookie(c, cookie), secret);
-    if (given !== undefined && (isIn || (isTokenOpen && isSame(given, token)))) {
-      isTokenOpen &&= isIn;
-      setCookie(c, cookie, secret, { httpOnly: true, sameSite: 'Strict', path: '/' });
-      return c.redirect('/keys', 303);
+/** What lets a browser in. */
+export interface Pass {
+  /** Begins the path of every page: a slash and a secret. */
+  readonly base: string;
+  /** Is exchanged for the cookie, once. */
+  readonly token: string;
+}
+
+export const newPass = (): Pass => ({ base: `/${newSecret()}`, token: newSecret() });
+
+// Browsers send a cookie to all ports of this machine, also to programs of other users: it is bound to a path that those
+// do not know. (A name like x.localhost would do in some browsers, and leads to ::1 too, where another may listen.)
+
+/** Lets in a browser that has the cookie, and is at the path of the pages. */
+export class Session {
+  readonly #pass: Pass;
+  readonly #cookie: string;
+  readonly #secret = newSecret();
+  readonly #onEntered: () => void;
+  #isTokenOpen = true;
+
+  constructor(origin: string, pass: Pass, onEntered: () => void) {
+    this.#pass = pass;
+    this.#cookie = `console-${new URL(origin).port}`;
+    this.#onEntered = onEntered;
+  }
+
+  #isIn(c: Context): boolean {
+    return c.req.path.startsWith(`${this.#pass.base}/`) && isSame(getCookie(c, this.#cookie), this.#secret);
+  }
+
+  readonly guard: MiddlewareHandler = async (c, next) => (this.#isIn(c) ? next() : refuse(c, 401, STRANGER));
+
+  /** Exchanges the token for the cookie. Which page leads here does not matter: the token is enough. */
+  readonly enter: Handler = (c) => {
+    const { base, token } = this.#pass;
+    if (!this.#isIn(c)) {
+      if (!this.#isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, STRANGER);
+      this.#isTokenOpen = false;
+      this.#onEntered();
     }
-    if (!isIn)
-      return refuse(
-        c,
-        401,
-        'Open the address that the console has printed. It works once: for another, start the console again.',
-      );
-    if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
-    const { ticket } = await c.req.parseBody();
-    if (tickets.use(ticket, c.req.path)) return next();
-    return refuse(
-      c,
-      409,
-      'This form was sent already, or is too old. Nothing was done again.',
-      c.req.header('Referer'),
-    );
+    setCookie(c, this.#cookie, this.#secret, { httpOnly: true, sameSite: 'Strict', path: base });
+    // Not a redirect: where another page or a file has led here, browsers would follow it without the cookie.
+    c.header('Refresh', `0; url=${base}/keys`);
+    return c.html(layout({ title: 'Console' }, markup`<p><a href="${base}/keys">To the keys</a></p>`));
+  };
+}
+
+const STRANGER = 'Open the address that the console has printed. It works once: for another, start the console again.';
+
+/** What is sent is held in memory: so many bytes at a time, by all requests together. */
+const MAX_HELD_BYTES = 100 * 2 ** 20;
+
+/** Takes a form that has a ticket for its path under the base. */
+export function forms(base: string, tickets: Tickets): MiddlewareHandler {
+  let held = 0;
+  return async (c, next) => {
+    if (c.req.method !== 'POST') return next();
+    const length = Number(c.req.header('Content-Length') ?? Number.NaN);
+    if (Number.isNaN(length)) return refuse(c, 411, 'The request does not say how long it is. Nothing was done.');
+    if (length > MAX_HELD_BYTES)
+      return refuse(c, 413, 'The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE');
+    if (held + length > MAX_HELD_BYTES)
+      return refuse(c, 429, 'Other files are being sent. Nothing was done: send this one again when they are done.');
+    held += length;
+    try {
+      const form = await c.req.parseBody().catch(() => undefined);
+      if (!form) return await refuse(c, 400, 'The form could not be read. Nothing was done.');
+      if (!tickets.use(form['ticket'], c.req.path.slice(base.length)))
+        return await refuse(c, 409, 'This form was sent already, or is too old. Nothing was done again.');
+      return await next();
+    } finally {
+      held -= length;
+    }
   };
 }
 
@@ -102,7 +159,11 @@ function isSame(given = '', secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-function refuse(c: Context, status: 401 | 403 | 409, failure: string, back?: string): Response | Promise<Response> {
-  const link = back === undefined ? markup`` : markup`<p><a href="${new URL(back).pathname}">Back</a></p>`;
+type Refusal = 400 | 401 | 403 | 405 | 409 | 411 | 413 | 429;
+
+function refuse(c: Context, status: Refusal, failure: string): Response | Promise<Response> {
+  const { referer = '' } = c.req.header();
+  const isOwn = URL.canParse(referer) && new URL(referer).origin === new URL(c.req.url).origin;
+  const link = isOwn && status !== 401 ? markup`<p><a href="${referer}">Back</a></p>` : '';
   return c.html(layout({ title: 'Refused', failure }, markup`<h1>Refused</h1>${link}`), status);
 }

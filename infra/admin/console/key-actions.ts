@@ -7,7 +7,7 @@ import { findDoomedKey, revokeKey } from '../keys/revoke-key.ts';
 import { rotateKey } from '../keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../keys/suspend-key.ts';
 import type { Target } from '../target.ts';
-import { type effects, moved, resumed, revoked, rotated, suspended } from '../words.ts';
+import { type effects, moved, resumed, revoked, rotated, suspended, visible } from '../words.ts';
 import type { Field } from './markup.ts';
 import { FormFault, optional, parseForm, planFields, planParsers, type Values } from './site.ts';
 
@@ -27,6 +27,9 @@ export interface KeyAction {
 
 const isClosed = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
 const isCurrent = ({ state }: KeyView): boolean => state !== 'rotated' && state !== 'expired';
+
+/** A name as it can be typed, and as a page shows it. */
+const asTyped = (name: string): string => visible(name).replaceAll(/ +/g, ' ').trim();
 
 export const keyActions: Readonly<Record<string, KeyAction>> = {
   resume: {
@@ -76,8 +79,9 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     suits: () => true,
     run: async (target, id, { name = '' }) => {
       const doomed = await findDoomedKey(target, id);
-      if (name.trim() !== doomed.record.name) throw new FormFault({ name: `The name is ${doomed.record.name}.` });
-      return revoked(doomed, await revokeKey(target, doomed));
+      if (asTyped(name) !== asTyped(doomed.record.name))
+        throw new FormFault({ name: `The name is ${doomed.record.name}.` });
+      return revoked(doomed.record, await revokeKey(target, doomed));
     },
   },
 };

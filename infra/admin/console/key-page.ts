@@ -76,7 +76,7 @@ export function addKeyPage(app: Hono, site: Site): void {
 
 const idOf = (c: Context): string => c.req.param('id') ?? '';
 
-const content = (view: KeyView, cards: readonly Html[]): Html => markup`<p class="crumbs"><a href="/keys">Keys</a></p>
+const content = (view: KeyView, cards: readonly Html[]): Html => markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${view.name}</h1>${stateBadge(view)}</div>
 ${facts({
   Id: markup`<code>${view.id}</code>`,
@@ -87,13 +87,13 @@ ${facts({
 })}
 ${live(view)}
 <section class="card"><h2>Requests a day</h2>
-<div data-part="/keys/${view.id}/usage"><p class="quiet">Adding up ${DAYS} days …
-<noscript><a href="/keys/${view.id}/usage">Show them</a></noscript></p></div></section>
+<div data-part="keys/${view.id}/usage"><p class="quiet">Adding up ${DAYS} days …
+<noscript><a href="keys/${view.id}/usage">Show them</a></noscript></p></div></section>
 <h2>What can be done</h2>
 <div class="cards pairs">${cards}</div>`;
 
 /** The counters of this moment. */
-const live = (view: KeyView): Html => markup`<section class="gauges" data-live="/keys/${view.id}/live" data-seconds="2">
+const live = (view: KeyView): Html => markup`<section class="gauges" data-live="keys/${view.id}/live" data-seconds="2">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', view.usedThisMinute, view.perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', view.usedToday, view.perDay)}</div></section>`;
 
@@ -135,7 +135,7 @@ async function finish(c: Context, site: Site, done: Done, path = '/keys'): Promi
 <p>${newKey.name} ${planOfNewKey(newKey)} Expires: ${timeOrNever(newKey.expires)}. ${text}</p>
 <section class="card secret"><p><strong>Copy the key now: it is shown this once, and stored nowhere.</strong></p>
 ${copyable('Key', 'new-key', newKey.key)}${copyable('Try it', 'new-curl', curlWith(newKey, site.target.baseUrl))}</section>
-<p class="links"><a href="/keys/${newKey.id}">To the key</a> <a href="/keys">All keys</a></p>`;
+<p class="links"><a href="keys/${newKey.id}">To the key</a> <a href="keys">All keys</a></p>`;
   return show(c, site, { title: 'New key', part: 'keys' }, shown);
 }
 
@@ -150,7 +150,7 @@ const fields: readonly Field[] = [
 
 function creation(site: Site, refused: Refused | undefined): Html {
   const filled = markup`${fields.map((one) => field('create', one, refused?.sent ?? nothingSent))}`;
-  return markup`<p class="crumbs"><a href="/keys">Keys</a></p><h1>Create a key</h1>
+  return markup`<p class="crumbs"><a href="keys">Keys</a></p><h1>Create a key</h1>
 <section class="card narrow"><p>${sentence(effects.create)} It works from the next request on.</p>
 ${form(site, '/keys/new', markup`<button>Create the key</button>`, filled)}</section>`;
 }

@@ -19,7 +19,7 @@ const columns: Readonly<Record<string, Column>> = {
   name: {
     title: 'Name',
     by: ({ name }) => name.toLowerCase(),
-    cell: ({ id, name }) => markup`<a href="/keys/${id}">${name}</a> <small>${id}</small>`,
+    cell: ({ id, name }) => markup`<a href="keys/${id}">${name}</a> <small>${id}</small>`,
   },
   plan: { title: 'Plan', by: ({ plan }) => planIds.indexOf(plan), cell: ({ plan }) => plans[plan].title },
   state: { title: 'State', by: ({ state }) => state, cell: stateBadge },
@@ -52,7 +52,7 @@ export function addKeysPage(app: Hono, site: Site): void {
   const page = { title: 'Keys', part: 'keys' } as const;
   app.get('/keys', async (c) => {
     const query = c.req.query();
-    const content = markup`<div class="head"><h1>Keys</h1><a class="button" href="/keys/new">Create a key</a></div>
+    const content = markup`<div class="head"><h1>Keys</h1><a class="button" href="keys/new">Create a key</a></div>
 ${filters(query)}${await keyRows(site, query)}`;
     return show(c, site, page, content);
   });
@@ -79,7 +79,7 @@ async function keyRows(site: Site, query: Query): Promise<Html> {
   const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
   const rows = shown.map((view) => Object.values(columns).map(({ cell }) => cell(view)));
   const count = found.length === views.length ? '' : ` of ${number(views.length)}`;
-  return markup`<section data-live="/keys/rows?${new URLSearchParams(query).toString()}" data-seconds="10">
+  return markup`<section data-live="keys/rows?${new URLSearchParams(query).toString()}" data-seconds="10">
 ${failure === undefined ? '' : alert(`These are older: the keys could not be read again. ${failure}`)}
 <p class="quiet"><span>${number(found.length)}${count} keys</span> <span>read ${Math.round(ageMs / 1_000)} s ago</span></p>
 ${rows.length > 0 ? table('Keys', sortingHeads(query), rows) : empty(views.length)}
@@ -88,8 +88,8 @@ ${last === 1 ? '' : pages(query, page, last)}</section>`;
 
 const empty = (keys: number): Html =>
   keys === 0
-    ? markup`<p class="empty">There are no keys yet. <a href="/keys/new">Create the first one</a>.</p>`
-    : markup`<p class="empty">No key is like that. <a href="/keys">Show all ${number(keys)}</a>.</p>`;
+    ? markup`<p class="empty">There are no keys yet. <a href="keys/new">Create the first one</a>.</p>`
+    : markup`<p class="empty">No key is like that. <a href="keys">Show all ${number(keys)}</a>.</p>`;
 
 function matching({ q = '', plan = '', state = '' }: Query): (view: KeyView) => boolean {
   const text = q.trim().toLowerCase();
@@ -102,7 +102,8 @@ function matching({ q = '', plan = '', state = '' }: Query): (view: KeyView) => 
 const collator = new Intl.Collator('en');
 
 function sorted(views: readonly KeyView[], { sort = '', order }: Query): KeyView[] {
-  const { by } = columns[sort] ?? { by: ({ name }: KeyView) => name.toLowerCase() };
+  const [, column] = Object.entries(columns).find(([id]) => id === sort) ?? [];
+  const by = column?.by ?? (({ name }: KeyView) => name.toLowerCase());
   const sign = order === 'down' ? -1 : 1;
   const keyed = views.map((view) => ({ view, value: by(view) }));
   keyed.sort(
@@ -113,7 +114,7 @@ function sorted(views: readonly KeyView[], { sort = '', order }: Query): KeyView
 }
 
 const address = (query: Query, changes: Query): string =>
-  `/keys?${new URLSearchParams({ ...query, done: '', ...changes }).toString()}`;
+  `keys?${new URLSearchParams({ ...query, done: '', ...changes }).toString()}`;
 
 const sortingHeads = (query: Query): Html[] =>
   Object.entries(columns).map(([id, { title }]) => {

@@ -1,15 +1,20 @@
 import { html } from 'hono/html';
-import { number } from '../words.ts';
+import { number, visibleLines } from '../words.ts';
 
 export type Html = ReturnType<typeof html>;
 
 /** Escapes what is put into it. Under another name than `html`, so that Prettier leaves the markup as it is written. */
-export const markup = html;
+export const markup = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
+  html(strings, ...values.map((value) => (typeof value === 'string' ? visibleLines(value) : value)));
 
 export interface Page {
   readonly title: string;
   /** Where the service is; none where nobody has been let in. */
   readonly place?: string;
+  /** Begins the path of every page, and so of every link. */
+  readonly base?: string;
+  /** Of this page, for links within it. */
+  readonly address?: string;
   /** The part of the console that the page belongs to. */
   readonly part?: keyof typeof parts;
   /** What was done just now. */
@@ -19,9 +24,9 @@ export interface Page {
 
 const parts = { keys: 'Keys', plans: 'Plans', stock: 'Stock' } as const;
 
-export function layout({ title, place, part, note, failure }: Page, content: Html): Html {
+export function layout({ title, place, base, address, part, note, failure }: Page, content: Html): Html {
   const link = ([id, name]: readonly string[]): Html =>
-    markup`<a href="/${id}" ${id === part ? markup`aria-current="page"` : ''}>${name}</a>`;
+    markup`<a href="${id}" ${id === part ? markup`aria-current="page"` : ''}>${name}</a>`;
   const isLocal = place?.startsWith('http') ?? true;
   return markup`<!doctype html>
 <html lang="en">
@@ -29,15 +34,16 @@ export function layout({ title, place, part, note, failure }: Page, content: Htm
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+${base === undefined ? '' : markup`<base href="${base}/">`}
 <title>${title} · Pet Store Inventory</title>
 <link rel="icon" href="/icon.svg">
 <link rel="stylesheet" href="/console.css">
 <script src="/console.js" defer></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to content</a>
+<a class="skip" href="${address}#main">Skip to content</a>
 <header class="top">
-<a class="brand" href="/keys"><img src="/icon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
+<a class="brand" href="keys"><img src="/icon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
 ${
   place === undefined
     ? ''

@@ -19,14 +19,14 @@ export function addPlansPage(app: Hono, site: Site): void {
     const { views } = await site.keys.read();
     const all = planViews(views).map(({ plan, title, perMinute, perDay, keys }) => {
       const used = views.reduce((sum, view) => sum + (view.plan === plan ? view.usedToday : 0), 0);
-      const link = markup`<a href="/keys?plan=${plan}">${title}</a>`;
+      const link = markup`<a href="keys?plan=${plan}">${title}</a>`;
       return [link, limitText(perMinute), limitText(perDay), number(keys), number(used)];
     });
     const close = closest(views).filter(({ used }) => used > CLOSE);
     const rows = close
       .slice(0, MOST_SHOWN)
       .map((key) => [
-        markup`<a href="/keys/${key.id}">${key.name}</a> <small>${key.id}</small>`,
+        markup`<a href="keys/${key.id}">${key.name}</a> <small>${key.id}</small>`,
         plans[key.plan].title,
         meter('This minute', key.usedThisMinute, key.perMinute),
         meter('Today', key.usedToday, key.perDay),

@@ -12,6 +12,8 @@ import { type Field, type Html, layout, markup, type Page, type Sent } from './m
 /** What the pages of the console work with. */
 export interface Site {
   readonly target: Target;
+  /** Begins the path of every page. */
+  readonly base: string;
   readonly tickets: Tickets;
   readonly keys: KeyList;
   /** What was done, for the page that is shown next, by the id in its address. */
@@ -21,22 +23,30 @@ export interface Site {
 type Answer = Response | Promise<Response>;
 
 /** A whole page; with what was done just now, once. Where something was refused, that is its status. */
-export function show(c: Context, { target, notes }: Site, page: Page, content: Html, isRefused = false): Answer {
+export function show(c: Context, site: Site, page: Page, content: Html, isRefused = false): Answer {
+  const { notes } = site;
   const { done = '' } = c.req.query();
   const note = notes.get(done);
   notes.delete(done);
-  return c.html(layout({ note, ...page, place: target.place }, content), isRefused ? 422 : 200);
+  return c.html(layout({ note, ...page, ...frame(c, site) }, content), isRefused ? 422 : 200);
 }
+
+/** What all pages have for a browser that was let in. */
+export const frame = (c: Context, { target, base }: Pick<Site, 'target' | 'base'>) => ({
+  place: target.place,
+  base,
+  address: c.req.url,
+});
 
 /** A part of a page for its script, or a page of its own for a browser without one. */
 export const showPart = (c: Context, site: Site, page: Page, content: Html): Answer =>
   c.req.header('Sec-Fetch-Dest') === 'document' ? show(c, site, page, content) : c.html(content);
 
 /** To a page that says what was done; loaded again, it does nothing again. */
-export function redirectTo(c: Context, { notes }: Site, path: string, note: string): Response {
+export function redirectTo(c: Context, { base, notes }: Site, path: string, note: string): Response {
   const id = String(Math.random()).slice(2);
   notes.set(id, note);
-  return c.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${id}`, 303);
+  return c.redirect(`${base}${path}${path.includes('?') ? '&' : '?'}done=${id}`, 303);
 }
 
 /** What is wrong with the fields of a form. */
@@ -142,8 +152,8 @@ function parsePlan(text: string): PlanId {
 }
 
 /** A form that can be sent once. @param attributes of its button, and of itself, such as how it sends files */
-export const form = ({ tickets }: Site, path: string, button: Html, fields: Html, attributes?: Html): Html =>
-  markup`<form method="post" action="${path}" ${attributes ?? ''}>
+export const form = ({ base, tickets }: Site, path: string, button: Html, fields: Html, attributes?: Html): Html =>
+  markup`<form method="post" action="${base}${path}" ${attributes ?? ''}>
 <input type="hidden" name="ticket" value="${tickets.issue(path)}">
 ${fields}
 ${button}</form>`;

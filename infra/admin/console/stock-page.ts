@@ -110,11 +110,11 @@ async function showStock(c: Context, site: Site, values: Values, refused?: Refus
     failure ??= notFound.failure;
   }
   const links = stockEntries.formats.map(
-    (format) => markup`<a class="button" href="/stock/export${format}" download>Download ${format}</a>`,
+    (format) => markup`<a class="button" href="stock/export${format}" download>Download ${format}</a>`,
   );
   const importButton = markup`<button>Import</button>`;
   const content = markup`<h1>Stock</h1><div class="cards">
-<section class="card"><h2>Find a pet</h2><form action="/stock">${field('find', petField, search)}<button class="quiet">Find</button></form>
+<section class="card"><h2>Find a pet</h2><form action="stock">${field('find', petField, search)}<button class="quiet">Find</button></form>
 ${entry ?? ''}</section>
 <section class="card"><h2>Import</h2>
 <p>Each entry replaces the one of its pet, and no other. The whole file is checked first: with one wrong row, nothing is written.</p>

@@ -62,7 +62,7 @@ async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Pro
   if (faults > 0) {
     if (faults > listed.length) listed.push(`… and ${number(faults - listed.length)} more`);
     const rows = faults === 1 ? '1 row is wrong' : `${number(faults)} rows are wrong`;
-    throw new AdminError([...listed, `${rows}. Nothing was written.`].join('\n'));
+    throw new AdminError(...listed, `${rows}. Nothing was written.`);
   }
   if (lines.size === 0) throw new AdminError(`${source.name} has no rows. Nothing was written.`);
   return lines.size;

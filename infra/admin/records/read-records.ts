@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin-error.ts';
+import { visible } from '../words.ts';
 import { type Format, formatsOf, type RecordKind } from './record-kinds.ts';
 
 /** A file to be read, from its beginning each time. */
@@ -160,8 +161,8 @@ function describeIssue<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: Re
   return `${field} ${foreignFields?.get(field) ?? 'is not known'}`;
 }
 
-/** A fault may quote what stands in the file: line ends, and whatever else a terminal would act on. */
+/** A fault may quote what stands in the file. */
 function oneLine(text: string): string {
-  const safe = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  const safe = visible(text);
   return safe.length > MAX_FAULT_LENGTH ? `${safe.slice(0, MAX_FAULT_LENGTH)}…` : safe;
 }

@@ -1,67 +1,37 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Hono } from 'hono';
-import { createConsole } from '../../../infra/admin/console/console-app.ts';
+import { BASE, LINK, ORIGIN, Visitor } from '../../support/console-visitor.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
 
-const ORIGIN = 'http://127.0.0.1:4000';
-const TOKEN = 'the-token';
-
 const world = new InProcessTarget();
 afterAll(() => world.close());
-
-/** An admin's browser, as far as the console can tell. */
-class Visitor {
-  readonly #app: Hono = createConsole(world.target, ORIGIN, TOKEN);
-  readonly #headers: Record<string, string> = { Host: '127.0.0.1:4000', 'Sec-Fetch-Site': 'same-origin' };
-
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    return Promise.resolve(this.#app.request(ORIGIN + path, { headers: { ...this.#headers, ...headers } }));
-  }
-
-  async letIn(): Promise<this> {
-    const answer = await this.get(`/?token=${TOKEN}`, { 'Sec-Fetch-Site': 'none' });
-    this.#headers['Cookie'] = answer.headers.get('Set-Cookie')?.split(';')[0] ?? '';
-    return this;
-  }
-
-  post(path: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) {
-    const body = new URLSearchParams(fields);
-    const all = Object.entries({ ...this.#headers, Origin: ORIGIN, ...headers });
-    const sent = Object.fromEntries(all.filter(([, value]) => value !== ''));
-    return Promise.resolve(this.#app.request(ORIGIN + path, { method: 'POST', body, headers: sent }));
-  }
-
-  /** The ticket of the form on a page that is sent to a path. */
-  async ticket(page: string, path = page): Promise<string> {
-    const text = await (await this.get(page)).text();
-    return new RegExp(`action="${path}"[^]*?name="ticket" value="([^"]+)"`).exec(text)?.[1] ?? '';
-  }
-
-  async create(name: string): Promise<Response> {
-    return this.post('/keys/new', { name, plan: 'free', ticket: await this.ticket('/keys/new') });
-  }
-}
 
 let visitor: Visitor;
 
 beforeEach(async () => {
   world.reset();
-  visitor = await new Visitor().letIn();
+  visitor = await new Visitor(world.target).letIn();
 });
 
 const names = async (): Promise<string[]> => (await world.keys()).map(({ name }) => name);
 
 describe('The token in the address', () => {
-  test('is exchanged, once, for a cookie that no other page can use', async () => {
-    const stranger = new Visitor();
-    const answer = await stranger.get(`/?token=${TOKEN}`);
+  test.each(['none', 'cross-site'])('is exchanged, once, for a cookie of this path alone, from %s', async (site) => {
+    const stranger = new Visitor(world.target);
+    const answer = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
 
-    expect(answer.status).toBe(303);
-    expect(answer.headers.get('Location')).toBe('/keys');
-    expect(answer.headers.get('Set-Cookie')).toMatch(/^console-4000=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
-    expect((await stranger.get(`/?token=${TOKEN}`)).status).toBe(401);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('Refresh')).toBe(`0; url=${BASE}/keys`);
+    expect(answer.headers.get('Set-Cookie')).toMatch(
+      /^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/,
+    );
+    expect((await stranger.request(LINK)).status).toBe(401);
+    expect(stranger.entered).toBe(1);
+  });
+
+  test('leads a browser that was let in to its pages again', async () => {
+    expect((await visitor.request(LINK)).headers.get('Refresh')).toBe(`0; url=${BASE}/keys`);
   });
 
   test.each([
@@ -75,21 +45,32 @@ describe('The token in the address', () => {
     '/?token=another',
     '/nowhere',
   ])('is missed at %s', async (path) => {
-    expect((await new Visitor().get(path)).status).toBe(401);
-    expect((await new Visitor().get(path, { Cookie: 'console-4000=guessed' })).status).toBe(401);
+    expect((await new Visitor(world.target).get(path)).status).toBe(401);
+    expect((await new Visitor(world.target).get(path, { Cookie: 'console-4000=guessed' })).status).toBe(401);
+    // The cookie alone, as a program at another port may have got it.
+    expect((await visitor.request(path)).status).toBe(401);
+    expect((await visitor.request(`/guessed${path}`)).status).toBe(401);
   });
 });
 
-describe.each(['/keys', '/stock/export.csv', '/console.css', `/?token=${TOKEN}`])('%s refuses', (path) => {
+const otherNames: [string, Record<string, string>][] = [
+  ['another host', { Host: 'localhost:4000' }],
+  ['a name that is pointed here', { Host: 'rebound.example:4000' }],
+];
+
+test.each(otherNames)('The token is refused at %s', async (_, headers) => {
+  expect((await new Visitor(world.target).request(LINK, headers)).status).toBe(403);
+});
+
+describe.each([`${BASE}/keys`, `${BASE}/stock/export.csv`, '/console.css'])('%s refuses', (path) => {
   test.each<[string, Record<string, string>]>([
-    ['another host', { Host: 'localhost:4000' }],
-    ['a name that somebody points here', { Host: 'rebound.example:4000' }],
+    ...otherNames,
     ['another origin', { Origin: 'https://evil.example' }],
     ['an origin that is hidden', { Origin: 'null' }],
     ['another port of this machine', { Origin: 'http://127.0.0.1:3000', 'Sec-Fetch-Site': 'same-site' }],
     ['a link from another page', { 'Sec-Fetch-Site': 'cross-site' }],
   ])('%s', async (_, headers) => {
-    expect((await visitor.get(path, headers)).status).toBe(403);
+    expect((await visitor.request(path, headers)).status).toBe(403);
   });
 });
 
@@ -123,11 +104,110 @@ describe('A form', () => {
   });
 });
 
+/** A body of which parts are sent only as the console reads them. */
+function body(parts: AsyncIterable<string> | Iterable<string>): {
+  readonly init: RequestInit;
+  readonly isRead: () => boolean;
+} {
+  let isRead = false;
+  async function* read(): AsyncGenerator<Uint8Array> {
+    isRead = true;
+    for await (const part of parts) yield Buffer.from(part);
+  }
+  const stream = ReadableStream.from(read());
+  return { init: { method: 'POST', body: stream, duplex: 'half' }, isRead: () => isRead };
+}
+
+describe('What is sent to a form', () => {
+  const path = `${BASE}/stock/import`;
+  const type = { Origin: ORIGIN, 'Content-Type': 'application/x-www-form-urlencoded' };
+
+  test.each<[string, number, Record<string, string>]>([
+    ['a stranger', 401, { Cookie: '', 'Content-Length': '9' }],
+    ['one who does not say how much comes', 411, {}],
+    ['one who sends more than there is room for', 413, { 'Content-Length': String(2 ** 30) }],
+    ['another page', 403, { Origin: 'https://evil.example', 'Content-Length': '9' }],
+  ])('by %s is not read', async (_, status, headers) => {
+    const { init, isRead } = body(['ticket=x']);
+    expect((await visitor.request(path, { ...type, ...headers }, init)).status).toBe(status);
+    expect(isRead()).toBe(false);
+  });
+
+  test('has so much room at a time, by however many it is sent', async () => {
+    const [half, sent] = [{ ...type, 'Content-Length': String(60 * 2 ** 20) }, Promise.withResolvers<string>()];
+    async function* slowly(): AsyncGenerator<string> {
+      yield await sent.promise;
+    }
+    const first = visitor.request(path, half, body(slowly()).init);
+    const second = body(['ticket=x']);
+    const answer = await visitor.request(path, half, second.init);
+    expect(answer.status).toBe(429);
+    expect(await answer.text()).toContain('send this one again when they are done.');
+    expect(second.isRead()).toBe(false);
+
+    sent.resolve('ticket=x');
+    expect((await first).status).toBe(409);
+    expect((await visitor.request(path, half, body(['ticket=x']).init)).status).toBe(409);
+  });
+
+  test('is refused where it cannot be read', async () => {
+    const headers = { ...type, 'Content-Type': 'multipart/form-data', 'Content-Length': '9' };
+    expect((await visitor.request(path, headers, body(['ticket=x']).init)).status).toBe(400);
+  });
+});
+
+test.each(
+  [
+    ['__proto__', 'toString', 'constructor', 'nothing'].map((sort) => `/keys?sort=${sort}`),
+    ['/keys?page=Infinity', '/keys?__proto__=x', '/keys?order=__proto__&plan=constructor'],
+  ].flat(),
+)('%s is the list of keys', async (path) => {
+  await visitor.create('acme');
+  const answer = await visitor.get(path);
+
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toContain('Search');
+});
+
+test.each(['DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
+  '%s is refused on a page that says what is answered',
+  async (method) => {
+    const answer = await visitor.request(`${BASE}/keys`, { Origin: ORIGIN, 'Content-Length': '9' }, { method });
+
+    expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD, POST']);
+    expect(await answer.text()).toContain(`The console answers to no ${method}. Nothing was done.`);
+  },
+);
+
+test.each([
+  ['its page', `${ORIGIN}${BASE}/keys/new?a=b`, `${ORIGIN}${BASE}/keys/new?a=b`],
+  ['nothing that is nonsense', 'nonsense', undefined],
+  ['no other page', 'http://evil.example/x', undefined],
+  ['no script', 'javascript:alert(1)', undefined],
+])('A form that was sent already leads back to %s', async (_, referer, link) => {
+  const answer = await visitor.post('/keys/new', { ticket: 'x' }, { Referer: referer });
+
+  expect(answer.status).toBe(409);
+  expect(/<a href="([^"]*)">Back</.exec(await answer.text())?.[1]).toBe(link);
+});
+
+test('A key whose name cannot be typed is revoked by its name as it is shown', async () => {
+  const key = aKey({ keyId: 'odd', name: ' A\u202eB  C\u001b ', revision: 1 });
+  await world.issue(key, 'free');
+  const shown = String.raw`A\u202eB  C\u001b`;
+  expect(await (await visitor.get('/keys/odd')).text()).toContain(shown);
+
+  const revoke = async (name: string) =>
+    visitor.post('/keys/odd/revoke', { name, ticket: await visitor.ticket('/keys/odd', '/keys/odd/revoke') });
+  expect((await revoke('A')).status).toBe(422);
+  expect((await revoke(shown.replace('  ', ' '))).headers.get('Location')).toMatch(/^\/the-base\/keys\?done=/);
+});
+
 test('Every answer forbids scripts and styles in place, frames, and keeping it', async () => {
-  for (const path of ['/keys', '/console.js', '/nowhere', '/keys/nobody']) {
-    const { headers } = await visitor.get(path);
+  for (const path of [`${BASE}/keys`, '/console.js', `${BASE}/nowhere`, `${BASE}/keys/nobody`, LINK]) {
+    const { headers } = await visitor.request(path);
     expect(headers.get('Content-Security-Policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
     );
     expect(Object.fromEntries(headers)).toMatchObject({
       'cache-control': 'no-store',
@@ -135,7 +215,7 @@ test('Every answer forbids scripts and styles in place, frames, and keeping it',
       'x-frame-options': 'DENY',
       'referrer-policy': 'same-origin',
     });
-    expect((await new Visitor().get(path)).headers.get('Cache-Control')).toBe('no-store');
+    expect((await new Visitor(world.target).request(path)).headers.get('Cache-Control')).toBe('no-store');
   }
 });
 

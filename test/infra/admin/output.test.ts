@@ -1,10 +1,14 @@
 import { stripVTControlCharacters } from 'node:util';
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { awsReason, reasonOf } from '../../../infra/admin/admin-error.ts';
+import { AdminError, awsReason, failureText, reasonOf } from '../../../infra/admin/admin-error.ts';
+import { keyTable } from '../../../infra/admin/commands/key-texts.ts';
+import { report } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
 import { bar, colour, usageChart } from '../../../infra/admin/commands/usage-command.ts';
+import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { number, percent, time } from '../../../infra/admin/words.ts';
+import { aKey } from '../../support/tables.ts';
 
 describe('A table', () => {
   const { isTTY, columns } = process.stdout;
@@ -40,10 +44,42 @@ describe('A table', () => {
     expect(drawn.split('\n').map((line) => line.trimEnd())).toEqual(lines);
   });
 
+  test('is drawn of names with more words than a function takes arguments', () => {
+    Object.assign(process.stdout, { isTTY: true, columns: 1 });
+    const names = Array.from({ length: 10_000 }, () => ['x '.repeat(20)]);
+    expect(() => table(['name'], names)).not.toThrow();
+  });
+
   test('has the right edges of its numbers below each other', () => {
     Object.assign(process.stdout, { isTTY: true, columns: 80 });
     expect(stripVTControlCharacters(table(['n', 'x'], [['7', 'a']], [0])).split('\n')).toEqual(['n  x  ', '7  a  ']);
     expect(stripVTControlCharacters(table(['used', 'x'], [['7', 'a']], [0]))).toContain('   7  a');
+  });
+});
+
+describe('Text of others has nothing that a terminal acts on: it is shown', () => {
+  const { isTTY, columns } = process.stdout;
+  afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
+
+  const name = 'a\u001b[2J\u001b[31m\tb\nc\r\u007f\u009b\u202e\u2066\u2028d';
+  const shown = String.raw`a\u001b[2J\u001b[31m\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`;
+  const view = keyView(aKey({ name }));
+
+  test.each([
+    ['in the one column of a pipe', undefined, `\t${shown}\t`],
+    ['in a table', 250, `  ${shown}  `],
+    ['in a list', 100, `name             ${shown}\n`],
+  ])('%s', (_, width, text) => {
+    Object.assign(process.stdout, { isTTY: width !== undefined, columns: width });
+    const printed = report([view], keyTable).text.replaceAll(/\p{Cc}\[\d+m/gu, '');
+    expect(printed).toContain(text);
+    expect(printed).not.toMatch(/(?![\n\t])[\p{Cc}\p{Zl}\p{Bidi_Control}]/u);
+  });
+
+  test('in a failure, of which each line is its own', () => {
+    expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
+    const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
+    expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);
   });
 });
 

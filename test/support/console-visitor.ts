@@ -1,0 +1,53 @@
+import type { Hono } from 'hono';
+import { createConsole } from '../../infra/admin/console/console-app.ts';
+import type { Target } from '../../infra/admin/target.ts';
+
+export const ORIGIN = 'http://127.0.0.1:4000';
+export const BASE = '/the-base';
+const TOKEN = 'the-token';
+export const LINK = `${BASE}/?token=${TOKEN}`;
+
+/** An admin's browser, as far as the console can tell. */
+export class Visitor {
+  readonly #app: Hono;
+  readonly #headers: Record<string, string> = { Host: '127.0.0.1:4000', 'Sec-Fetch-Site': 'same-origin' };
+
+  /** How often it was let in by the token. */
+  entered = 0;
+
+  constructor(target: Target) {
+    this.#app = createConsole(target, ORIGIN, { base: BASE, token: TOKEN }, () => (this.entered += 1));
+  }
+
+  request(address: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}): Promise<Response> {
+    const all = Object.entries({ ...this.#headers, ...headers }).filter(([, value]) => value !== '');
+    return Promise.resolve(this.#app.request(ORIGIN + address, { ...init, headers: Object.fromEntries(all) }));
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return this.request(BASE + path, headers);
+  }
+
+  async letIn(): Promise<this> {
+    const answer = await this.request(LINK, { 'Sec-Fetch-Site': 'none' });
+    this.#headers['Cookie'] = answer.headers.get('Set-Cookie')?.split(';')[0] ?? '';
+    return this;
+  }
+
+  post(path: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) {
+    const form = new URLSearchParams(fields).toString();
+    const type = 'application/x-www-form-urlencoded';
+    const always = { Origin: ORIGIN, 'Content-Type': type, 'Content-Length': String(form.length) };
+    return this.request(BASE + path, { ...always, ...headers }, { method: 'POST', body: form });
+  }
+
+  /** The ticket of the form on a page that is sent to a path. */
+  async ticket(page: string, path = page): Promise<string> {
+    const text = await (await this.get(page)).text();
+    return new RegExp(`action="${BASE}${path}"[^]*?name="ticket" value="([^"]+)"`).exec(text)?.[1] ?? '';
+  }
+
+  async create(name: string): Promise<Response> {
+    return this.post('/keys/new', { name, plan: 'free', ticket: await this.ticket('/keys/new') });
+  }
+}
