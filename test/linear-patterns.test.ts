@@ -26,7 +26,8 @@ function patternsIn(all: readonly string[]): Found {
         const { pattern: source, flags } = node;
         found.patterns.set(`/${source}/${flags}`, { source, flags, file });
       }
-      if (node?.type === 'NewExpression' && node.callee.value === 'RegExp') found.made.push(file);
+      const isCall = node?.type === 'NewExpression' || node?.type === 'CallExpression';
+      if (isCall && node.callee.value === 'RegExp') found.made.push(file);
       return node;
     });
   }

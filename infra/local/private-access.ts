@@ -40,7 +40,8 @@ export function refusalOf({ headers, socket }: Caller, access: PrivateAccess): s
 
 /**
  * Whether a `Host` is a name that only this host can have, with or without a port. A web page of any other could be one
- * from elsewhere, whose name was made to resolve to this machine. An address is never resolved.
+ * from elsewhere, whose name was made to resolve to this machine. An address is never resolved, nor is a name that ends in
+ * `.localhost` by anyone else (RFC 6761 §6.3).
  *
  * @param listensAs name or address that the host was told to listen on
  */
@@ -49,7 +50,7 @@ export function isOwnName(host: string, listensAs: string): boolean {
   const machine = hostname().toLowerCase();
   const [label] = machine.split('.', 1);
   const names = ['localhost', machine, `${label}`, `${label}.local`, listensAs.toLowerCase()];
-  return names.includes(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
+  return names.includes(name) || name.endsWith('.localhost') || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
 /** Whether a name or address is one that only this machine reaches. */

@@ -54,7 +54,10 @@ export function pageFiles({ serverUrl, environment, demoKey }: PageOptions): Pag
   ]);
 }
 
-const readLicense = (): string => scalarLicense(scalarFolder);
+let license: string | undefined;
+
+/** Made once: it reads all of Scalar's source maps. */
+const readLicense = (): string => (license ??= scalarLicense(scalarFolder));
 
 function rendered(path: string, render: () => string): [string, PageFile] {
   return [path, { contentType: contentTypeOf(path), immutable: false, read: () => Buffer.from(render()) }];

@@ -45,7 +45,7 @@ export function listHandler<Entry, Status extends string>(list: List<Entry, Stat
     const query = parseListQuery(event, list.status);
     const isPaged = query.limit !== undefined || query.cursor !== undefined;
     const reply = isPaged ? await onePage(event, list, query) : await wholeList(event, list, query);
-    return compressed(event, reply);
+    return compressed(event, reply, list.leastPace);
   }, stabilityHeader(list.operation));
 }
 
@@ -102,13 +102,13 @@ async function wholeList<Entry, Status extends string>(
  * Hands parts on, and cuts off a reader that takes less than the least pace. The time between two parts is the store's,
  * and does not count. What was taken faster gives no time for later: the next bytes have all of theirs, and no more.
  */
-function pacedBy({ bytes, withinMs }: LeastPace, cutOff: (error: Error) => void) {
+function pacedBy(leastPace: LeastPace, cutOff: (error: Error) => void) {
+  const { bytes, withinMs } = leastPace;
   let taken = 0;
   let waitedMs = 0;
-  const tooSlow = `The reader was too slow: it took less than ${bytes} bytes in ${withinMs} ms`;
   return function* (part: string): Generator<string> {
     const handedOnAt = performance.now();
-    const timer = setTimeout(() => cutOff(new Error(tooSlow)), withinMs - waitedMs);
+    const timer = setTimeout(() => cutOff(tooSlow(leastPace)), withinMs - waitedMs);
     try {
       yield part;
     } finally {
@@ -120,8 +120,18 @@ function pacedBy({ bytes, withinMs }: LeastPace, cutOff: (error: Error) => void)
   };
 }
 
-/** API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. */
-function compressed(event: APIGatewayProxyEvent, reply: Reply<string | Readable>): Reply<string | Readable> {
+const tooSlow = ({ bytes, withinMs }: LeastPace): Error =>
+  new Error(`The reader was too slow: it took less than ${bytes} bytes in ${withinMs} ms`);
+
+/**
+ * API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. What is left in the
+ * compressor once it has all has the time of the least pace: nothing else looks at the reader then.
+ */
+function compressed(
+  event: APIGatewayProxyEvent,
+  reply: Reply<string | Readable>,
+  leastPace = LEAST_PACE,
+): Reply<string | Readable> {
   const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
   const accepted = { headers: { 'accept-encoding': headerValues(event, 'Accept-Encoding').join(', ') } };
   if (new Negotiator(accepted).encoding(['gzip', 'identity']) !== 'gzip' || reply.status === 304)
@@ -130,7 +140,12 @@ function compressed(event: APIGatewayProxyEvent, reply: Reply<string | Readable>
   // Nothing but the first entries has been read yet, and nobody wants the rest.
   if (event.httpMethod === 'HEAD') return { ...reply, headers: gzipped };
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
+  const source = typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body;
+  source.once('end', () => {
+    const timer = setTimeout(() => gzip.destroy(tooSlow(leastPace)), leastPace.withinMs);
+    gzip.once('close', () => clearTimeout(timer));
+  });
   // An error of either stream destroys the other, where its reader gets it.
-  pipeline(typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body, gzip, () => undefined);
+  pipeline(source, gzip, () => undefined);
   return { ...reply, headers: gzipped, body: gzip };
 }

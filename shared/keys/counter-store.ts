@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers, isThrottled, tryAgain } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
-import { type CountedIn, SUSPENSION_MS, UNTIL_RESUMED } from './verdict.ts';
+import { type CountedIn, latestSuspension, SUSPENSION_MS, UNTIL_RESUMED } from './verdict.ts';
 import { firstMinuteOfDay, type Minute } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */
@@ -38,7 +38,8 @@ interface ConditionalUpdate {
 }
 
 const IS_GOOD =
-  'enabled = :true AND revoked = :false AND suspendedUntil <= :now AND attribute_not_exists(replacedBy) ' +
+  'enabled = :true AND revoked = :false AND attribute_not_exists(replacedBy) ' +
+  'AND (suspendedUntil <= :now OR (suspendedByAdmin = :false AND suspendedUntil > :latestSuspension)) ' +
   'AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
 
 /**
@@ -89,10 +90,15 @@ export class CounterStore {
   async suspendIfRefusedTooOften(key: KeyRecord, time: RequestTime): Promise<KeyRecord> {
     if (key.minuteRefused < key.perMinute) return key;
     const { now } = time;
-    const write = await this.#updateIf(key.keyHash, time, {
+    const suspending = this.#updateIf(key.keyHash, time, {
       update: 'SET suspendedUntil = :until, suspendedByAdmin = :false',
       conditions: ['currentMinute = :minute', 'minuteRefused >= perMinute'],
       values: { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
+    });
+    const write = await suspending.catch((error: unknown) => {
+      if (!isThrottled(error)) throw error;
+      // This refusal is counted. The next one suspends the key.
+      return { done: true, key } as const;
     });
     if (write.done) return write.key;
     // Another request may have suspended it just before. Otherwise this one was refused as it was counted.
@@ -110,7 +116,13 @@ export class CounterStore {
       Key: { keyHash },
       UpdateExpression: update,
       ConditionExpression: [IS_GOOD, ...conditions].join(' AND '),
-      ExpressionAttributeValues: { ...values, ':true': true, ':false': false, ':now': now },
+      ExpressionAttributeValues: {
+        ...values,
+        ':true': true,
+        ':false': false,
+        ':now': now,
+        ':latestSuspension': latestSuspension(now),
+      },
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });

@@ -79,9 +79,11 @@ export class Limiter {
   /** Makes the same call on a key that there never is, which changes nothing. @throws what a request would fail with */
   async check(): Promise<void> {
     const now = Date.now();
-    await this.#counters.countAdmitted(NO_KEY, { minute: minuteOf(now) }, ONE, {
-      now,
-      tryUntil: now + LAST_TRY_AFTER_MS,
+    const time = { now, tryUntil: now + LAST_TRY_AFTER_MS };
+    const call = () => this.#counters.countAdmitted(NO_KEY, { minute: minuteOf(now) }, ONE, time);
+    await call().catch((error: unknown) => {
+      if (!isConnectionGone(error)) throw error;
+      return call();
     });
   }
 
@@ -131,6 +133,7 @@ export class Limiter {
     const { expiresAt = Infinity } = key ?? {};
     const from = Math.max(now - LEASE_MS, expiresAt <= now ? expiresAt : 0);
     putLast(this.#denials, presented, { from, until: now + LEASE_MS });
+    this.#remembered.delete(presented);
     return DENIED;
   }
 

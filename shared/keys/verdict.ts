@@ -71,22 +71,21 @@ export function nextStep(key: KeyRecord | undefined, now: number, clock: number)
   if (!key?.enabled || key.revoked || key.suspendedUntil >= UNTIL_RESUMED) return { kind: 'deny' };
   if (key.expiresAt !== undefined && key.expiresAt <= now) return { kind: 'deny' };
   if (key.replacedBy !== undefined) return { kind: 'follow', keyHash: key.replacedBy };
-  if (key.suspendedUntil > now) return { kind: 'refuseSuspended' };
+  if (isSuspended(key, now)) return { kind: 'refuseSuspended' };
   return countingStep(key, now, clock);
 }
 
 /** Whether a good key has room for a request, and in which window it is counted. */
 export function countingStep(key: KeyRecord, now: number, clock: number): CountingStep {
   // Neither the gateway's clock alone nor this one can make a key forget what it has used.
-  if (key.currentMinute > minuteOf(Math.max(now, clock) + MOST_AHEAD_MS)) {
-    const window = { minute: minuteOf(now), starts: 'day', insteadOf: key.currentMinute } as const;
-    return { kind: 'countAdmitted', window };
-  }
-  const minute = Math.max(minuteOf(now), key.currentMinute);
-  if (!isSameDay(key.currentMinute, minute)) return { kind: 'countAdmitted', window: { minute, starts: 'day' } };
+  const isMisdated = key.currentMinute > minuteOf(Math.max(now, clock) + MOST_AHEAD_MS);
+  const minute = isMisdated ? minuteOf(now) : Math.max(minuteOf(now), key.currentMinute);
+  const instead = isMisdated && { insteadOf: key.currentMinute };
+  if (!isSameDay(key.currentMinute, minute))
+    return { kind: 'countAdmitted', window: { minute, starts: 'day', ...instead } };
   const isUsedUp = key.dayUsed >= key.perDay;
-  if (key.currentMinute < minute) {
-    return { kind: isUsedUp ? 'countRefused' : 'countAdmitted', window: { minute, starts: 'minute' } };
+  if (key.currentMinute !== minute) {
+    return { kind: isUsedUp ? 'countRefused' : 'countAdmitted', window: { minute, starts: 'minute', ...instead } };
   }
   const isRefused = isUsedUp || key.minuteUsed >= key.perMinute;
   return { kind: isRefused ? 'countRefused' : 'countAdmitted', window: { minute } };
@@ -94,9 +93,15 @@ export function countingStep(key: KeyRecord, now: number, clock: number): Counti
 
 /** The refusal of a request, from the key after it was counted. @param now Unix milliseconds */
 export function refusal(key: KeyRecord, now: number): Refusal {
-  if (key.suspendedUntil > now) return { kind: 'refused', key: asOf(key, now), reason: 'suspended' };
+  if (isSuspended(key, now)) return { kind: 'refused', key: asOf(key, now), reason: 'suspended' };
   return { kind: 'refused', key, reason: key.dayUsed >= key.perDay ? 'day' : 'minute' };
 }
+
+/** Suspensions of the limiter that end later were set by a clock that was wrong. @param now Unix milliseconds */
+export const latestSuspension = (now: number): number => now + SUSPENSION_MS + MOST_AHEAD_MS;
+
+const isSuspended = ({ suspendedUntil, suspendedByAdmin }: KeyRecord, now: number): boolean =>
+  suspendedUntil > now && (suspendedByAdmin || suspendedUntil <= latestSuspension(now));
 
 /** A key as its counters are at a time: those of a minute, or a day, that is over count for nothing. */
 function asOf(key: KeyRecord, now: number): KeyRecord {

@@ -1,9 +1,11 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import Negotiator from 'negotiator';
 import { inventoryUpdateSchema, petStatusSchema } from '../../shared/contract/inventory.ts';
 import { parseJsonBody } from '../../shared/http/json-body.ts';
 import { withEntityTag } from '../../shared/http/entity-tags.ts';
 import { decodeCursor, parseListQuery } from '../../shared/http/list-query.ts';
-import { bearerToken, parsePetId } from '../../shared/http/request.ts';
+import { bearerToken, headerValues, parsePetId } from '../../shared/http/request.ts';
+import { allowedOrigin } from '../../shared/http/response-headers.ts';
 import { expectedVersions, idempotentRequest } from '../../shared/http/update-headers.ts';
 import { isPlausibleApiKey } from '../../shared/keys/api-key.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
@@ -62,6 +64,16 @@ const parsers: Readonly<Record<string, Parser>> = {
     parse: (event) => withEntityTag(event, { status: 200, body: '[]' }),
     worst: [many('"",'), many('W/"')],
   },
+  'Accept-Encoding': {
+    event: header('Accept-Encoding'),
+    parse: (event) =>
+      new Negotiator({ headers: { 'accept-encoding': headerValues(event, 'Accept-Encoding').join(', ') } }).encoding([
+        'gzip',
+        'identity',
+      ]),
+    worst: [many('gzip;q=0.1,'), many('*;q=,'), many(',')],
+  },
+  Origin: { event: header('Origin'), parse: allowedOrigin, worst: [many('/')] },
   'Idempotency-Key': {
     event: header('Idempotency-Key'),
     parse: (event) => idempotentRequest(event, {}),

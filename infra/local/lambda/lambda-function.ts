@@ -130,10 +130,10 @@ export class LambdaFunction {
   #givingWay(take: ChunkTaker, turn: Turn, environment: ExecutionEnvironment): ChunkTaker {
     turn.cutOff = () => environment.cutOff('The response is not read', 'Host.ReaderStalled');
     const wait = async (reading: Promise<void>): Promise<void> => {
-      const timer = setTimeout(() => this.#turns.setAside(turn), STALLED_MS);
+      const timer = setInterval(() => this.#turns.setAside(turn), STALLED_MS);
       await reading;
-      clearTimeout(timer);
-      if (this.#turns.isSetAside(turn)) await this.#turns.run(turn);
+      clearInterval(timer);
+      this.#turns.goOn(turn);
     };
     return (chunk) => {
       const reading = take(chunk);

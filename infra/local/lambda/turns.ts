@@ -6,15 +6,18 @@ const MAX_RUNNING_OF_CLIENT = MAX_RUNNING - 1;
 
 /** How many may wait for the readers of their responses beside these. */
 const MAX_WAITING = 8;
+/** A reader that takes nothing for so long may be cut off to make room for another, in milliseconds. */
+const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Who of a function's invocations may run. One whose response is not read gives its turn to another and waits beside.
- * Where too many wait so, one of the client with the most is cut off: that which has waited longest.
+ * Who of a function's invocations may run. One whose response is not read gives its turn to another and waits beside; once
+ * it is read again, it goes on at once. Where too many wait, one of the client with the most is cut off: that which has
+ * waited longest, and for some time.
  */
 export class Turns {
-  /** In the order in which they came, or began to wait. */
   readonly #running = new Set<Turn>();
-  readonly #waiting = new Set<Turn>();
+  /** With the times since when, by the process's clock; the longest first. */
+  readonly #waiting = new Map<Turn, number>();
   readonly #queue: { readonly turn: Turn; readonly start: () => void }[] = [];
 
   /** Waits until a turn may run, in the order of arrival as far as the client has not too many. */
@@ -23,19 +26,19 @@ export class Turns {
       this.#queue.push({ turn, start });
       this.#startNext();
     });
-    this.#waiting.delete(turn);
   }
 
-  /** Lets others run while this one waits for its reader. */
+  /** Lets others run while this one waits for its reader, if there is room for one more that waits. */
   setAside(turn: Turn): void {
-    if (!this.#running.delete(turn)) return;
-    this.#waiting.add(turn);
+    if (!this.#running.has(turn) || (this.#waiting.size >= MAX_WAITING && !this.#cutOffOne())) return;
+    this.#running.delete(turn);
+    this.#waiting.set(turn, performance.now());
     this.#startNext();
-    if (this.#waiting.size > MAX_WAITING) this.#cutOffOne();
   }
 
-  isSetAside(turn: Turn): boolean {
-    return this.#waiting.has(turn);
+  /** Its reader has come back. */
+  goOn(turn: Turn): void {
+    if (this.#waiting.delete(turn)) this.#running.add(turn);
   }
 
   end(turn: Turn): void {
@@ -65,12 +68,14 @@ export class Turns {
     return [...this.#running].filter((turn) => turn.client === client).length < MAX_RUNNING_OF_CLIENT;
   }
 
-  #cutOffOne(): void {
-    const groups = [...Map.groupBy(this.#waiting, ({ client }) => client).values()];
+  /** @returns whether there was one that may be cut off */
+  #cutOffOne(): boolean {
+    const groups = [...Map.groupBy(this.#waiting.keys(), ({ client }) => client).values()];
     const [turn] = groups.toSorted((one, other) => other.length - one.length)[0] ?? [];
-    if (!turn) return;
+    if (!turn || performance.now() - (this.#waiting.get(turn) ?? 0) < LONGEST_WAIT_MS) return false;
     this.#waiting.delete(turn);
     turn.cutOff();
+    return true;
   }
 }
 

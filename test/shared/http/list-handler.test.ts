@@ -190,6 +190,18 @@ describe.each([
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
 
+  test('is cut off for a reader that stops where all but the end is on its way', async () => {
+    // More than all streams together hold, or compressed, what they hold when the store has no more.
+    const list = new PagedList(...Array.from({ length: 28 }, () => 2_000));
+    const leastPace = { bytes: 1, withinMs: 100 };
+    const answer = await answerOf(list, { headers, leastPace }, async ({ chunks }) => {
+      if (chunks.length > 0) await new Promise(() => undefined);
+    });
+
+    expect(answer.failure).toEqual(new Error('The reader was too slow: it took less than 1 bytes in 100 ms'));
+    expect(isJson(textOf(answer))).toBe(false);
+  });
+
   test('is not cut off for a reader that keeps the pace, however long the list', async () => {
     const list = new PagedList(...Array.from({ length: 120 }, () => 2_000));
     const begun = performance.now();
