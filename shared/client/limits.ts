@@ -17,15 +17,14 @@ export interface Limits extends LimitWindow {
 /**
  * Reads `X-RateLimit-*`, `RateLimit-Policy` and `RateLimit` (IETF draft "RateLimit header fields for HTTP").
  *
- * @returns undefined where the answer has no limit headers, because something on the way has answered; or says that they
- *   are unknown, with 0 for all, because the gateway refused the request before it had looked at the key
+ * @returns undefined where the answer has no limit headers, because something on the way has answered
  */
 export function readLimits(headers: Headers, now = Date.now()): Limits | undefined {
   const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => {
     const text = headers.get(`X-RateLimit-${name}`) ?? '';
     return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   });
-  if (limit === undefined || remaining === undefined || reset === undefined || reset === 0) return undefined;
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
   const window = (name: string): LimitWindow | undefined => {
     const quota = parameter(headers.get('RateLimit-Policy'), name, 'q');
     const left = parameter(headers.get('RateLimit'), name, 'r');

@@ -52,7 +52,9 @@ export class RetryAndLimits {
 
   async #send(request: Request, body: string | null, settings: ClientSettings): Promise<Response> {
     const response = await fetchWhole(request, body, settings);
-    const limits = readLimits(response.headers);
+    const seen = readLimits(response.headers);
+    // All are 0 where the gateway refused the request before it had looked at the key: then they are unknown.
+    const limits = seen?.reset.getTime() === 0 ? undefined : seen;
     this.limits = limits ?? this.limits;
     this.#room = Math.max(1, Math.min(settings.maxConcurrent, limits?.remaining ?? Infinity));
     if (response.ok) return response;

@@ -98,7 +98,7 @@ test('429 TOO_MANY_REQUESTS from the gateway’s own throttle, where a record ha
 });
 
 test('429 TOO_MANY_REQUESTS for refusals beyond a hundred a second', async () => {
-  const key = await issueKey(host, { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000 });
+  const key = await issueKey(host, { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true });
   const answers = await listAtOnce(key, 280);
 
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
