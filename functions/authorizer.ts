@@ -5,18 +5,12 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
-import {
-  authorizerMetrics,
-  contextOf,
-  unavailableContext,
-  UNCOUNTED,
-  usageIdentifier,
-} from '../shared/http/authorizer-context.ts';
+import { authorizerMetrics, contextOf, unavailableContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { allowedOrigin } from '../shared/http/response-headers.ts';
 import { bearerToken, headerValues, requestTime } from '../shared/http/request.ts';
 import { logError } from '../shared/log.ts';
-import { hashApiKey, isPlausibleApiKey } from '../shared/keys/api-key.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
+import { parseToken } from '../shared/keys/token.ts';
 import { requestLog, takeColdStarts } from '../shared/request-log.ts';
 
 /** One try: the SDK repeating a write that did arrive would count a request twice. */
@@ -37,19 +31,19 @@ export const handler = withHealthCheck(check, authorize);
 
 async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const now = requestTime(event);
-  const token = bearerToken(event);
-  if (token === undefined) return denied(event, 'API_KEY_MISSING', now);
-  if (!isPlausibleApiKey(token)) return denied(event, 'API_KEY_INVALID', now);
+  const text = bearerToken(event);
+  if (text === undefined) return denied(event, 'API_KEY_MISSING', now);
+  const token = parseToken(text);
+  if (!token) return denied(event, 'API_KEY_INVALID', now);
 
   try {
-    const keyHash = hashApiKey(token);
-    const verdict = await limiter.admit(keyHash, now);
+    const verdict = await limiter.admit(token, now);
     if (verdict.kind === 'denied') return denied(event, 'API_KEY_INVALID', now);
     const { key } = verdict;
-    const meteredAs =
-      verdict.kind === 'admitted' ? usageIdentifier(key, { token, keyHash }, interimKey, now) : overflowKey;
+    const isInterim = now < key.interimUntil;
+    const meteredAs = verdict.kind !== 'admitted' ? overflowKey : isInterim ? interimKey : token.usageIdentifier;
     const metrics = authorizerMetrics(takeColdStarts(), key.plan);
-    const context = { ...contextOf(verdict, now), ...originContext(event), ...metrics };
+    const context = { ...contextOf(verdict, token.hash, now), ...originContext(event), ...metrics };
     return allow(event.methodArn, key.keyId, meteredAs, context);
   } catch (error) {
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { apiKeyFrom } from '../shared/keys/api-key.ts';
+import { tokenFrom } from '../shared/keys/token.ts';
 import { type Limits, type PlanId, plans } from '../shared/keys/plans.ts';
 
 /** What the demo customer of the Enterprise plan has agreed. */
@@ -11,7 +11,7 @@ const ENTERPRISE_DEMO_LIMITS: Limits = { perMinute: 60_000, perDay: 10_000_000 }
  */
 export function demoKey(plan: PlanId): string {
   const digest = createHash('sha256').update(`demo key of the ${plan} plan`).digest('hex');
-  return apiKeyFrom(`Demo${plan}`.padEnd(40, digest));
+  return tokenFrom(`Demo${plan}`.padEnd(40, digest));
 }
 
 export function limitsOfDemoKey(plan: PlanId): Limits {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
+import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../shared/keys/plans.ts';
 import { type StageName, stages } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
@@ -8,7 +9,6 @@ import { number } from './words.ts';
 
 // What admins type, checked by the same rules in the command and in the console. Parsers throw InvalidArgumentError.
 
-const MAX_NAME_LENGTH = 100;
 /** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
 const MAX_PER_MINUTE = 1_000_000_000;
 const MAX_PER_DAY = 2_147_483_647 - MAX_PER_MINUTE;
@@ -26,8 +26,15 @@ export const parsePerDay = wholeNumberUpTo(MAX_PER_DAY);
 
 export function parseName(text: string): string {
   const name = text.trim();
-  if (name !== '' && name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_LENGTH} characters, without control characters.`);
+  if (name !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
+  throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_BYTES} bytes of text, without control characters.`);
+}
+
+/** What a token of a key is called. */
+export function parseLabel(text: string): string {
+  const label = text.trim();
+  if (label !== '' && Buffer.byteLength(label) <= MAX_LABEL_BYTES && !/[\p{Cc}\s]/u.test(label)) return label;
+  throw new InvalidArgumentError(`It must be 1 to ${MAX_LABEL_BYTES} bytes of text, without spaces.`);
 }
 
 /** A length of time such as `24h`, in milliseconds. */

@@ -25,6 +25,8 @@ export interface Notices {
   readonly throttled: () => void;
   /** A record of the keys table is left out of the result. */
   readonly unreadable: (error: UnreadableRecordError) => void;
+  /** What is left to do after a command that is done, in words for an admin. */
+  readonly incomplete: (message: string) => void;
 }
 
 /** The service that an operation works on. */

@@ -1,6 +1,6 @@
 import { BadRequestException, GetUsageCommand, NotFoundException } from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../shared/key-registry/customer-plan.ts';
-import { findKey, predecessorsOf } from './keys/find-key.ts';
+import { findKey } from './keys/find-key.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import type { Target } from './target.ts';
 
@@ -12,23 +12,16 @@ export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> 
 
 const DAY_MS = 86_400_000;
 
-/**
- * Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway has metered,
- * those of the keys that were rotated to this one included.
- */
+/** Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway has metered. */
 export async function dailyUsage(target: Target, id: string, dayCount: number): Promise<Usage> {
   const now = Date.now();
-  const { record, usagePlan } = await findKey(target, id);
+  const { record } = await findKey(target, id);
   const dates = Array.from({ length: dayCount }, (_, index) => dateText(now - (dayCount - 1 - index) * DAY_MS));
   const requests = dates.map(() => 0);
-  const { plans } = await customerPlans(target.gateway, target.apiStage);
-  // A key may have been on other plans before; on those of other customers it was not.
-  const candidates = plans.filter((plan) => !plan.isOwn || plan.usagePlanId === usagePlan?.usagePlanId);
-  for (const { keyId } of [record, ...(await predecessorsOf(target, record))]) {
-    for (const { usagePlanId } of candidates) {
-      const metered = await meteredRequests(target, usagePlanId, keyId, dates);
-      metered.forEach((count, day) => (requests[day] = (requests[day] ?? 0) + count));
-    }
+  // It may have been on other plans before.
+  for (const { usagePlanId } of (await customerPlans(target.gateway, target.apiStage)).plans) {
+    const metered = await meteredRequests(target, usagePlanId, id, dates);
+    metered.forEach((count, day) => (requests[day] = (requests[day] ?? 0) + count));
   }
   const { name, plan, perDay, usedToday } = keyView(record, now);
   const days = dates.map((date, day) => ({ date, requests: requests[day] ?? 0 }));
@@ -66,14 +59,11 @@ export interface Closeness extends Pick<
 
 /** Keys by how close they are to their limits, the closest first; those that were not used today are left out. */
 export function closest(views: readonly KeyView[]): Closeness[] {
-  return (
-    views
-      // A rotated key has none: they count on the key that replaced it.
-      .filter(({ usedToday }) => usedToday > 0)
-      .map(({ id, name, plan, usedThisMinute, perMinute, usedToday, perDay }) => {
-        const used = Math.max(usedThisMinute / perMinute, usedToday / perDay);
-        return { id, name, plan, usedThisMinute, perMinute, usedToday, perDay, used };
-      })
-      .toSorted((a, b) => b.used - a.used)
-  );
+  return views
+    .filter(({ usedToday }) => usedToday > 0)
+    .map(({ id, name, plan, usedThisMinute, perMinute, usedToday, perDay }) => {
+      const used = Math.max(usedThisMinute / perMinute, usedToday / perDay);
+      return { id, name, plan, usedThisMinute, perMinute, usedToday, perDay, used };
+    })
+    .toSorted((a, b) => b.used - a.used);
 }

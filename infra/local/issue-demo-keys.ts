@@ -1,9 +1,10 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { hashApiKey } from '../../shared/keys/api-key.ts';
+import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { type KeyIdentity, unusedCounters } from '../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { parseToken } from '../../shared/keys/token.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import type { GatewayRecords } from './gateway-records/gateway-records.ts';
 import type { UsagePlan } from './gateway-records/records.ts';
@@ -33,7 +34,7 @@ export async function issueDemoKeys(
     if (isIssued && !gatewayKey) continue;
     const usagePlan = templatePlanOf(records, plan);
     if (!isIssued && !usagePlan) throw new HostError(`The template has no usage plan ${plans[plan].title}`);
-    await putIfAbsent(client, keysTable, { ...identity, enabled: gatewayKey?.enabled ?? true });
+    await putIfAbsent(client, keysTable, { ...identity, enabled: gatewayKey?.enabled ?? true }, demoKey(plan));
     if (isIssued || !usagePlan) continue;
     // The gateway comes last: should the host be killed in between, the next start does it all again.
     putInGateway(records, identity, usagePlan);
@@ -49,25 +50,23 @@ export async function issueDemoKeys(
 
 function identityOf(plan: PlanId): KeyIdentity {
   return {
-    keyHash: hashApiKey(demoKey(plan)),
+    recordId: parseToken(demoKey(plan))?.recordId ?? '',
     keyId: `demo-${plan}`,
-    lineage: `demo-${plan}`,
     name: `Demo ${plans[plan].title}`,
     plan,
     ...limitsOfDemoKey(plan),
     enabled: true,
     // In whole seconds, as API Gateway tells it.
     createdAt: Math.floor(Date.now() / 1_000) * 1_000,
-    usageIdentifier: 'hash',
   };
 }
 
 function putInGateway(records: GatewayRecords, identity: KeyIdentity, usagePlan: UsagePlan): void {
-  const { keyId, keyHash, name, plan, perMinute, perDay, createdAt } = identity;
+  const { keyId, recordId, name, plan, perMinute, perDay, createdAt } = identity;
   const agreed = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
   records.putApiKey({
     id: keyId,
-    value: keyHash,
+    value: recordId,
     name,
     enabled: true,
     createdAt,
@@ -77,13 +76,19 @@ function putInGateway(records: GatewayRecords, identity: KeyIdentity, usagePlan:
   records.putOnPlan(usagePlan.id, keyId);
 }
 
-async function putIfAbsent(client: DynamoDBDocumentClient, TableName: string, identity: KeyIdentity): Promise<void> {
+async function putIfAbsent(
+  client: DynamoDBDocumentClient,
+  TableName: string,
+  identity: KeyIdentity,
+  token: string,
+): Promise<void> {
+  const tokens = tokenEntry(token, {}, identity.createdAt);
   try {
     await client.send(
       new PutCommand({
         TableName,
-        Item: { ...identity, ...unusedCounters, interimUntil: 0, revision: 1, revoked: false },
-        ConditionExpression: 'attribute_not_exists(keyHash)',
+        Item: { ...identity, ...unusedCounters, tokens, interimUntil: 0, revision: 1, revoked: false },
+        ConditionExpression: 'attribute_not_exists(recordId)',
       }),
     );
   } catch (error) {

@@ -39,7 +39,8 @@ export function errorResponses(
 ): Record<string, ResponseObject | ReferenceObject> {
   const statuses = [...byStatus([...errors, ...everyOperationErrors])].toSorted(([a], [b]) => a - b);
   const responses = statuses.map(([status, codes]) => {
-    if (gatewayStatuses.has(status)) return [status, { $ref: `#/components/responses/${nameOf(status)}` }];
+    const isShared = gatewayStatuses.has(status) && !codes.some((code) => errors.includes(code));
+    if (isShared) return [status, { $ref: `#/components/responses/${nameOf(status)}` }];
     const isOfFunction = codes.every((code) => errors.includes(code));
     return [status, isOfFunction ? errorResponse(status, codes, own) : errorResponse(status, codes, [], own)];
   });

@@ -33,7 +33,7 @@ export class InventoryStack extends Stack {
     const stage = restApi.deploymentStage;
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
     if (!firewall) acknowledgeNoFirewall(stage);
-    new UsagePlans(this, 'UsagePlans', stage);
+    new UsagePlans(this, 'UsagePlans', stage, settings.throttle);
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
 
     new ReleaseProof(this, 'Proof', { ...settings, functions: functions.all });

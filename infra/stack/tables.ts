@@ -25,8 +25,8 @@ const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER 
 const schemas: Readonly<Record<TableName, Schema>> = {
   /** Stock levels: one item per pet, in petId order. */
   stock: { partitionKey: string('storeId'), sortKey: number('petId') },
-  /** API keys with their limits and counters: one item per key, found by the SHA-256 of the key. */
-  keys: { partitionKey: string('keyHash'), timeToLiveAttribute: 'purgeAt' },
+  /** API keys with their limits and counters: one item per key, found by the handle of its tokens. */
+  keys: { partitionKey: string('recordId'), timeToLiveAttribute: 'purgeAt' },
   /** Records of the pets: one item per pet. */
   pets: { partitionKey: number('petId') },
   /** Orders: one item each, in the order of their ids. */

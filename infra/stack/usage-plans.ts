@@ -5,6 +5,7 @@ import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import type { ThrottleSettings } from '../stages.ts';
 
 /** Refused requests a second, of all keys together, that still reach a function for their exact answer. */
 const OVERFLOW_RATE = 100;
@@ -19,11 +20,13 @@ type InternalPlan = 'Overflow' | 'Interim';
 export class UsagePlans extends Construct {
   #previous: UsagePlan | undefined;
 
-  constructor(scope: Construct, id: string, stage: Stage) {
+  /** @param throttle of a method of the stage: a key with limits of its own may send as many requests as that */
+  constructor(scope: Construct, id: string, stage: Stage, throttle: ThrottleSettings) {
     super(scope, id);
+    const asWideAsStage = { throttle: { rateLimit: throttle.requestsPerSecond, burstLimit: throttle.burst } };
     for (const planId of planIds) {
       const { title, limits } = plans[planId];
-      this.#addPlan(title, planId, stage, limits === 'agreed' ? {} : guardOf(limits));
+      this.#addPlan(title, planId, stage, limits === 'agreed' ? asWideAsStage : guardOf(limits));
     }
     this.#addInternalPlan('Overflow', stage, {
       throttle: { rateLimit: OVERFLOW_RATE, burstLimit: 2 * OVERFLOW_RATE },
@@ -53,8 +56,8 @@ export class UsagePlans extends Construct {
 }
 
 /**
- * The key value of an internal plan: 64 hex digits, fixed per stack. Not a secret: the authorizer takes 64 hex digits
- * for a stored hash, never for a key.
+ * The key value of an internal plan: 64 hex digits, fixed per stack. Not a secret: the authorizer refuses 64 hex digits
+ * as a token.
  */
 export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
   return createHash('sha256')

@@ -214,6 +214,7 @@ export interface components {
         | 'API_KEY_MISSING'
         | 'API_KEY_INVALID'
         | 'FORBIDDEN'
+        | 'TOKEN_READ_ONLY'
         | 'PET_NOT_FOUND'
         | 'ROUTE_NOT_FOUND'
         | 'METHOD_NOT_ALLOWED'
@@ -243,7 +244,7 @@ export interface components {
      * @description `API_KEY_MISSING`, `API_KEY_INVALID`
      *
      *     - `API_KEY_MISSING`: The request has no Authorization header, has several, or has one of another form than Bearer \<API_KEY>. Add the header. A key in the query string or in another header is not looked at.
-     *     - `API_KEY_INVALID`: No such key was ever issued, its checksum does not fit (a typo), or it was disabled, revoked, rotated with its grace over, or has expired. Check the key letter by letter, or ask the admin of the store for a new one.
+     *     - `API_KEY_INVALID`: No such key was ever issued, its checksum does not fit (a typo), or it was disabled, revoked, ended, rotated with its grace over, or has expired. Check the key letter by letter, or ask the admin of the store for a new one.
      */
     readonly Unauthorized: {
       headers: {
@@ -1011,7 +1012,43 @@ export interface operations {
         };
       };
       readonly 401: components['responses']['Unauthorized'];
-      readonly 403: components['responses']['Forbidden'];
+      /**
+       * @description `TOKEN_READ_ONLY`, `FORBIDDEN`
+       *
+       *     - `TOKEN_READ_ONLY`: The API key was made to read only, and the operation changes something. Use a key that may change things, or ask the admin of the store for one.
+       *     - `FORBIDDEN`: The firewall in front of the service took the request for an attack, or its address for a flood. Slow down, and check the request for patterns that look like an attack.
+       */
+      readonly 403: {
+        headers: {
+          readonly 'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          readonly 'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          readonly 'X-RateLimit-Reset': components['headers']['X-RateLimit-Reset'];
+          readonly 'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          readonly RateLimit: components['headers']['RateLimit'];
+          readonly 'Access-Control-Allow-Origin': components['headers']['Access-Control-Allow-Origin'];
+          readonly 'Access-Control-Expose-Headers': components['headers']['Access-Control-Expose-Headers'];
+          readonly 'x-amzn-RequestId': components['headers']['x-amzn-RequestId'];
+          readonly 'x-amz-apigw-id': components['headers']['x-amz-apigw-id'];
+          readonly 'X-Amzn-Trace-Id': components['headers']['X-Amzn-Trace-Id'];
+          readonly 'Cache-Control': components['headers']['Cache-Control'];
+          readonly 'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          readonly 'Strict-Transport-Security': components['headers']['Strict-Transport-Security'];
+          /**
+           * @description The stability mark of the operation
+           * @example experimental
+           */
+          readonly 'X-API-Stability'?: 'experimental' | 'beta';
+          readonly [name: string]: unknown;
+        };
+        content: {
+          readonly 'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            readonly code?: 'TOKEN_READ_ONLY' | 'FORBIDDEN';
+            /** @constant */
+            readonly status?: 403;
+          };
+        };
+      };
       /** @description `PET_NOT_FOUND`: The petId is well-formed, but the store has no stock entry for it, or for GET /pets no pet. Use a petId as GET /inventory lists it. */
       readonly 404: {
         headers: {

@@ -48,12 +48,16 @@ const words: Readonly<Record<string, Words>> = {
   },
   API_KEY_INVALID: {
     cause:
-      'No such key was ever issued, its checksum does not fit (a typo), or it was disabled, revoked, rotated with its grace over, or has expired.',
+      'No such key was ever issued, its checksum does not fit (a typo), or it was disabled, revoked, ended, rotated with its grace over, or has expired.',
     remedy: 'Check the key letter by letter, or ask the admin of the store for a new one.',
   },
   FORBIDDEN: {
     cause: 'The firewall in front of the service took the request for an attack, or its address for a flood.',
     remedy: 'Slow down, and check the request for patterns that look like an attack.',
+  },
+  TOKEN_READ_ONLY: {
+    cause: 'The API key was made to read only, and the operation changes something.',
+    remedy: 'Use a key that may change things, or ask the admin of the store for one.',
   },
   PET_NOT_FOUND: {
     cause: 'The petId is well-formed, but the store has no stock entry for it, or for GET /pets no pet.',
@@ -126,13 +130,13 @@ const words: Readonly<Record<string, Words>> = {
 } satisfies Record<ErrorCode, Words>;
 
 /** The limits and a database out of reach pass; faults of ours may, and the firewall forgets. */
-function retryOf(status: number): Retry {
+function retryOf(code: string, status: number): Retry {
   if (status === 429 || status === 503) return 'after';
-  return status === 403 || status >= 500 ? 'backoff' : 'never';
+  return code === 'FORBIDDEN' || status >= 500 ? 'backoff' : 'never';
 }
 
 /** What the docs say of each error code. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the codes of `words`, which has all
 export const errorGuide = Object.fromEntries(
-  Object.entries(errorCatalogue).map(([code, { status }]) => [code, { ...words[code], retry: retryOf(status) }]),
+  Object.entries(errorCatalogue).map(([code, { status }]) => [code, { ...words[code], retry: retryOf(code, status) }]),
 ) as Record<ErrorCode, ErrorAdvice>;

@@ -16,6 +16,7 @@ export const errorCatalogue = {
   API_KEY_MISSING: { status: 401, message: 'Send your API key in the header Authorization: Bearer <API_KEY>.' },
   API_KEY_INVALID: { status: 401, message: 'The API key is mistyped, unknown, disabled or expired.' },
   FORBIDDEN: { status: 403, message: 'The request was refused by the firewall.' },
+  TOKEN_READ_ONLY: { status: 403, message: 'This API key may only read.' },
   PET_NOT_FOUND: { status: 404, message: 'There is no such pet.' },
   ROUTE_NOT_FOUND: { status: 404, message: 'There is nothing at this path.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not answer that method.' },

@@ -39,6 +39,7 @@ export const operations = {
       'INVALID_PET_ID',
       'INVALID_BODY',
       'INVALID_HEADER',
+      'TOKEN_READ_ONLY',
       'PET_NOT_FOUND',
       'PRECONDITION_FAILED',
       'UNSUPPORTED_MEDIA_TYPE',
@@ -94,6 +95,9 @@ export function methodsOf(resourcePath: string): (Method | 'HEAD')[] {
     .filter(({ path }) => path === resourcePath)
     .flatMap(({ method }) => methodsFor(method));
 }
+
+/** Whether an operation changes something, which a token that may only read must not. */
+export const changes = (id: OperationId): boolean => operations[id].method !== 'GET';
 
 /** The operation that a request to a resource path is; undefined for one that is none. */
 export function operationAt(method: string, resourcePath: string): OperationId | undefined {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../contract/errors.ts';
-import type { KeyRecord } from '../keys/key-record.ts';
+import type { Access } from '../keys/key-record.ts';
 import type { PlanId } from '../keys/plans.ts';
 import { startOfMinute } from '../keys/window.ts';
 import {
@@ -39,11 +39,14 @@ const authorizerContextSchema = v.object({
   rateLimit: v.string(),
   /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
   retryAfter: v.string(),
-  lineage: v.optional(v.string()),
+  /** An `Access`, by its names: their list would bring the client of DynamoDB with it. Absent where the request could not be counted. */
+  access: v.optional(v.picklist(['full', 'read'])),
+  /** Partition key of the key's record. */
+  recordId: v.optional(v.string()),
 });
 
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
-export type LimitContext = Omit<AuthorizerContext, 'outcome' | 'lineage'>;
+export type LimitContext = Omit<AuthorizerContext, 'outcome' | 'access' | 'recordId'>;
 
 /**
  * The limit headers of every answer, by the context value each one carries: those of the spec (§8, rule 1), and beside
@@ -57,14 +60,18 @@ export const limitHeaders = {
   RateLimit: 'rateLimit',
 } as const satisfies Record<string, keyof AuthorizerContext>;
 
-export function contextOf(verdict: CountedVerdict, now: number): AuthorizerContext {
+/** @param hash of the token */
+export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
   const outcome = verdict.kind === 'admitted' ? ADMITTED : codeOfRefusal[verdict.reason];
   const windows = windowsOf(verdict);
   const least = tightest(windows);
   // The minute that a request is counted in may have begun by another host's clock only.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
-  return { outcome, lineage: verdict.key.lineage, ...limitContext(least, windows, retryAfter, time) };
+  const { recordId, tokens } = verdict.key;
+  // A token that is not found may do least.
+  const access: Access = tokens[hash]?.access ?? 'read';
+  return { outcome, recordId, access, ...limitContext(least, windows, retryAfter, time) };
 }
 
 /** The principal of a request that could not be counted. */
@@ -113,9 +120,9 @@ export function parseAuthorizerContext(context: unknown): AuthorizerContext {
   return v.parse(authorizerContextSchema, context);
 }
 
-/** The lineage of the API key that an admitted request came with: the same for all keys that it was rotated to. */
-export function parseLineage(context: unknown): string {
-  return v.parse(v.object({ lineage: v.pipe(v.string(), v.nonEmpty()) }), context).lineage;
+/** What the record of the API key of an admitted request is found by: the same for all tokens that the key ever has. */
+export function parseRecordId(context: unknown): string {
+  return v.parse(v.object({ recordId: v.pipe(v.string(), v.nonEmpty()) }), context).recordId;
 }
 
 /** The error code that a refused request is answered with; undefined for an admitted one. */
@@ -141,20 +148,4 @@ export function readAuthorizerMetrics(context: Readonly<Record<string, unknown>>
     keyId: principalId === UNCOUNTED ? undefined : principalId,
     coldStarts: Number(text('coldStarts')) || 0,
   };
-}
-
-/**
- * What API Gateway knows the key by, so that its usage plan meters the request. A change of keys takes up to some
- * minutes to reach all of API Gateway; until then the interim plan stands in, or a new key would be refused there. It
- * does so too where a key from the console counts for one that it replaced: only the token itself is its identifier.
- */
-export function usageIdentifier(
-  key: KeyRecord,
-  presented: { readonly token: string; readonly keyHash: string },
-  interimKey: string,
-  now: number,
-): string {
-  if (now < key.interimUntil) return interimKey;
-  if (key.usageIdentifier === 'hash') return key.keyHash;
-  return presented.keyHash === key.keyHash ? presented.token : interimKey;
 }

@@ -3,7 +3,7 @@ import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
-import { operationAt } from '../contract/operations.ts';
+import { changes, operationAt } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
 import {
@@ -106,10 +106,12 @@ const withErrorBodies: Middleware = {
 };
 
 const admittedOnly: Middleware = {
-  before: ({ event }) => {
-    const context = parseAuthorizerContext(event.requestContext.authorizer);
+  before: ({ event: { httpMethod, resource, requestContext } }) => {
+    const context = parseAuthorizerContext(requestContext.authorizer);
     const code = refusalCode(context);
     if (code) throw new ServiceError(code, { headers: { 'Retry-After': context.retryAfter } });
+    const operation = operationAt(httpMethod, resource);
+    if (operation && changes(operation) && context.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
   },
 };
 

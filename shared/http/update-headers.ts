@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ServiceError } from '../contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE, readIdempotencyKey } from '../contract/idempotency-key.ts';
 import type { IdempotentRequest } from '../stores/idempotent-updates.ts';
-import { parseLineage } from './authorizer-context.ts';
+import { parseRecordId } from './authorizer-context.ts';
 import { isTagList, tagsIn } from './entity-tags.ts';
 import { headerValues } from './request.ts';
 
@@ -43,7 +43,7 @@ export function expectedVersions(event: APIGatewayProxyEvent): readonly string[]
 
 /**
  * The request by its `Idempotency-Key` (IETF draft-ietf-httpapi-idempotency-key-header); undefined where none is sent.
- * It belongs to the lineage of the API key, so that it is the same request after a rotation.
+ * It belongs to the API key, so that it is the same request with any of its tokens.
  *
  * @param asked all that the request asks for
  * @throws ServiceError INVALID_HEADER
@@ -51,8 +51,8 @@ export function expectedVersions(event: APIGatewayProxyEvent): readonly string[]
 export function idempotentRequest(event: APIGatewayProxyEvent, asked: unknown): IdempotentRequest | undefined {
   const values = headerValues(event, 'Idempotency-Key');
   if (values.length === 0) return undefined;
-  const lineage = parseLineage(event.requestContext.authorizer);
-  return { requestId: digest([lineage, parseIdempotencyKey(values)]), fingerprint: digest(asked) };
+  const recordId = parseRecordId(event.requestContext.authorizer);
+  return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: digest(asked) };
 }
 
 function parseIdempotencyKey([text = '', ...others]: readonly string[]): string {

@@ -11,15 +11,15 @@ export interface CustomerPlan {
   readonly usagePlanId: string;
   readonly name: string;
   readonly plan: PlanId;
-  /** Undefined where each key on it has its own. */
-  readonly limits: Limits | undefined;
-  /** The admin command made it for one customer. */
-  readonly isOwn: boolean;
+  /** `agreed`: each key on it has its own, in its tags. */
+  readonly limits: Limits | 'agreed';
+  /** Requests a second that it lets through of each key; undefined: as many as come. */
+  readonly rateLimit?: number | undefined;
 }
 
 export interface CustomerPlans {
   readonly plans: readonly CustomerPlan[];
-  /** Ids of the usage plans of the stage of which it cannot be told which plan they are: their keys are left as they are. */
+  /** Ids of the usage plans of the stage that are none of this service: their keys are only closed. */
   readonly unreadable: readonly string[];
   /** What is wrong with usage plans of the stage, in words for an admin. */
   readonly problems: readonly string[];
@@ -28,7 +28,7 @@ export interface CustomerPlans {
 type Tags = Readonly<Record<string, string>> | undefined;
 
 /**
- * The usage plans of the stage that customers are on: those of the catalogue and those of single Enterprise customers.
+ * The usage plans of the stage that customers are on: one for each plan of the catalogue.
  *
  * @param query of a key: those that it is on, which is one at most
  */
@@ -61,20 +61,16 @@ function readUsagePlan(usagePlan: UsagePlan, stage: ApiStage): { plan?: Customer
   const tag = tags[gatewayTags.plan];
   if (!isOfStage(usagePlan, stage) || tag === INTERNAL_PLAN) return {};
 
-  const agreed = agreedLimits(tags);
-  const plan = tag === undefined && agreed.limits ? 'enterprise' : planIds.find((id) => id === tag);
-  if (!plan) return { problem: `is on no plan: tag it with ${gatewayTags.plan}, one of ${planIds.join(', ')}` };
-  const catalogued = plans[plan].limits;
-  const limits = catalogued === 'agreed' ? agreed.limits : catalogued;
-  const isOwn = tags[gatewayTags.ownPlanOf] !== undefined;
-  const problem = (catalogued === 'agreed' ? agreed.problem : undefined) ?? guardProblem(usagePlan, limits);
-  return {
-    plan: { usagePlanId, name, plan, limits, isOwn },
-    ...(problem !== undefined && { problem }),
-  };
+  const plan = planIds.find((id) => id === tag);
+  if (!plan)
+    return { problem: `is none of this service: tag it with ${gatewayTags.plan}, one of ${planIds.join(', ')}` };
+  const { limits } = plans[plan];
+  const problem = guardProblem(usagePlan, limits);
+  const { rateLimit } = usagePlan.throttle ?? {};
+  return { plan: { usagePlanId, name, plan, limits, rateLimit }, ...(problem !== undefined && { problem }) };
 }
 
-/** The limits in the tags of a usage plan or a key, where there are any; and what is wrong with them. */
+/** The limits in the tags of a key, where there are any; and what is wrong with them. */
 export function agreedLimits(tags: Tags): { limits?: Limits; problem?: string } {
   const texts = [tags?.[gatewayTags.perMinute], tags?.[gatewayTags.perDay]];
   if (texts.every((text) => text === undefined)) return {};
@@ -84,10 +80,10 @@ export function agreedLimits(tags: Tags): { limits?: Limits; problem?: string } 
 }
 
 /** The usage plan must never refuse what the exact limits admit. */
-function guardProblem({ throttle, quota, apiStages = [] }: UsagePlan, limits: Limits | undefined): string | undefined {
-  if (!limits) return undefined;
+function guardProblem({ throttle, quota, apiStages = [] }: UsagePlan, limits: Limits | 'agreed'): string | undefined {
   const throttlesMethods = apiStages.some(({ throttle: ofMethods = {} }) => Object.keys(ofMethods).length > 0);
   if (throttlesMethods) return 'throttles single methods, which may refuse what its limits allow';
+  if (limits === 'agreed') return quota && 'has a quota, which may refuse what the limits of its keys allow';
   const needed = outerGuard(limits);
   const tooSlow =
     throttle && ((throttle.rateLimit ?? 0) < needed.rateLimit || (throttle.burstLimit ?? 0) < needed.burstLimit);

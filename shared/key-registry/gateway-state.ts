@@ -6,33 +6,30 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
-import { planIds } from '../keys/plans.ts';
+import { outerGuard, planIds } from '../keys/plans.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
 import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
 import { gatewayTags, isStale } from './gateway-tags.ts';
-import { readApiKey, type Registered, valueOf } from './registered-key.ts';
+import { readApiKey, recordIdOf, type Registered } from './registered-key.ts';
 
 /** A key as API Gateway has it. */
 export interface GatewayKey {
   readonly keyId: string;
-  readonly keyHash: string;
+  /** Undefined where its value can be no key's. */
+  readonly recordId: string | undefined;
   readonly apiKey: ApiKey;
   /** Who it is; undefined where it is on no customer's usage plan of the stage. */
   readonly registered: Registered | undefined;
-  /**
-   * A sync may only close it: the admin command is at work on it (it is being made, moved or rotated), or its usage plan
-   * cannot be read.
-   */
-  readonly isLeftAlone: boolean;
+  /** The usage plan that it is on, as it was read. */
+  readonly usagePlanId: string | undefined;
+  /** A sync may only close it: it is being made, or its usage plan cannot be read. */
+  readonly closeOnly: boolean;
 }
 
 /** What API Gateway says about the keys of a stage at one time. */
 export interface GatewayState {
-  /** All keys of the account, by their hash: of two with one hash both. */
-  readonly keys: ReadonlyMap<string, readonly GatewayKey[]>;
-  readonly keysInAccount: number;
-  /** The keys that were rotated to another, by the id of that other; under undefined those that were not rotated. */
-  readonly predecessors: ReadonlyMap<string | undefined, readonly GatewayKey[]>;
+  /** All keys of the account in the region, of all stages and services. No two have the same value, so none the same record. */
+  readonly keys: readonly GatewayKey[];
   /** Whether each plan of the catalogue has its usage plan. If not, keys may be on none through no doing of an admin. */
   readonly hasAllPlans: boolean;
   /** What an admin should put right, in words. */
@@ -46,7 +43,7 @@ export interface GatewayState {
  */
 export async function readGatewayState(client: APIGatewayClient, stage: ApiStage): Promise<GatewayState> {
   const { plans, unreadable, problems } = await customerPlans(client, stage);
-  const missing = planIds.filter((id) => !plans.some(({ plan, isOwn }) => plan === id && !isOwn));
+  const missing = planIds.filter((id) => !plans.some(({ plan }) => plan === id));
   const missingPlans = missing.map((id) => `The stage has no usage plan tagged ${gatewayTags.plan}=${id}.`);
   const planOfKey = new Map<string, CustomerPlan>();
   for (const plan of plans) for (const id of await keyIdsOn(client, plan.usagePlanId)) planOfKey.set(id, plan);
@@ -57,20 +54,23 @@ export async function readGatewayState(client: APIGatewayClient, stage: ApiStage
   for await (const { items = [] } of paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, { includeValues: true })) {
     for (const apiKey of items) apiKeys.set(apiKey.id ?? '', apiKey);
   }
-  const underWay = keysUnderWay(apiKeys);
-  const hashes = new Map([...apiKeys].map(([id, apiKey]) => [id, hashOf(apiKey)]));
   const keys = [...apiKeys].map(([keyId, apiKey]): GatewayKey => {
     const plan = planOfKey.get(keyId);
-    const registered = plan && readApiKey(apiKey, plan, (id) => hashes.get(id));
-    const isLeftAlone = underWay.has(keyId) || onUnreadable.has(keyId);
-    return { keyId, keyHash: hashOf(apiKey), apiKey, registered, isLeftAlone };
+    const registered = plan && readApiKey(apiKey, plan);
+    const closeOnly = apiKey.tags?.[gatewayTags.unfinished] !== undefined || onUnreadable.has(keyId);
+    const recordId = recordIdOf(valueOf(apiKey));
+    return { keyId, recordId, apiKey, registered, usagePlanId: plan?.usagePlanId, closeOnly };
   });
   return {
-    keys: Map.groupBy(keys, ({ keyHash }) => keyHash),
-    keysInAccount: apiKeys.size,
-    predecessors: Map.groupBy(keys, ({ apiKey }) => apiKey.tags?.[gatewayTags.replacedBy]),
+    keys,
     hasAllPlans: missing.length === 0,
-    problems: [...problems, ...missingPlans, ...leftUnfinished(underWay), ...shortOfKeys(apiKeys.size)],
+    problems: [
+      ...problems,
+      ...missingPlans,
+      ...keys.flatMap((key) => throttled(key, planOfKey.get(key.keyId))),
+      ...leftUnfinished(apiKeys),
+      ...shortOfKeys(apiKeys.size),
+    ],
   };
 }
 
@@ -92,38 +92,34 @@ const unlessGone = <Answer>(call: Promise<Answer>): Promise<Answer | undefined> 
     throw error;
   });
 
-/** Asks once more whether a key is on no customer's usage plan of the stage, not even on one that cannot be read. */
-export async function isOnNoPlan(client: APIGatewayClient, stage: ApiStage, keyId: string): Promise<boolean> {
+/** Asks once more for the usage plan of the stage that a key is on, be it one that cannot be read; undefined for none. */
+export async function planIdOf(client: APIGatewayClient, stage: ApiStage, keyId: string): Promise<string | undefined> {
   const { plans, unreadable } = await customerPlans(client, stage, { keyId });
-  return plans.length === 0 && unreadable.length === 0;
+  return plans[0]?.usagePlanId ?? unreadable[0];
 }
 
-function hashOf({ id = '', value }: ApiKey): string {
-  if (!value) throw new Error(`API Gateway did not tell the value of the key ${id}`);
-  return valueOf(value).keyHash;
+function valueOf({ id = '', value }: ApiKey): string {
+  if (!value) throw new Error(`API Gateway did not send the value of the key ${id}`);
+  return value;
 }
 
-/** The keys that the admin command is at work on, with the time since when. */
-function keysUnderWay(apiKeys: ReadonlyMap<string, ApiKey>): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const [keyId, { tags = {} }] of apiKeys) {
-    const {
-      [gatewayTags.unfinished]: unfinished,
-      [gatewayTags.moving]: moving,
-      [gatewayTags.replaces]: replaced,
-    } = tags;
-    const since = unfinished ?? moving;
-    if (since !== undefined) found.set(keyId, since);
-    // The key that it is made in place of points to it in the table already, or will at any moment.
-    if (unfinished !== undefined && replaced !== undefined && apiKeys.has(replaced)) found.set(replaced, unfinished);
-  }
-  return found;
+/** A key that has agreed more than its usage plan lets through. The usage plans of the others are checked as such. */
+function throttled({ keyId, registered }: GatewayKey, plan: CustomerPlan | undefined): string[] {
+  if (plan?.limits !== 'agreed' || !registered || 'problem' in registered) return [];
+  const { rateLimit: needed } = outerGuard(registered.identity);
+  const { rateLimit = needed } = plan;
+  if (rateLimit >= needed) return [];
+  return [
+    `The key ${keyId} has agreed ${needed} requests a second, and its usage plan lets ${rateLimit} through: agree on less, or raise the throttle of the stage.`,
+  ];
 }
 
-function leftUnfinished(underWay: ReadonlyMap<string, string>): string[] {
-  return [...underWay]
-    .filter(([, since]) => isStale(since, Date.now()))
-    .map(([id, since]) => `The key ${id} was left unfinished at ${since}: run the command again that was cut off.`);
+function leftUnfinished(apiKeys: ReadonlyMap<string, ApiKey>): string[] {
+  return [...apiKeys].flatMap(([id, { tags = {} }]) => {
+    const since = tags[gatewayTags.unfinished];
+    if (since === undefined || !isStale(since, Date.now())) return [];
+    return `The key ${id} was left unfinished at ${since}: create it again, which clears it away, or delete it there.`;
+  });
 }
 
 /** API keys that an account may have in a region: fixed by AWS. */

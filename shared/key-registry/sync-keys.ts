@@ -1,9 +1,9 @@
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { ApiStage } from './gateway-client.ts';
-import { type GatewayKey, type GatewayState, readGatewayState } from './gateway-state.ts';
+import { type GatewayKey, readGatewayState } from './gateway-state.ts';
 import type { KeyTable } from './key-table.ts';
-import { Mirror, type SyncReport } from './mirror.ts';
+import { isRestored, Mirror, type SyncReport } from './mirror.ts';
 
 /** What the line of a sync counts, each with the part of its report. Of those that are not 0, CloudWatch makes metrics. */
 export const countedBySync = {
@@ -18,6 +18,8 @@ export const countedBySync = {
 export interface SyncOptions {
   /** Closes keys even where they are so many that a fault is more likely than an admin. */
   readonly force?: boolean;
+  /** Writes a tag of a key that is behind its record. */
+  readonly mendTag?: (keyId: string, tokensEndedAt: number) => Promise<void>;
 }
 
 /** Writes to the table that are under way at once. */
@@ -36,12 +38,12 @@ export async function syncKeys(
   gateway: APIGatewayClient,
   table: KeyTable,
   stage: ApiStage,
-  { force = false }: SyncOptions = {},
+  options: SyncOptions = {},
 ): Promise<SyncReport> {
-  const first = await syncOnce(gateway, table, stage, force);
+  const first = await syncOnce(gateway, table, stage, options);
   if (first.conflicts.length === 0) return first;
-  // Somebody changed a key while API Gateway was being read: look again.
-  const second = await syncOnce(gateway, table, stage, force);
+  // A key was changed while API Gateway was being read: look again.
+  const second = await syncOnce(gateway, table, stage, options);
   for (const name of ['added', 'changed', 'disabled', 'removed'] as const) second[name].unshift(...first[name]);
   return second;
 }
@@ -50,31 +52,31 @@ async function syncOnce(
   gateway: APIGatewayClient,
   table: KeyTable,
   stage: ApiStage,
-  force: boolean,
+  { force = false, mendTag }: SyncOptions,
 ): Promise<SyncReport> {
   // The table is read before API Gateway: a record that changes from here on has another revision than the one read.
   const records = new Map<string, KeyRecord>();
   const unreadable = new Map<string, string>();
-  for await (const page of table.pages(({ keyHash, message }) => unreadable.set(keyHash, `${message}.`))) {
-    for (const record of page) records.set(record.keyHash, record);
+  for await (const page of table.pages(({ recordId, message }) => unreadable.set(recordId, `${message}.`))) {
+    for (const record of page) records.set(record.recordId, record);
   }
   const state = await readGatewayState(gateway, stage);
   const problems = [...unreadable.values(), ...state.problems];
   const did = { added: [], changed: [], disabled: [], removed: [], conflicts: [], unchanged: [] };
-  const report: SyncReport = { ...did, problems, keysInAccount: state.keysInAccount };
-  const mirror = new Mirror({ gateway, table, stage, report });
-  const recordOfId = new Map([...records.values()].map((record) => [record.keyId, record]));
-  const gone = [...records.values()].filter(({ revoked, keyHash }) => !revoked && !state.keys.has(keyHash));
+  const report: SyncReport = { ...did, problems, keysInAccount: state.keys.length };
+  const mirror = new Mirror({ gateway, table, stage, report, mendTag });
+  const inGateway = new Set(state.keys.map(({ recordId }) => recordId));
+  const gone = [...records.values()].filter(({ revoked, recordId }) => !revoked && !inGateway.has(recordId));
   const missing: Missing[] = gone.map((record) => ({ record }));
   const work: (() => Promise<void>)[] = [];
-  for (const [keyHash, keys] of state.keys) {
-    const record = records.get(keyHash);
-    const key = pickKey(keys, record, problems);
-    if (!key || unreadable.has(keyHash)) continue;
-    const isOnPlan = key.registered !== undefined || key.isLeftAlone;
-    if (!record) work.push(() => mirror.add(key, lineageOf(key.keyId, state, recordOfId)));
+  for (const key of state.keys) {
+    const { recordId = '' } = key;
+    if (unreadable.has(recordId)) continue;
+    const record = records.get(recordId);
+    const isOnPlan = key.registered !== undefined || key.closeOnly;
+    if (!record) work.push(() => mirror.add(key));
     else if (record.revoked) work.push(() => mirror.keepRevoked(record, key));
-    else if (isOnPlan) work.push(() => mirror.update(record, key));
+    else if (isOnPlan || isRestored(record, key.apiKey)) work.push(() => mirror.update(record, key));
     else if (state.hasAllPlans) missing.push({ record, key });
   }
   const open = records.values().filter(({ enabled }) => enabled);
@@ -102,30 +104,6 @@ function withoutMass(missing: readonly Missing[], open: number, problems: string
       'admin: look at them there, and run npm run admin -- keys sync --force if that is meant.',
   );
   return closed;
-}
-
-/** The one of the keys with one hash that counts: the one that the table has, or the first. */
-function pickKey(keys: readonly GatewayKey[], record: KeyRecord | undefined, problems: string[]) {
-  const picked = keys.find(({ keyId }) => keyId === record?.keyId) ?? keys[0];
-  const others = keys.flatMap(({ keyId }) => (keyId === picked?.keyId ? [] : keyId)).join(', ');
-  if (others !== '')
-    problems.push(
-      `${others}: the same key as ${picked?.keyId}, one with the other's hash as its value. Delete the former.`,
-    );
-  return picked;
-}
-
-/** The lineage of a key that is added: that of the keys which were rotated to it, by their records or else their tags. */
-function lineageOf(keyId: string, { predecessors }: GatewayState, recordOfId: ReadonlyMap<string, KeyRecord>): string {
-  const chain = new Set([keyId]);
-  for (let first = keyId; ;) {
-    const earlier = predecessors.get(first)?.find(({ keyId: id }) => !chain.has(id))?.keyId;
-    if (earlier === undefined) return first;
-    const known = recordOfId.get(earlier);
-    if (known) return known.lineage;
-    chain.add(earlier);
-    first = earlier;
-  }
 }
 
 /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */

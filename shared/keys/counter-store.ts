@@ -2,8 +2,9 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers, isThrottled, tryAgain } from '../dynamodb.ts';
-import { type KeyRecord, parseKeyRecord } from './key-record.ts';
-import { type CountedIn, latestSuspension, SUSPENSION_MS, UNTIL_RESUMED } from './verdict.ts';
+import { type KeyRecord, NEVER, parseKeyRecord } from './key-record.ts';
+import type { Token } from './token.ts';
+import { type CountedIn, latestSuspension, SUSPENSION_MS } from './verdict.ts';
 import { firstMinuteOfDay, type Minute } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */
@@ -16,6 +17,13 @@ export interface Amount {
   readonly ofDay: number;
   /** The key as it was last seen: its limits must still hold. Not needed for {@link ONE}. */
   readonly known?: KeyRecord;
+}
+
+/** Requests that were refused and that one write counts. */
+export interface Refusals {
+  readonly count: number;
+  /** Of the key as those before the last were refused: what was changed since, they must not count against. */
+  readonly revision?: number;
 }
 
 /** The time of a request. */
@@ -38,12 +46,12 @@ interface ConditionalUpdate {
 }
 
 const IS_GOOD =
-  'enabled = :true AND revoked = :false AND attribute_not_exists(replacedBy) ' +
+  'enabled = :true AND revoked = :false ' +
   'AND (suspendedUntil <= :now OR (suspendedByAdmin = :false AND suspendedUntil > :latestSuspension)) ' +
-  'AND (attribute_not_exists(expiresAt) OR expiresAt > :now)';
+  'AND (attribute_not_exists(expiresAt) OR expiresAt > :now) AND tokens.#token.#until > :now';
 
 /**
- * The counters of the keys. Each change of them is one conditional write, which says by itself whether the key is good.
+ * The counters of the keys. Each change of them is one conditional write, which says by itself whether the key and the token are good.
  * The SDK client must not retry: a repeated increment would count twice.
  */
 export class CounterStore {
@@ -56,10 +64,10 @@ export class CounterStore {
   }
 
   /** Counts admitted requests, if there is room for them. */
-  countAdmitted(keyHash: string, window: CountedIn, amount: Amount, time: RequestTime): Promise<Write> {
+  countAdmitted(token: Token, window: CountedIn, amount: Amount, time: RequestTime): Promise<Write> {
     const dayUsed = window.starts === 'day' ? ':ofDay' : 'dayUsed + :ofDay';
     const room = roomFor(amount, window);
-    return this.#updateIf(keyHash, time, {
+    return this.#updateIf(token, time, {
       update: window.starts
         ? `SET currentMinute = :minute, minuteUsed = :ofMinute, minuteRefused = :zero, dayUsed = ${dayUsed}`
         : 'ADD minuteUsed :ofMinute, dayUsed :ofDay',
@@ -75,22 +83,28 @@ export class CounterStore {
   }
 
   /** Counts refused requests, if there is no room. */
-  countRefused(keyHash: string, window: CountedIn, refused: number, time: RequestTime): Promise<Write> {
+  countRefused(token: Token, window: CountedIn, refused: Refusals, time: RequestTime): Promise<Write> {
+    const { count, revision } = refused;
     const noRoom = window.starts ? 'dayUsed >= perDay' : '(minuteUsed >= perMinute OR dayUsed >= perDay)';
-    return this.#updateIf(keyHash, time, {
+    return this.#updateIf(token, time, {
       update: window.starts
         ? 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused'
         : 'ADD minuteRefused :refused',
-      conditions: [isWindow(window), noRoom],
-      values: { ...valuesOf(window), ':refused': refused, ...(window.starts && { ':zero': 0 }) },
+      conditions: [isWindow(window), noRoom, ...(revision === undefined ? [] : ['revision = :revision'])],
+      values: {
+        ...valuesOf(window),
+        ':refused': count,
+        ...(revision !== undefined && { ':revision': revision }),
+        ...(window.starts && { ':zero': 0 }),
+      },
     });
   }
 
   /** Suspends a key that was refused as often within the minute as it may make requests (spec §7, rule 2). */
-  async suspendIfRefusedTooOften(key: KeyRecord, time: RequestTime): Promise<KeyRecord> {
+  async suspendIfRefusedTooOften(token: Token, key: KeyRecord, time: RequestTime): Promise<KeyRecord> {
     if (key.minuteRefused < key.perMinute) return key;
     const { now } = time;
-    const suspending = this.#updateIf(key.keyHash, time, {
+    const suspending = this.#updateIf(token, time, {
       update: 'SET suspendedUntil = :until, suspendedByAdmin = :false',
       conditions: ['currentMinute = :minute', 'minuteRefused >= perMinute'],
       values: { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS },
@@ -103,19 +117,20 @@ export class CounterStore {
     if (write.done) return write.key;
     // Another request may have suspended it just before. Otherwise this one was refused as it was counted.
     const { suspendedUntil = 0 } = write.key ?? {};
-    return write.key && suspendedUntil > now && suspendedUntil < UNTIL_RESUMED ? write.key : key;
+    return write.key && suspendedUntil > now && suspendedUntil < NEVER ? write.key : key;
   }
 
   async #updateIf(
-    keyHash: string,
+    { recordId, hash }: Token,
     { now, tryUntil, longestPause }: RequestTime,
     { update, conditions, values }: ConditionalUpdate,
   ): Promise<Write> {
     const command = new UpdateCommand({
       TableName: this.#tableName,
-      Key: { keyHash },
+      Key: { recordId },
       UpdateExpression: update,
       ConditionExpression: [IS_GOOD, ...conditions].join(' AND '),
+      ExpressionAttributeNames: { '#token': hash, '#until': 'until' },
       ExpressionAttributeValues: {
         ...values,
         ':true': true,

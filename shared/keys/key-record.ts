@@ -2,24 +2,51 @@ import * as v from 'valibot';
 import { safeNumberSchema } from '../dynamodb.ts';
 import { planIds } from './plans.ts';
 
-/**
- * How many rotations a request is followed through: a key may be rotated again before the last grace has ended. Records
- * in a circle lead nowhere.
- */
-export const MAX_SUCCESSORS = 5;
-
 /** As an item has it; or plain, so that a record is checked before it is written too. */
 const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
 
+export { NEVER, workingToken } from './working-token.ts';
+
+/** The tokens that a key may have, beside those that work on for a while after they were rotated. */
+export const MAX_TOKENS = 4;
+/** Those too: one key is rotated at a time. */
+export const MAX_TOKENS_WITH_GRACE = 5;
+
+/** With all its tokens, the longest name and labels, an item stays below 1,024 bytes: to count a request costs one write unit. */
+export const MAX_NAME_BYTES = 100;
+export const MAX_LABEL_BYTES = 12;
+
+/** The label of a key's first token. */
+export const MAIN_LABEL = 'main';
+
+export const accesses = ['full', 'read'] as const;
+/** `read`: it changes nothing. */
+export type Access = (typeof accesses)[number];
+
+const tokenRecordSchema = v.object({
+  /** Unix milliseconds at which it ends; {@link NEVER}: it does not. */
+  until: number,
+  access: v.picklist(accesses),
+  /** What an admin calls it. One token of a key has it, and those that it replaced while they work on. */
+  label: v.string(),
+  /** Its last four characters. */
+  last: v.string(),
+  /** Unix milliseconds at which it was made. */
+  since: number,
+  /** It was made by a rotation that has not shown it yet. */
+  pending: v.optional(v.literal(true)),
+});
+
+/** A token as its key has it: never the token itself. */
+export type TokenRecord = v.InferOutput<typeof tokenRecordSchema>;
+
 const keyRecordSchema = v.object({
-  /** SHA-256 of the key, 64 hex digits: the partition key. */
-  keyHash: v.string(),
+  /** The partition key: see `Token`. */
+  recordId: v.string(),
   /** The id that API Gateway gave the key. */
   keyId: v.string(),
-  /** Id that a key and those it was rotated to have in common: the `keyId` of the first. */
-  lineage: v.string(),
   name: v.string(),
   plan: v.picklist(planIds),
   perMinute: limit,
@@ -29,14 +56,18 @@ const keyRecordSchema = v.object({
   createdAt: number,
   /** Unix milliseconds; absent: never. */
   expiresAt: v.optional(number),
-  /** Hash of the key that this one was rotated to, which counts for both. */
-  replacedBy: v.optional(v.string()),
-  /** Closed for good: nothing takes it back. The record stays for a while, so that nobody who saw the key before adds it again. */
+  /** Its tokens by their hashes. */
+  tokens: v.record(v.string(), tokenRecordSchema),
+  /** Unix milliseconds at which a token was last ended; a tag has the same. A record that is behind it was restored. */
+  tokensEndedAt: v.optional(number),
+  /** It came back with a backup, and tokens with it that had been ended: closed until it is rotated. */
+  restored: v.optional(v.literal(true)),
+  /** The command that is under way, with several steps, and since when, Unix milliseconds. */
+  busy: v.optional(v.object({ command: v.string(), since: number })),
+  /** Closed for good: nothing takes it back. The record stays for a while, so that no sync adds the key again. */
   revoked: v.boolean(),
   /** Unix seconds at which DynamoDB deletes the record of a revoked key (its time to live). */
   purgeAt: v.optional(number),
-  /** What API Gateway knows the key by: the hash of a key we issued, the plain token of one made in the console. */
-  usageIdentifier: v.picklist(['hash', 'token']),
   /** Unix milliseconds until which API Gateway may not know the key, or its plan, everywhere. */
   interimUntil: number,
   /** Changes of the above so far. Whoever writes them says which revision is being replaced. */
@@ -47,13 +78,13 @@ const keyRecordSchema = v.object({
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
-  /** Unix milliseconds; in the past: not suspended; `UNTIL_RESUMED`: refused with 401 until it is resumed. */
+  /** Unix milliseconds; in the past: not suspended; `NEVER`: refused with 401 until it is resumed. */
   suspendedUntil: number,
   /** Whether an admin set `suspendedUntil`, rather than the limiter. */
   suspendedByAdmin: v.boolean(),
 });
 
-/** One API key: identity, plan, limits, state and the two windows' counters (one item in the keys table). */
+/** One API key: identity, plan, limits, state, tokens and the two windows' counters (one item in the keys table). */
 export type KeyRecord = v.InferOutput<typeof keyRecordSchema>;
 
 /** The part of a record that requests change. */
@@ -68,8 +99,11 @@ export const unusedCounters = {
 
 export type KeyCounters = Pick<KeyRecord, keyof typeof unusedCounters>;
 
-/** What is decided when a key is issued or changed; the counters start at zero. */
-export type KeyIdentity = Omit<KeyRecord, keyof KeyCounters | 'revision' | 'interimUntil' | 'revoked' | 'purgeAt'>;
+/** The part of a record that API Gateway decides, and `recordId`, by which it is found. */
+export type KeyIdentity = Pick<
+  KeyRecord,
+  'recordId' | 'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'createdAt' | 'expiresAt'
+>;
 
 /** Reads an item of the keys table, or checks a record. Throws where it is not one: a broken record must never admit a request. */
 export function parseKeyRecord(item: unknown): KeyRecord {

@@ -1,9 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConnectionGone, LAST_TRY_AFTER_MS } from '../dynamodb.ts';
 import { CounterStore, ONE, type RequestTime, type Write } from './counter-store.ts';
-import { type KeyRecord, MAX_SUCCESSORS } from './key-record.ts';
+import type { KeyRecord } from './key-record.ts';
 import { LEASE_MS, RememberedKey, type Unused } from './remembered-key.ts';
-import { type CountingStep, nextStep, type Verdict } from './verdict.ts';
+import type { Token } from './token.ts';
+import { type CountingStep, isDenied, nextStep, type Verdict } from './verdict.ts';
 import { minuteOf } from './window.ts';
 
 /**
@@ -15,37 +16,32 @@ const UNKNOWN_KEY = { tryMs: 300, longestPause: 20 };
 /** Losing a race means that another request of the key got through, so a few rounds are always enough. */
 const MAX_ROUNDS = 16;
 
-/** Keys remembered at once, and denials beside them. Beyond them the one that was not used for longest is forgotten, with what is left of its lease. */
+/** Keys remembered at once, and as many items beside them. Beyond them the one that was not used for longest is forgotten, with what is left of its lease. */
 const MAX_REMEMBERED = 1_000;
 
-/** The key that counts for one that was rotated. */
-interface Successor {
-  readonly keyHash: string;
-  /** Unix milliseconds until which the rotated key need not be looked at again. */
-  readonly until: number;
+/** An item as a write found or left it; none of an unknown key. */
+interface Sighting {
+  readonly key: KeyRecord | undefined;
+  /** Time of the request that wrote, Unix milliseconds. */
+  readonly at: number;
 }
 
-/** A key that was denied, for requests of these times: Unix milliseconds, the first included. */
-interface Denial {
-  readonly from: number;
-  readonly until: number;
-}
-
-/** No key has this hash. */
-const NO_KEY = '0'.repeat(64);
+/** No key has this token. */
+const NO_TOKEN: Token = { recordId: '0'.repeat(64), hash: 'none', usageIdentifier: 'none' };
 
 /**
  * Authenticates and counts requests, exactly: N concurrent requests of a key with room for L are admitted min(N, L)
- * times. Each decision is one conditional write; a request with room takes only that one. A key whose requests come
- * faster than one item can be written is leased: a write then takes several requests, for those that follow in this
- * execution environment. Whatever is refused is refused from memory for up to a second. The SDK client must not retry: a repeated increment would count twice.
+ * times. Each decision is one conditional write, which asks for the key by its record id and for the token in its
+ * condition; a request with room takes only that one. A key whose requests come faster than one item can be written is
+ * leased: a write then takes several requests, for those that follow in this execution environment. Whatever is refused
+ * is refused from memory for up to a second, and memory looks at the token first: one that is wrong or has ended uses no
+ * lease and counts nothing. The SDK client must not retry: a repeated increment would count twice.
  */
 export class Limiter {
   readonly #counters: CounterStore;
   readonly #remembered = new Map<string, RememberedKey>();
-  readonly #successors = new Map<string, Successor>();
   /** Apart from the good keys, so that a flood of made-up ones makes it forget none of those. */
-  readonly #denials = new Map<string, Denial>();
+  readonly #seen = new Map<string, Sighting>();
 
   constructor(client: DynamoDBDocumentClient, tableName: string) {
     this.#counters = new CounterStore(client, tableName);
@@ -54,25 +50,23 @@ export class Limiter {
   /**
    * Admits the request and counts it, or says why not.
    *
-   * @param keyHash SHA-256 of the API key, 64 hex digits
    * @param now time of the request, Unix milliseconds
    * @throws whatever the SDK throws where the table cannot be reached; the request must then not be served
    */
-  async admit(keyHash: string, now: number): Promise<Verdict> {
-    const denial = this.#denials.get(keyHash);
-    if (denial && now >= denial.from && now < denial.until) return DENIED;
-    const successor = this.#successors.get(keyHash);
-    const home = successor && now < successor.until ? successor.keyHash : keyHash;
-    const answered = this.#remembered.get(home)?.answer(now);
+  async admit(token: Token, now: number): Promise<Verdict> {
+    const seen = this.#seen.get(token.recordId);
+    const isFresh = seen && now >= seen.at - LEASE_MS && now < seen.at + LEASE_MS;
+    if (isFresh && isDenied(seen.key, token.hash, now)) return DENIED;
+    const answered = this.#remembered.get(token.recordId)?.answer(token.hash, now);
     if (answered) return answered;
     const begun = Date.now();
     try {
-      return await this.#decide(keyHash, now, begun);
+      return await this.#decide(token, now, begun);
     } catch (error) {
       if (!isConnectionGone(error)) throw error;
       // The one repetition there is. Should the write have arrived after all, the request counts twice, but nothing is
       // given back twice: never too few.
-      return this.#decide(keyHash, now, begun);
+      return this.#decide(token, now, begun);
     }
   }
 
@@ -80,7 +74,7 @@ export class Limiter {
   async check(): Promise<void> {
     const now = Date.now();
     const time = { now, tryUntil: now + LAST_TRY_AFTER_MS };
-    const call = () => this.#counters.countAdmitted(NO_KEY, { minute: minuteOf(now) }, ONE, time);
+    const call = () => this.#counters.countAdmitted(NO_TOKEN, { minute: minuteOf(now) }, ONE, time);
     await call().catch((error: unknown) => {
       if (!isConnectionGone(error)) throw error;
       return call();
@@ -88,90 +82,61 @@ export class Limiter {
   }
 
   /** @param begun by this machine's clock: all of a request has its time from then on */
-  async #decide(presented: string, now: number, begun: number): Promise<Verdict> {
+  async #decide(token: Token, now: number, begun: number): Promise<Verdict> {
+    const { recordId, hash } = token;
     const lastTry = begun + LAST_TRY_AFTER_MS;
-    let home = presented;
-    let until = now + LEASE_MS;
-    let successors = 0;
-    let step = this.#firstStep(home, now);
-    let unused = this.#remembered.get(home)?.end();
+    const { tryMs, ...pause } = UNKNOWN_KEY;
+    // Nothing is taken or given back on the word of a token that is not known to work.
+    let known = this.#remembered.get(recordId);
+    if (!known?.holds(hash, now)) known = undefined;
+    let step = known?.firstStep(now, begun) ?? firstStep(now);
+    const unused = known?.end();
     for (let round = 0; round < MAX_ROUNDS && Date.now() <= lastTry; round++) {
-      const { tryMs, ...pause } = UNKNOWN_KEY;
-      const time = this.#remembered.has(home) ? { now, tryUntil: lastTry } : { now, tryUntil: begun + tryMs, ...pause };
-      const { write, taken } = await this.#count(home, step, unused, time);
+      const time = known ? { now, tryUntil: lastTry } : { now, tryUntil: begun + tryMs, ...pause };
+      const { write, taken } = await this.#count(token, known, step, unused, time);
+      putLast(this.#seen, recordId, { key: write.key, at: now });
       if (write.done) {
-        this.#denials.delete(presented);
-        this.#rememberSuccessor(presented, { keyHash: home, until });
-        if (step.kind === 'countAdmitted') return this.#remember(home, write.key).grant(write.key, taken, now);
-        const key = await this.#counters.suspendIfRefusedTooOften(write.key, time);
-        return this.#remember(home, key).refuse(key, now);
+        if (step.kind === 'countAdmitted') return this.#remember(write.key).grant(write.key, taken, now);
+        const key = await this.#counters.suspendIfRefusedTooOften(token, write.key, time);
+        return this.#remember(key).refuse(key, now);
       }
-      const { key } = write;
-      const next = nextStep(key, now, begun);
-      if (!key || next.kind === 'deny') return this.#deny(presented, key, now);
-      if (next.kind === 'refuseSuspended') {
-        this.#rememberSuccessor(presented, { keyHash: home, until });
-        return this.#remember(home, key).refuse(key, now);
+      const next = nextStep(write.key, hash, now, begun);
+      if (!write.key || next.kind === 'deny') {
+        // The lease is the key's, and its other tokens' too.
+        known?.restore(unused);
+        return DENIED;
       }
-      if (next.kind === 'follow') {
-        successors += 1;
-        if (successors > MAX_SUCCESSORS) return this.#deny(presented, key, now);
-        until = Math.min(until, key.expiresAt ?? Infinity);
-        home = next.keyHash;
-        step = this.#firstStep(home, now);
-        unused = this.#remembered.get(home)?.end();
-      } else {
-        this.#remember(home, key);
-        step = next;
-      }
+      known = this.#remember(write.key);
+      if (next.kind === 'refuseSuspended') return known.refuse(write.key, now);
+      step = next;
     }
     throw new Error('No decision after many rounds of conditional writes on one key');
   }
 
-  /** Remembers that a key is denied: one that has expired, no earlier than that. */
-  #deny(presented: string, key: KeyRecord | undefined, now: number): Verdict {
-    const { expiresAt = Infinity } = key ?? {};
-    const from = Math.max(now - LEASE_MS, expiresAt <= now ? expiresAt : 0);
-    putLast(this.#denials, presented, { from, until: now + LEASE_MS });
-    this.#remembered.delete(presented);
-    return DENIED;
-  }
-
-  #firstStep(home: string, now: number): CountingStep {
-    return (
-      this.#remembered.get(home)?.firstStep(now, Date.now()) ?? {
-        kind: 'countAdmitted',
-        window: { minute: minuteOf(now) },
-      }
-    );
-  }
-
   async #count(
-    home: string,
+    token: Token,
+    known: RememberedKey | undefined,
     { kind, window }: CountingStep,
     unused: Unused | undefined,
     time: RequestTime,
   ): Promise<{ write: Write; taken: number }> {
-    const remembered = this.#remembered.get(home);
     if (kind === 'countRefused') {
-      const refused = 1 + (remembered?.takeUncounted(window.minute) ?? 0);
-      return { write: await this.#counters.countRefused(home, window, refused, time), taken: 0 };
+      const refused = known?.takeRefusals(window.minute) ?? { count: 1 };
+      return { write: await this.#counters.countRefused(token, window, refused, time), taken: 0 };
     }
-    const { taken, amount } = remembered?.amount(window, unused, time.now) ?? { taken: 1, amount: ONE };
-    return { write: await this.#counters.countAdmitted(home, window, amount, time), taken };
+    const { taken, amount } = known?.amount(window, unused, time.now) ?? { taken: 1, amount: ONE };
+    return { write: await this.#counters.countAdmitted(token, window, amount, time), taken };
   }
 
-  #remember(keyHash: string, key: KeyRecord): RememberedKey {
-    const remembered = this.#remembered.get(keyHash) ?? new RememberedKey(key);
+  #remember(key: KeyRecord): RememberedKey {
+    const remembered = this.#remembered.get(key.recordId) ?? new RememberedKey(key);
     remembered.see(key);
-    putLast(this.#remembered, keyHash, remembered);
+    putLast(this.#remembered, key.recordId, remembered);
     return remembered;
   }
-
-  #rememberSuccessor(presented: string, successor: Successor): void {
-    if (presented !== successor.keyHash) putLast(this.#successors, presented, successor);
-  }
 }
+
+const firstStep = (now: number): CountingStep => ({ kind: 'countAdmitted', window: { minute: minuteOf(now) } });
 
 const DENIED: Verdict = { kind: 'denied' };
 

@@ -12,8 +12,18 @@ const LEASED_FROM_PER_SECOND = 800;
 const TARGET_WRITES_PER_SECOND = 200;
 /** A lease is for this much of the environment's own traffic at most, in milliseconds. */
 const LONGEST_LEASE_MS = 500;
-/** An environment's own part of what is left of a limit is its part of the key's traffic. A lease takes this much of it. */
-const PART_OF_OWN_ROOM = 1 / 4;
+/**
+ * An environment's own part of what is left of a limit is its part of the key's traffic. A lease takes this much of it:
+ * what it does not use is lost where the environment serves no request any more within the minute.
+ */
+const PART_OF_OWN_ROOM = 1 / 64;
+/**
+ * Where requests come faster than this and all environments would make more writes a second than that, a lease takes more of
+ * the room, at most so much. Slower, a short burst is no reason.
+ */
+const BOUND_FROM_PER_SECOND = 2_000;
+const MOST_WRITES_PER_SECOND = 600;
+const MOST_OF_OWN_ROOM = 1 / 4;
 
 /** Requests a second that are counted on a key. */
 interface Rates {
@@ -63,9 +73,12 @@ export class Pace {
     if (!this.#rates || now - this.#last >= STALE_MS) return 1;
     const { ofAll, own } = this.#rates;
     if (ofAll < LEASED_FROM_PER_SECOND) return 1;
-    const partOfRoom = room * (own / ofAll) * PART_OF_OWN_ROOM;
+    const ownRoom = room * (own / ofAll);
+    const isFast = ofAll > BOUND_FROM_PER_SECOND;
+    const needed = isFast ? Math.min(ofAll / MOST_WRITES_PER_SECOND, ownRoom * MOST_OF_OWN_ROOM) : 0;
     const longest = (own * LONGEST_LEASE_MS) / 1_000;
-    return Math.max(1, Math.floor(Math.min(ofAll / TARGET_WRITES_PER_SECOND, longest, partOfRoom)));
+    const most = Math.min(ofAll / TARGET_WRITES_PER_SECOND, longest, Math.max(needed, ownRoom * PART_OF_OWN_ROOM));
+    return Math.max(1, Math.floor(most));
   }
 
   #begin(key: KeyRecord, now: number): void {

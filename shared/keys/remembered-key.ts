@@ -1,5 +1,5 @@
-import { type Amount, ONE } from './counter-store.ts';
-import type { KeyRecord } from './key-record.ts';
+import { type Amount, ONE, type Refusals } from './counter-store.ts';
+import { type KeyRecord, workingToken } from './key-record.ts';
 import { Pace } from './pace.ts';
 import {
   type CountedIn,
@@ -47,8 +47,14 @@ export class RememberedKey {
     this.#key = key;
   }
 
+  /** Whether a token works, as far as this environment knows. @param now Unix milliseconds */
+  holds(hash: string, now: number): boolean {
+    return workingToken(this.#key, hash, now) !== undefined;
+  }
+
   /** The verdict from memory; undefined where the table has to be asked. @param now Unix milliseconds */
-  answer(now: number): CountedVerdict | undefined {
+  answer(hash: string, now: number): CountedVerdict | undefined {
+    if (!this.holds(hash, now)) return undefined;
     const { currentMinute, minuteRefused, perMinute } = this.#key;
     // What was remembered by a clock that was wrong would last for long.
     if (now >= this.#until || now < this.#until - LEASE_MS - MOST_AHEAD_MS) return undefined;
@@ -97,11 +103,17 @@ export class RememberedKey {
     return count === 0 ? undefined : { keyId: this.#key.keyId, minute: this.#key.currentMinute, count };
   }
 
-  /** Refusals of a minute that are to be counted with the next write; they are counted once. */
-  takeUncounted(minute: Minute): number {
-    const count = this.#key.currentMinute === minute ? this.#uncounted : 0;
+  /** Takes back what {@link end} gave, where that was not given back to the table. */
+  restore(unused: Unused | undefined): void {
+    if (unused?.minute === this.#key.currentMinute) this.#left += unused.count;
+  }
+
+  /** Refusals of a minute to count with the next write: the one at hand, and those from memory, which are counted once. */
+  takeRefusals(minute: Minute): Refusals {
+    const { currentMinute, revision } = this.#key;
+    const uncounted = currentMinute === minute ? this.#uncounted : 0;
     this.#uncounted = 0;
-    return count;
+    return uncounted === 0 ? { count: 1 } : { count: 1 + uncounted, revision };
   }
 
   /** Takes over the key as a write found it that counted nothing. */
@@ -111,6 +123,8 @@ export class RememberedKey {
       this.#uncounted = 0;
       this.#until = 0;
     }
+    // The key may have been resumed: what was refused before must not suspend it again.
+    if (key.revision !== this.#key.revision) this.#uncounted = 0;
     this.#key = key;
   }
 

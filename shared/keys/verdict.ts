@@ -1,11 +1,9 @@
 import type { KeyRecord } from './key-record.ts';
+import { NEVER, workingToken } from './working-token.ts';
 import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
 /** A key that is refused too often within a minute is suspended this long, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
-
-/** `suspendedUntil` of a key that is suspended until it is resumed: the last moment that JavaScript has. */
-export const UNTIL_RESUMED = 8_640_000_000_000_000;
 
 /** A minute that is further ahead was counted by a clock that was wrong. Requests come some seconds late, at most. */
 export const MOST_AHEAD_MS = 10 * 60_000;
@@ -44,12 +42,7 @@ export interface CountedIn {
 }
 
 /** What to do about a request. */
-export type Step =
-  | { readonly kind: 'deny' }
-  /** The key was rotated: its successor counts for both. */
-  | { readonly kind: 'follow'; readonly keyHash: string }
-  | { readonly kind: 'refuseSuspended' }
-  | CountingStep;
+export type Step = { readonly kind: 'deny' } | { readonly kind: 'refuseSuspended' } | CountingStep;
 
 /** Write that the request is admitted, if the window has room for it; or refused, if it has none. */
 export interface CountingStep {
@@ -64,15 +57,20 @@ export interface CountingStep {
  * its own is gone, and counting it in none would exceed a limit.
  *
  * @param key the record, or undefined for an unknown key
+ * @param hash of the token
  * @param now time of the request, Unix milliseconds
  * @param clock this machine's time, Unix milliseconds
  */
-export function nextStep(key: KeyRecord | undefined, now: number, clock: number): Step {
-  if (!key?.enabled || key.revoked || key.suspendedUntil >= UNTIL_RESUMED) return { kind: 'deny' };
-  if (key.expiresAt !== undefined && key.expiresAt <= now) return { kind: 'deny' };
-  if (key.replacedBy !== undefined) return { kind: 'follow', keyHash: key.replacedBy };
+export function nextStep(key: KeyRecord | undefined, hash: string, now: number, clock: number): Step {
+  if (!key || isDenied(key, hash, now)) return { kind: 'deny' };
   if (isSuspended(key, now)) return { kind: 'refuseSuspended' };
   return countingStep(key, now, clock);
+}
+
+/** Whether a request is denied: there is no such key, it is closed, or the token is wrong or has ended. */
+export function isDenied(key: KeyRecord | undefined, hash: string, now: number): boolean {
+  if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return true;
+  return (key.expiresAt ?? NEVER) <= now || !workingToken(key, hash, now);
 }
 
 /** Whether a good key has room for a request, and in which window it is counted. */

@@ -1,12 +1,13 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
+import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { Environments } from '../model/environments.ts';
 import { VirtualDynamoDB } from '../model/virtual-dynamodb.ts';
 import { VirtualTime } from '../model/virtual-time.ts';
 import { CALM } from '../model/weather.ts';
 import { Random } from '../support/random.ts';
-import { aKey } from '../support/tables.ts';
+import { aKey, parsed, tokenOf } from '../support/tables.ts';
 import { atMost, exactly, type Figure, progress, report } from './figure.ts';
 
 const TABLE = 'keys';
@@ -17,15 +18,32 @@ const ATTACKS_PER_SECOND = 1_200;
 const GOOD_PER_SECOND = 20;
 const GOOD_KEYS = 20;
 const WRITES_PER_SECOND = 1_000;
+/** With a token of a key that has ended, beside the good token of its owner. */
+const ENDED_PER_SECOND = 2_000;
+const OWNER_PER_SECOND = 50;
 /** More than an account has: how many an attack takes is what is measured. */
 const ENVIRONMENTS = 4_000;
+
+/** Sends requests with these tokens in turn. */
+interface Sender {
+  readonly tokens: readonly Token[];
+  readonly perSecond: number;
+}
+
+interface Attack {
+  /** The keys in the table. */
+  readonly keys: readonly KeyRecord[];
+  readonly attacker?: Sender;
+  readonly good: Sender;
+}
 
 interface Attacked {
   /** Execution environments that had a request at the same time. */
   readonly mostBusy: number;
   readonly writes: number;
-  /** Of the other customers: milliseconds of all answers, in order, and how many were 503. */
-  readonly times: readonly number[];
+  /** 99 % of the good requests were answered in so many milliseconds. */
+  readonly p99: number;
+  /** Good requests that were not admitted. */
   readonly failed: number;
 }
 
@@ -36,45 +54,74 @@ const attacks: Readonly<Record<string, Partial<KeyRecord> | undefined>> = {
   suspended: { suspendedUntil: START + 300_000, currentMinute: MINUTE - 1 },
 };
 
+/** What one key that is refused, or a token of a good one that has ended, does to others. In virtual time. */
+export async function benchAttacks(): Promise<Figure[]> {
+  return [...(await refusedKeys()), ...(await endedToken())];
+}
+
 /**
  * One key that is refused is sent 1,200 times a second, while other customers, whose keys are on the same partition of
- * the table, send 20 requests a second. The partition takes 1,000 writes a second, in virtual time.
+ * the table, send 20 requests a second. The partition takes 1,000 writes a second.
  */
-export async function benchAttacks(): Promise<Figure[]> {
+async function refusedKeys(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [name, state] of Object.entries(attacks)) {
-    const what = `${ATTACKS_PER_SECOND.toLocaleString('en')} requests a second with one ${name} key`;
+    const what = `${label(ATTACKS_PER_SECOND)} requests a second with one ${name} key`;
     progress(what);
-    const { mostBusy, writes, times, failed } = await attack(state);
+    const refused = aKey(state);
+    const good = Array.from({ length: GOOD_KEYS }, () => aKey({ perMinute: 1_000, perDay: 100_000 }));
+    const { mostBusy, writes, p99, failed } = await attack({
+      keys: state ? [refused, ...good] : good,
+      attacker: { tokens: [tokenOf(refused)], perSecond: ATTACKS_PER_SECOND },
+      good: { tokens: good.map(tokenOf), perSecond: GOOD_PER_SECOND },
+    });
     figures.push(
       atMost(`${what}: authorizers at once`, mostBusy, 50),
       exactly(`${what}: other customers answered with 503`, failed, 0),
-      report(`${what}: p99 of other customers`, times[Math.floor(times.length * 0.99)] ?? Number.NaN, ' ms'),
+      report(`${what}: p99 of other customers`, p99, ' ms'),
       report(`${what}: writes in ${SECONDS} s`, writes),
     );
   }
   return figures;
 }
 
-async function attack(state: Partial<KeyRecord> | undefined): Promise<Attacked> {
+/** A token that has ended floods its key, whose owner goes on with another one. */
+async function endedToken(): Promise<Figure[]> {
+  const what = `${label(ENDED_PER_SECOND)} requests a second with an ended token of a key`;
+  progress(what);
+  const key = aKey({ perMinute: 6_000, perDay: 1_000_000 });
+  const ended = parsed(generateToken(key.recordId));
+  const good = { tokens: [tokenOf(key)], perSecond: OWNER_PER_SECOND };
+  const alone = await attack({ keys: [key], good });
+  const beside = await attack({ keys: [key], good, attacker: { tokens: [ended], perSecond: ENDED_PER_SECOND } });
+  const moreWrites = (beside.writes - alone.writes) / beside.mostBusy / SECONDS;
+  return [
+    atMost(`${what}: p99 of its owner ÷ without it`, beside.p99 / alone.p99, 1.2),
+    exactly(`${what}: requests of its owner not admitted`, beside.failed, 0),
+    atMost(`${what}: more writes a second of one environment`, moreWrites, 2),
+    atMost(`${what}: authorizers at once`, beside.mostBusy, 50),
+  ];
+}
+
+const label = (count: number): string => count.toLocaleString('en');
+
+async function attack({ keys, attacker, good }: Attack): Promise<Attacked> {
   const random = new Random(1);
   const time = new VirtualTime(START, random);
   let writes = 0;
   const onExecuted = (): void => void (writes += 1);
   const settings = { time, random, weather: CALM, writesPerSecond: WRITES_PER_SECOND, isOnePartition: true };
   const database = new VirtualDynamoDB({ ...settings, onExecuted });
-  database.tables.createTable(TABLE, 'keyHash');
-  const attacker = aKey(state);
-  const good = Array.from({ length: GOOD_KEYS }, () => aKey({ perMinute: 1_000, perDay: 100_000 }));
-  for (const key of state ? [attacker, ...good] : good) database.tables.put(TABLE, marshall(key), START);
+  database.tables.createTable(TABLE, 'recordId');
+  for (const key of keys) database.tables.put(TABLE, marshall(key), START);
   const environments = new Environments(time, random, ENVIRONMENTS);
   const limiters = Array.from({ length: ENVIRONMENTS }, () => new Limiter(database.client, TABLE));
   const times: number[] = [];
   let failed = 0;
-  const send = (keyHash: string, isGood: boolean): Promise<void> => {
+  const send = (token: Token, isGood: boolean): Promise<void> => {
     const sentAt = time.now;
     return environments.invoke(true, async ({ index, caller }) => {
-      const admit = () => limiters[index]?.admit(keyHash, Math.floor(sentAt));
+      const admit = () => limiters[index]?.admit(token, Math.floor(sentAt));
       const verdict = await database.as(caller, 'authorizer', admit)?.catch(() => undefined);
       if (isGood) times.push(time.now - sentAt);
       if (isGood && verdict?.kind !== 'admitted') failed += 1;
@@ -82,18 +129,17 @@ async function attack(state: Partial<KeyRecord> | undefined): Promise<Attacked> 
       await time.sleep(1 + random.next() * 2);
     });
   };
-  const sendSteadily = (perSecond: number, hashOf: (index: number) => string, isGood: boolean): void => {
-    const sendAt = (index: number): void => {
-      if (index === perSecond * SECONDS) return;
-      time.at(START + (index * 1_000) / perSecond, () => {
-        void send(hashOf(index), isGood);
-        sendAt(index + 1);
-      });
-    };
-    sendAt(0);
+  const sendSteadily = ({ tokens, perSecond }: Sender, isGood: boolean, index = 0): void => {
+    const token = tokens[index % tokens.length];
+    if (!token || index === perSecond * SECONDS) return;
+    time.at(START + (index * 1_000) / perSecond, () => {
+      void send(token, isGood);
+      sendSteadily({ tokens, perSecond }, isGood, index + 1);
+    });
   };
-  sendSteadily(ATTACKS_PER_SECOND, () => attacker.keyHash, false);
-  sendSteadily(GOOD_PER_SECOND, (index) => good[index % GOOD_KEYS]?.keyHash ?? '', true);
+  if (attacker) sendSteadily(attacker, false);
+  sendSteadily(good, true);
   await time.run();
-  return { mostBusy: environments.mostBusy, writes, times: times.toSorted((a, b) => a - b), failed };
+  const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
+  return { mostBusy: environments.mostBusy, writes, p99, failed };
 }

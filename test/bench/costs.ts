@@ -3,7 +3,7 @@ import { readAssembly } from '../../infra/local/assembly.ts';
 import { stageNames } from '../../infra/stages.ts';
 import { orderItem, petItem, stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
-import { generateApiKey } from '../../shared/keys/api-key.ts';
+import { generateToken } from '../../shared/keys/token.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 import { exactly, type Figure, progress, report } from './figure.ts';
@@ -62,7 +62,7 @@ async function measureRequests(measured: MeasuredHost): Promise<{ usages: model.
   const page = await measure({ ...answered, name: `page of ${PAGE} pets`, path: `/inventory?limit=${PAGE}` });
   await measure({ ...answered, name: `page of ${PAGE} orders`, path: `/store/orders?limit=${PAGE}` });
   const list = await measure({ ...answered, name: `list of ${number(PETS)} pets`, path: '/inventory' });
-  const unknown = { path: '/inventory', key: generateApiKey(), status: 401, invocations: 1 };
+  const unknown = { path: '/inventory', key: generateToken(), status: 401, invocations: 1 };
   await measure({ ...unknown, name: 'refused: unknown key (401)' });
   await useUp(measured.host.baseUrl, keys.free);
   await measure({ ...overLimit, status: 429 });

@@ -8,7 +8,7 @@ import { VirtualDynamoDB } from '../model/virtual-dynamodb.ts';
 import { VirtualTime } from '../model/virtual-time.ts';
 import { CALM } from '../model/weather.ts';
 import { Random } from '../support/random.ts';
-import { aKey } from '../support/tables.ts';
+import { aKey, tokenOf } from '../support/tables.ts';
 import { atLeast, atMost, exactly, type Figure, progress } from './figure.ts';
 
 /** DynamoDB takes some 1,000 writes a second to one item; beyond them it throttles. Here it does so a little earlier. */
@@ -18,6 +18,20 @@ const ENVIRONMENTS = [10, 67, 300];
 const CLIENTS = [100, 1_000];
 const BURSTS = [1_001, 5_000, 60_000];
 const MINUTE_MS = 60_000;
+/** Where more requests than this come in one second, leases must keep the writes down, at the cost of some of the limit. */
+const FAST_PER_SECOND = 1_000;
+/** Limits of a minute, of which so many requests come at once, at so many a second; the rest comes slowly. */
+const PAUSED_BURSTS = [
+  [300, 180, 1_500],
+  [1_000, 300, 2_000],
+  [1_000, 900, 1_500],
+  [2_000, 400, 3_000],
+  [6_000, 3_000, 5_000],
+  [20_000, 400, 1_500],
+  [60_000, 20_000, 10_000],
+] as const;
+/** The last request of such a minute comes this long after the first, in milliseconds. */
+const TRICKLE_MS = 55_000;
 
 /**
  * What keys cost in writes, and how much of their limits can be used, in virtual time: a call of DynamoDB takes 2 to 8
@@ -28,7 +42,9 @@ export async function benchLimiter(): Promise<Figure[]> {
     ...(await atTheLimit()),
     ...(await slowKeys()),
     ...(await steadyTraffic()),
+    ...(await fastFromMany()),
     ...(await bursts()),
+    ...(await burstsBeforeTrickles()),
     ...(await refusedStorm()),
   ];
 }
@@ -75,6 +91,16 @@ async function steadyTraffic(): Promise<Figure[]> {
   return figures;
 }
 
+/** So many environments that each has a small part of the limit, which is used up. */
+async function fastFromMany(): Promise<Figure[]> {
+  const [perMinute, environments, perSecond] = [60_000, 300, 5_000];
+  const what = `${label(perSecond)} requests a second from ${environments} environments`;
+  progress(what);
+  const key = { perMinute, perDay: 1_440 * perMinute };
+  const { writes } = await serve({ key, environments, requests: perMinute, load: { perSecond } });
+  return [atMost(`${what}: writes a second`, (writes / perMinute) * perSecond, MOST_WRITES_PER_SECOND)];
+}
+
 /** Exactly as many requests at once as the limit allows, from few clients and many, over few environments and many. */
 async function bursts(): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -95,6 +121,25 @@ async function bursts(): Promise<Figure[]> {
     }
   }
   return [...figures, atMost('all bursts together: answered with 503', (failed / sent) * 100, 0.1, ' %')];
+}
+
+/** A burst, and a trickle for the rest of the minute: what leases of the burst do not use must not be lost. */
+async function burstsBeforeTrickles(): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [perMinute, requests, perSecond] of PAUSED_BURSTS) {
+    const what = `${label(requests)} at ${label(perSecond)} a second, then slowly up to ${label(perMinute)} a minute`;
+    const burst = { requests, perSecond };
+    const load = { burst, perSecond: ((perMinute - requests) * 1_000) / TRICKLE_MS };
+    let least: number = perMinute;
+    for (const environments of ENVIRONMENTS)
+      for (const routing of ['random', 'most recently used'] as const) {
+        const title = `${what}: ${environments} environments, ${routing}`;
+        least = Math.min(least, (await serveMinute(title, perMinute, environments, load, routing)).admitted);
+      }
+    const lost = (1 - least / perMinute) * 100;
+    figures.push(atMost(`${what}: most of the limit that is lost`, lost, requests > FAST_PER_SECOND ? 5 : 1.1, ' %'));
+  }
+  return figures;
 }
 
 /** A key whose day is used up, and that goes on at 2,000 requests a second. */
@@ -138,10 +183,15 @@ interface Traffic {
   readonly routing?: 'random' | 'most recently used';
   /** Requests in all. */
   readonly requests: number;
-  /** So many clients at once, each sending its next request when the last is answered; or requests at a steady rate. */
-  readonly load: { readonly clients: number } | { readonly perSecond: number };
+  /** So many clients at once, each sending its next request when the last is answered; or requests at a steady rate, after a burst. */
+  readonly load: { readonly clients: number } | SteadyLoad;
   /** Writes a second that one item takes; beyond them DynamoDB throttles. */
   readonly writesPerSecond?: number;
+}
+
+interface SteadyLoad {
+  readonly perSecond: number;
+  readonly burst?: { readonly requests: number; readonly perSecond: number };
 }
 
 interface Served {
@@ -168,7 +218,8 @@ export async function serve(traffic: Traffic): Promise<Served> {
   };
   const database = new VirtualDynamoDB({ time, random, weather: CALM, writesPerSecond, onExecuted });
   const key = aKey(traffic.key);
-  database.tables.createTable(TABLE, 'keyHash');
+  const token = tokenOf(key);
+  database.tables.createTable(TABLE, 'recordId');
   database.tables.put(TABLE, marshall(key), START);
   const limiters = Array.from({ length: count }, () => new Limiter(database.client, TABLE));
   const environments = new Environments(time, random, count);
@@ -176,7 +227,7 @@ export async function serve(traffic: Traffic): Promise<Served> {
 
   const request = (): Promise<void> =>
     environments.invoke<void>(routing === 'most recently used', async ({ index, caller }) => {
-      const admit = () => limiters[index]?.admit(key.keyHash, Math.floor(time.now));
+      const admit = () => limiters[index]?.admit(token, Math.floor(time.now));
       const verdict: Verdict | undefined = await database.as(caller, 'authorizer', admit)?.catch(() => undefined);
       served[verdict?.kind ?? 'failed'] += 1;
       // What a function does besides asking the table.
@@ -186,15 +237,15 @@ export async function serve(traffic: Traffic): Promise<Served> {
   const client = async (): Promise<void> => {
     for (; sent < requests; await request()) sent += 1;
   };
-  const sendAt = (perSecond: number): void => {
+  const sendSteadily = (steady: SteadyLoad): void => {
     if (sent === requests) return;
-    time.at(START + (sent * 1_000) / perSecond, () => {
+    time.at(dueAt(steady, sent), () => {
       void request();
-      sendAt(perSecond);
+      sendSteadily(steady);
     });
     sent += 1;
   };
-  if ('perSecond' in load) sendAt(load.perSecond);
+  if ('perSecond' in load) sendSteadily(load);
   else for (let index = 0; index < load.clients; index++) time.at(START, () => void client());
   await time.run();
   const writes = [...writesBySecond.values()];
@@ -203,4 +254,10 @@ export async function serve(traffic: Traffic): Promise<Served> {
     writes: writes.reduce((total, value) => total + value, 0),
     mostWritesInASecond: Math.max(...writes),
   };
+}
+
+/** When a request of a steady load comes. */
+function dueAt({ perSecond, burst = { requests: 0, perSecond: 1 } }: SteadyLoad, index: number): number {
+  const ofBurst = Math.min(index, burst.requests);
+  return START + (ofBurst * 1_000) / burst.perSecond + ((index - ofBurst) * 1_000) / perSecond;
 }

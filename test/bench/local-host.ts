@@ -4,12 +4,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateUsagePlanCommand } from '@aws-sdk/client-api-gateway';
 import autocannon from 'autocannon';
 import * as v from 'valibot';
+import { cataloguePlanId } from '../../infra/admin/keys/create-key.ts';
+import { moveKey } from '../../infra/admin/keys/move-key.ts';
+import { findTarget } from '../../infra/admin/target.ts';
 import { demoKey } from '../../infra/demo-keys.ts';
-import { hashApiKey } from '../../shared/keys/api-key.ts';
-import { documentsAt } from '../support/local-host.ts';
 import { atMost, type Figure, median, progress, report } from './figure.ts';
 
 const CONNECTIONS = 50;
@@ -23,7 +24,10 @@ const LONGEST_LISTING_MS = 600_000;
 
 const packageSchema = v.object({ scripts: v.object({ start: v.pipe(v.string(), v.startsWith('exec node ')) }) });
 const readySchema = v.object({ baseUrl: v.string() });
-const outputsSchema = v.object({ KeysTableName: v.string() });
+
+const DEMO_KEY_ID = 'demo-enterprise';
+/** Requests a minute and a day. */
+const MANY = 1_000_000_000;
 
 interface RunningHost {
   readonly child: ChildProcess;
@@ -103,17 +107,17 @@ function residentMegabytes({ pid }: ChildProcess): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1_000;
 }
 
-/** Lifts the limits of the Enterprise demo key. */
+/** Lifts the limits of the Enterprise demo key, and the throttle of its usage plan, which is that of the stage. */
 async function liftLimits(baseUrl: string): Promise<void> {
-  const { KeysTableName } = v.parse(outputsSchema, await (await fetch(new URL('/outputs.json', baseUrl))).json());
-  await documentsAt(new URL('/', baseUrl)).send(
-    new UpdateCommand({
-      TableName: KeysTableName,
-      Key: { keyHash: hashApiKey(demoKey('enterprise')) },
-      UpdateExpression: 'SET perMinute = :many, perDay = :many',
-      ExpressionAttributeValues: { ':many': 1_000_000_000 },
-    }),
-  );
+  const quiet = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
+  const target = await findTarget({ url: baseUrl }, quiet);
+  const patchOperations = [{ op: 'remove' as const, path: '/throttle' }];
+  const usagePlanId = await cataloguePlanId(target, 'enterprise');
+  await target.gateway.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations }));
+  // With its tags in API Gateway: a sync would undo what is in the keys table alone.
+  await moveKey(target, DEMO_KEY_ID, 'enterprise', { perMinute: MANY, perDay: MANY });
+  target.gateway.destroy();
+  target.documents.destroy();
 }
 
 const update = { path: '/inventory/701', method: 'PATCH', body: '{"quantity":5}' } as const;

@@ -7,7 +7,7 @@ import { decodeCursor, parseListQuery } from '../../shared/http/list-query.ts';
 import { bearerToken, headerValues, parsePetId } from '../../shared/http/request.ts';
 import { allowedOrigin } from '../../shared/http/response-headers.ts';
 import { expectedVersions, idempotentRequest } from '../../shared/http/update-headers.ts';
-import { isPlausibleApiKey } from '../../shared/keys/api-key.ts';
+import { parseToken } from '../../shared/keys/token.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
 import { atMost, type Figure } from './figure.ts';
 
@@ -81,7 +81,7 @@ const parsers: Readonly<Record<string, Parser>> = {
   },
   Authorization: {
     event: header('Authorization'),
-    parse: (event) => isPlausibleApiKey(bearerToken(event) ?? ''),
+    parse: (event) => parseToken(bearerToken(event) ?? ''),
     worst: [`Bearer${many(' ')}x y`, `Bearer ${many('=')}`],
   },
   'query of a list': {

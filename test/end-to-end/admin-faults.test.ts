@@ -1,7 +1,8 @@
+import { CreateApiKeyCommand, CreateUsagePlanKeyCommand } from '@aws-sdk/client-api-gateway';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { account } from '../../infra/local-endpoint.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { AdminCommand, type CreatedKey, run } from '../support/admin-command.ts';
+import { AdminCommand, adminTarget, closeTarget, type CreatedKey, run } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -13,7 +14,7 @@ let link: FaultyLink;
 /** By way of the link, and straight. */
 let admin: AdminCommand;
 let straight: AdminCommand;
-let name: string;
+let customer: string;
 let names = 0;
 
 beforeAll(async () => {
@@ -26,13 +27,13 @@ beforeEach(async () => {
   link = await FaultyLink.to(host.origin);
   admin = new AdminCommand(link.origin);
   straight = new AdminCommand(host.origin);
-  name = `customer-${(names += 1)}`;
+  customer = `customer-${(names += 1)}`;
 });
 
 afterEach(() => link.close());
 
-const create = (): string[] => ['create', '--name', name, '--plan', 'free'];
-const keys = () => host.host.records.apiKeys.filter((key) => key.name === name);
+const create = (): string[] => ['create', '--name', customer, '--plan', 'free'];
+const keys = () => host.host.records.apiKeys.filter((key) => key.name === customer);
 const isComplete = ({ tags }: { readonly tags: object }): boolean => !(gatewayTags.unfinished in tags);
 const statusOf = async (key: string): Promise<number> => (await ApiClient.withKey(host.baseUrl, key).list()).status;
 
@@ -71,10 +72,26 @@ describe('A network that is cut in the middle', () => {
     await expectOneGoodKey(await straight.newKey(...create()));
   });
 
+  test('after a token was shown says that it is not to be used, and the next rotation replaces it', async () => {
+    const { id, key } = await admin.newKey(...create());
+    let writes = 0;
+    link.faults = ({ action }) => (action === 'UpdateItem' && (writes += 1) > 1 ? { kind: 'gone' } : undefined);
+    const { exitCode, stdout, stderr } = await admin.run('keys', 'rotate', id, '--json');
+    const { key: notConfirmed }: CreatedKey = JSON.parse(stdout);
+
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^Do not use the key that was just shown: .+\. AWS could not be used: .+\n$/),
+    });
+    const { key: rotated } = await straight.newKey('rotate', id);
+    expect([await statusOf(key), await statusOf(notConfirmed), await statusOf(rotated)]).toEqual([200, 401, 200]);
+  });
+
   test('during a revocation leaves a key that is refused, and gone once the command has run again', async () => {
     const { id, key } = await admin.newKey(...create());
     const isClosed = () => link.calls.some(({ action }) => action === 'UpdateItem');
-    link.faults = ({ action }) => (action === 'Scan' && isClosed() ? { kind: 'gone' } : undefined);
+    link.faults = ({ method, path }) =>
+      method === 'DELETE' && path.startsWith('/apikeys') && isClosed() ? { kind: 'gone' } : undefined;
 
     expect(await admin.failure('keys', 'revoke', id, '--yes')).toContain(AGAIN);
     expect(await statusOf(key)).toBe(401);
@@ -115,9 +132,30 @@ test('--stage works on the stack of the stage', async () => {
   process.env = { ...env, ...credentials, AWS_ENDPOINT_URL: link.origin, AWS_REGION: account.region };
   try {
     const baseUrl = host.host.outputs['BaseUrl'];
-    expect(await admin.newKey(...create(), '--stage', 'staging')).toMatchObject({ name, baseUrl });
+    expect(await admin.newKey(...create(), '--stage', 'staging')).toMatchObject({ name: customer, baseUrl });
   } finally {
     process.env = env;
   }
   expect(keys()).toHaveLength(1);
+});
+
+test('A name that was given in the AWS console does nothing to a terminal', async () => {
+  const name = 'Acme\u001b[2J\u009b31m\t\nPets\u202e';
+  const shown = String.raw`Acme\u001b[2J\u009b31m\u0009\u000aPets\u202e`;
+  const target = await adminTarget(host);
+  const { gateway } = target;
+  const { id = '' } = await gateway.send(
+    new CreateApiKeyCommand({ name, value: 'a-value-of-twenty-characters', enabled: true }),
+  );
+  const usagePlanId = host.host.records.plansOfKey('demo-free')[0]?.id;
+  await gateway.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId: id, keyType: 'API_KEY' }));
+  closeTarget(target);
+  await straight.output('keys', 'sync');
+
+  expect(await straight.output('keys', 'list')).toContain(`${id}\t${shown}\tfree\t`);
+  expect(await straight.failure('keys', 'revoke', id)).toContain(`Revoking ${shown} (${id})`);
+  expect(await straight.output('keys', 'show', id, '--json')).toContain(String.raw`\u009b`);
+  expect(await straight.json('keys', 'show', id)).toMatchObject({ name });
+  expect(await straight.output('keys', 'suspend', id)).toContain(`${shown} is suspended until`);
+  expect(await straight.output('keys', 'revoke', id, '--yes')).toBe(`${shown} (${id}) is revoked.\n`);
 });

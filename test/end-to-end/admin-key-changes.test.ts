@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createKey, type NewKey } from '../../infra/admin/keys/create-key.ts';
+import { createKey } from '../../infra/admin/keys/create-key.ts';
+import type { NewToken } from '../../infra/admin/keys/new-token.ts';
 import type { Target } from '../../infra/admin/target.ts';
 import { type Limits, plans } from '../../shared/keys/plans.ts';
-import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
+import { AdminCommand, adminTarget, closeTarget, run, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { IssuedKey } from '../support/issue-key.ts';
@@ -10,6 +11,10 @@ import { LocalHost } from '../support/local-host.ts';
 import { expectNoSecrets, KEY_PATTERN } from '../support/secrets.ts';
 
 const HOUR_MS = 3_600_000;
+const FIND = `"${process.execPath}" infra/admin/main.ts keys find`;
+
+const findInput = (input: string) =>
+  run('sh', ['-c', `printf %s "$TOKEN" | ${FIND} --url ${host.origin}`], { TOKEN: input });
 /** So much that execution environments hold leases of it. */
 const LEASED = { perMinute: 60_000, perDay: 1_000_000 };
 
@@ -35,19 +40,19 @@ afterAll(async () => {
 
 beforeEach(() => clock.moveToFreshMinute());
 
-const issued = (limits?: Limits): Promise<NewKey> =>
+const issued = (limits?: Limits): Promise<NewToken> =>
   createKey(target, { name: 'acme', plan: limits ? 'enterprise' : 'free', limits: limits ?? plans.free.limits });
 const apiOf = ({ key }: { readonly key: string }): ApiClient => ApiClient.withKey(host.baseUrl, key);
 const statusOf = async (key: { readonly key: string }): Promise<number> => (await apiOf(key).list()).status;
 
-async function statuses(key: NewKey, count: number): Promise<number[]> {
+async function statuses(key: NewToken, count: number): Promise<number[]> {
   const found: number[] = [];
   for (let request = 0; request < count; request++) found.push(await statusOf(key));
   return found;
 }
 
 /** Has an execution environment hold a lease: requests of the key that it has counted and not admitted yet. */
-async function lease(key: NewKey): Promise<void> {
+async function lease(key: NewToken): Promise<void> {
   const issuedKey = new IssuedKey(host, key.key);
   await statuses(key, 10);
   // What other environments have counted meanwhile, so that the key's traffic is more than can be written.
@@ -90,38 +95,98 @@ describe('keys move', () => {
 });
 
 describe('keys rotate', () => {
-  test('makes a key that counts with the old one, which works until the grace ends', async () => {
+  test('makes a token that counts with the old one, which works until the grace ends; the key goes on as it is', async () => {
     const old = await issued();
+    await old.confirmShown();
     await statuses(old, 2);
-    const key = await admin.newKey('rotate', old.id);
-    const graceEnd = Date.parse(String(key['graceEnds']));
+    const rotated = await admin.newKey('rotate', old.id);
+    const graceEnd = Date.parse(String(rotated['graceEnds']));
 
-    expect(key).toMatchObject({ name: 'acme', plan: 'free', replaces: old.id, expires: null });
-    expect(key.key).not.toBe(old.key);
+    expect(rotated).toMatchObject({
+      id: old.id,
+      name: 'acme',
+      plan: 'free',
+      label: 'main',
+      access: 'full',
+      expires: null,
+    });
+    expect(rotated.key).not.toBe(old.key);
     expect(graceEnd - clock.now).toBe(24 * HOUR_MS);
-    expect((await apiOf(key).list()).rateLimit).toMatchObject({ limit: 60, remaining: 57 });
+    expect((await apiOf(rotated).list()).rateLimit).toMatchObject({ limit: 60, remaining: 57 });
     expect((await apiOf(old).list()).rateLimit).toMatchObject({ limit: 60, remaining: 56 });
-    expect(await admin.json('keys', 'show', old.id)).toMatchObject({ state: 'rotated', usedToday: 0 });
-    expect(await admin.json('keys', 'show', key.id)).toMatchObject({ state: 'active', usedToday: 4 });
+    expect(await admin.json('keys', 'show', old.id)).toMatchObject({
+      state: 'active',
+      usedToday: 4,
+      tokens: [
+        { label: 'main', last: old.key.slice(-4), until: rotated['graceEnds'], neverShown: false },
+        { label: 'main', last: rotated.key.slice(-4), until: null, neverShown: false },
+      ],
+    });
+    expect(host.host.records.apiKey(old.id)?.tags).toHaveProperty('tokens-ended');
 
     clock.moveTo(graceEnd - 1);
-    expect([await statusOf(old), await statusOf(key)]).toEqual([200, 200]);
+    expect([await statusOf(old), await statusOf(rotated)]).toEqual([200, 200]);
     clock.moveTo(graceEnd);
-    expect([await statusOf(old), await statusOf(key)]).toEqual([401, 200]);
+    expect([await statusOf(old), await statusOf(rotated)]).toEqual([401, 200]);
   });
 
-  test('takes the grace that it is told, says until when, and goes on from key to key only forwards', async () => {
+  test('is refused within the grace, but with no grace, which ends it', async () => {
     const old = await issued();
+    await old.confirmShown();
     const text = await admin.output('keys', 'rotate', old.id, '--grace', '7d');
-    const day = new Date(Date.now() + 168 * HOUR_MS).toISOString().slice(0, 10);
+    const day = new Date(clock.now + 168 * HOUR_MS).toISOString().slice(0, 10);
     const [key = ''] = text.match(KEY_PATTERN) ?? [];
 
-    expect(text).toContain(`The old key ${old.id} works until ${day} `);
+    expect(text).toContain(`The old token main works until ${day} `);
+    expect(await admin.failure('keys', 'rotate', old.id)).toContain(
+      `The token main of the key ${old.id} was rotated already, and the old one works until ${day} `,
+    );
     expect([await statusOf(old), await statusOf({ key })]).toEqual([200, 200]);
-    expect(await admin.failure('keys', 'rotate', old.id)).toMatch(/was rotated to \w+ already\. Rotate that one\.$/);
-    expect(await admin.failure('keys', 'move', old.id, '--plan', 'pro')).toContain('Move the key that replaced it');
-    expect(await admin.failure('keys', 'suspend', old.id, '--for', '1h')).toContain('Suspend the key that replaced it');
     expect(await admin.failure('keys', 'rotate', old.id, '--grace', 'soon')).toContain('such as 30m, 24h or 7d');
+
+    const atOnce = await admin.newKey('rotate', old.id, '--grace', '0s');
+    expect([await statusOf(old), await statusOf({ key }), await statusOf(atOnce)]).toEqual([401, 401, 200]);
+  });
+});
+
+describe('keys add, keys end, keys find', () => {
+  test('a key has several tokens under one limit: each by its label, one of them read-only, ended one by one', async () => {
+    const main = await issued();
+    await main.confirmShown();
+    const expires = new Date(clock.now + 48 * HOUR_MS).toISOString();
+    const reports = await admin.newKey('add', main.id, '--label', 'reports', '--read-only', '--expires', '2d');
+    expect(reports).toMatchObject({ id: main.id, label: 'reports', access: 'read', plan: 'free' });
+    expect(String(reports['expires']).slice(0, 16)).toBe(expires.slice(0, 16));
+
+    expect((await apiOf(main).list()).rateLimit.remaining).toBe(59);
+    expect((await apiOf(reports).list()).rateLimit.remaining).toBe(58);
+    expect(await apiOf(reports).setQuantity(101, 1)).toMatchObject({ status: 403, error: { code: 'TOKEN_READ_ONLY' } });
+    expect(await admin.output('keys', 'show', main.id)).toMatch(/^reports\t\w{4}\t.*\treads only, until /m);
+
+    expect(await admin.failure('keys', 'add', main.id, '--label', 'reports')).toContain('has a token reports already');
+    const ended = await admin.output('keys', 'end', main.id, '--label', 'reports');
+    expect(ended).toMatch(/^The token reports of acme is refused from now on\.\n\nId /);
+    expect(ended).not.toMatch(/^reports\t/m);
+    expect([await statusOf(main), await statusOf(reports)]).toEqual([200, 401]);
+    expect(await admin.json('keys', 'end', main.id, '--label', 'reports')).toMatchObject({
+      tokens: [{ label: 'main' }],
+    });
+    expect(await admin.failure('keys', 'end', main.id, '--label', 'report')).toContain(
+      'has no token report that works',
+    );
+    expect(await admin.failure('keys', 'end', main.id, '--label', 'main')).toContain(
+      `To end the key: npm run admin -- keys revoke ${main.id}`,
+    );
+  });
+
+  test('find asks for the token on standard input, and never takes it as an argument', async () => {
+    const { key, id } = await issued();
+    expect(await findInput(`${key}\n`)).toMatchObject({
+      exitCode: 0,
+      stdout: `It is of acme (${id}, free, active): its token main works (reads and changes, was never shown: make it again).\n`,
+    });
+    expect(await findInput('')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('keys find < FILE') });
+    expect(await admin.failure('keys', 'find', 'the-token')).toContain('too many arguments');
   });
 });
 
@@ -175,21 +240,6 @@ describe('keys revoke', () => {
     expect(await admin.failure('keys', 'show', key.id)).toContain(`There is no key ${key.id}`);
     expect(JSON.stringify(await admin.json('keys', 'list'))).not.toContain(key.id);
     expect(await admin.output('keys', 'revoke', key.id, '--yes')).toBe(`acme (${key.id}) is revoked already.\n`);
-  });
-
-  test('ends the keys with it that were rotated to it', async () => {
-    const old = await issued();
-    const key = await admin.newKey('rotate', old.id);
-
-    expect(await admin.json('keys', 'revoke', key.id, '--yes')).toEqual({
-      id: key.id,
-      name: 'acme',
-      plan: 'free',
-      state: 'revoked',
-      also: [old.id],
-    });
-    expect([await statusOf(old), await statusOf(key)]).toEqual([401, 401]);
-    expect(host.host.records.apiKeys.map(({ id }) => id)).not.toContain(old.id);
   });
 });
 

@@ -11,11 +11,12 @@ import {
 } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
-import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
+import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { parsed } from '../support/tables.ts';
 
 // On a machine that may be busy.
 jest.setTimeout(60_000);
@@ -52,11 +53,10 @@ async function createKey(planId: PlanId, request: CreateApiKeyRequest) {
   return { id, value };
 }
 
-/** A key of ours, of which API Gateway has the hash. */
-async function issued(planId: PlanId = 'free', tags = {}) {
-  const key = generateApiKey();
-  host.issuedKeys.add(key);
-  return { key, id: (await createKey(planId, { value: hashApiKey(key), tags })).id };
+/** A key on Free as the admin command makes it, with its one token. */
+async function issued() {
+  const key = await issueKey(host, { plan: 'free', perMinute: 60, perDay: 1_000 });
+  return { key: key.token, id: (await key.read()).keyId };
 }
 
 /** The limit a minute of a key, or the status of a refusal. */
@@ -79,18 +79,18 @@ async function expectSoon(wanted: Readonly<Record<string, number>>): Promise<voi
 test('What an admin changes in API Gateway holds within five seconds', async () => {
   const { value: onConsole } = await createKey('free', { value: 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx' });
   const { value: ofGateway } = await createKey('pro', {});
-  const tagged = await issued('enterprise', { 'per-minute': '123', 'per-day': '4567' });
+  const tagged = await createKey('enterprise', { tags: { 'per-minute': '123', 'per-day': '4567' } });
   const [disabled, deleted, offPlan, moved] = await Promise.all([issued(), issued(), issued(), issued()]);
   await expectSoon({
     [onConsole]: 60,
     [ofGateway]: 300,
-    [tagged.key]: 123,
+    [tagged.value]: 123,
     [disabled.key]: 60,
     [deleted.key]: 60,
     [offPlan.key]: 60,
     [moved.key]: 60,
   });
-  expect(await limitOf(hashApiKey(moved.key))).toBe(401);
+  expect(await limitOf(parsed(moved.key).recordId)).toBe(401);
 
   await setEnabled(disabled.id, 'false');
   await gateway.send(new DeleteApiKeyCommand({ apiKey: deleted.id }));
@@ -104,7 +104,7 @@ test('What an admin changes in API Gateway holds within five seconds', async () 
     [deleted.key]: 401,
     [offPlan.key]: 401,
     [moved.key]: 1_000,
-    [tagged.key]: 234,
+    [tagged.value]: 234,
   });
 
   await setEnabled(disabled.id, 'true');

@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sampleStock } from '../../infra/local/sample-data.ts';
-import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
+import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
+import { generateToken } from '../../shared/keys/token.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
+import { aKey, parsed } from '../support/tables.ts';
 
 const PAGE = 'https://reference.example.com';
 
@@ -57,21 +60,42 @@ describe('A request without a valid key', () => {
   test('has the very same answer for a disabled key, an expired one, an unknown one and a mistyped one', async () => {
     const disabled = await issueKey(host, { enabled: false });
     const expired = await issueKey(host, { expiresAt: Date.now() - 1 });
-    const tokens = [disabled.token, expired.token, generateApiKey(), `${key.token}x`];
+    const tokens = [disabled.token, expired.token, generateToken(), `${key.token}x`];
     const answers = await Promise.all(tokens.map(listWithKey));
 
     expect(answers[0]).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
     expect(new Set(answers.map((answer) => answer.text))).toHaveProperty('size', 1);
   });
 
-  test('is 401 with a stored hash, even where it has a record of its own, and with a key that no usage plan has', async () => {
-    const { token } = await issueKey(host, { usageIdentifier: 'token' }, hashApiKey(key.token));
-    const ofNobody = generateApiKey();
-    await key.put({ ...(await key.read()), keyHash: hashApiKey(ofNobody), keyId: 'nobody' });
+  test('is 401 with what is stored of a key, even where that has a record of its own, and with another token of it', async () => {
+    const { recordId, hash } = parsed(key.token);
+    const hexHash = Buffer.from(hash, 'base64url').toString('hex');
+    for (const stored of [recordId, hexHash]) {
+      const ofItself = createHash('sha256').update(stored).digest('hex');
+      await key.put({ ...(await key.read()), recordId: ofItself, tokens: tokenEntry(stored, {}, 0), keyId: stored });
+    }
 
-    for (const refused of [token, ofNobody])
+    for (const refused of [recordId, hexHash, generateToken(recordId)])
       expect(await listWithKey(refused)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
   });
+
+  test('is 401 with a key that no usage plan has', async () => {
+    const ofNobody = generateToken();
+    await key.put(aKey({ keyId: 'nobody' }, ofNobody));
+
+    expect(await listWithKey(ofNobody)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+  });
+});
+
+test('A token that may only read gets 403 for an update, and both requests are counted', async () => {
+  const token = generateToken();
+  const tokens = tokenEntry(token, { access: 'read' }, 0);
+  const reader = ApiClient.withKey(host.baseUrl, (await issueKey(host, { tokens }, token)).token);
+  const [read, refused] = [await reader.list(), await reader.setQuantity(101, 5)];
+
+  expect(read.status).toBe(200);
+  expect(refused).toMatchObject({ status: 403, error: { code: 'TOKEN_READ_ONLY' } });
+  expect(refused.rateLimit.remaining).toBe(read.rateLimit.remaining - 1);
 });
 
 describe('Routes', () => {

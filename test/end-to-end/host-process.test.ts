@@ -7,12 +7,13 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { sampleStock } from '../../infra/local/sample-data.ts';
-import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
 import { HostProcess, type Ready } from '../support/host-process.ts';
 import { documentsAt } from '../support/local-host.ts';
+import { secretOf } from '../support/secrets.ts';
+import { parsed } from '../support/tables.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A start takes some two seconds, and many more on a machine that is busy.
@@ -46,7 +47,7 @@ function filesIn(root: string): Map<string, string> {
 async function keyRecord(ready: Ready, token: string): Promise<KeyRecord> {
   const documents = documentsAt(new URL(ready.baseUrl).origin);
   const { KeysTableName: TableName } = await outputsOf(ready);
-  const { Item } = await documents.send(new GetCommand({ TableName, Key: { keyHash: hashApiKey(token) } }));
+  const { Item } = await documents.send(new GetCommand({ TableName, Key: { recordId: parsed(token).recordId } }));
   documents.destroy();
   return parseKeyRecord(Item);
 }
@@ -103,8 +104,8 @@ describe('npm start', () => {
     // A host that is killed has no time to tidy up.
     expect(await host.stop('SIGKILL')).toMatchObject({ stdout: `${JSON.stringify(ready)}\n`, stderr: '' });
     for (const [file, text] of filesIn(data)) {
-      for (const key of [keys.free, keys.enterprise, keys.pro, MADE_IN_CONSOLE]) {
-        expect({ file, keyAt: text.indexOf(key) }).toEqual({ file, keyAt: -1 });
+      for (const secret of [...[keys.free, keys.enterprise, keys.pro].map(secretOf), MADE_IN_CONSOLE]) {
+        expect({ file, keyAt: text.indexOf(secret) }).toEqual({ file, keyAt: -1 });
       }
     }
   });

@@ -10,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startEmbeddedEngine, type Engine } from '../../infra/local/dynamodb/engine.ts';
 import { stages, type TableName, tableNames } from '../../infra/stages.ts';
 import { writeItems } from '../../infra/write-items.ts';
-import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
-import { AdminCommand } from '../support/admin-command.ts';
+import { AdminCommand, type CreatedKey, whilePausing } from '../support/admin-command.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { parsed } from '../support/tables.ts';
 import { synthesizeApps } from '../support/synthesize-once.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -55,6 +55,14 @@ describe('Tables that were restored', () => {
   let tableOfStack: (name: TableName) => string;
   let key: IssuedKey;
   let revoked: IssuedKey;
+  let admin: AdminCommand;
+  /** A key whose tokens `main` and `reports` leaked after the backup: the first was rotated, the second ended. */
+  let leaked: Record<'main' | 'app' | 'reports' | 'rotated', CreatedKey>;
+  /** One that was suspended then, and resumed; and one that was suspended since. A token of each was ended. */
+  let wasSuspended: CreatedKey;
+  let isSuspended: CreatedKey;
+  /** What the sync of the restored table said, before it was used. */
+  let synced: string;
   let api: ApiClient;
   /** Answer from before the accident. */
   let updated: Answer;
@@ -69,6 +77,7 @@ describe('Tables that were restored', () => {
     host = await startHost(options);
     key = new IssuedKey(host, key.token);
     revoked = new IssuedKey(host, revoked.token);
+    admin = new AdminCommand(host.origin);
     api = ApiClient.withKey(host.baseUrl, key.token);
   }
 
@@ -103,6 +112,18 @@ describe('Tables that were restored', () => {
     );
     key = await issueKey(host, { perMinute: 1_000, perDay: PER_DAY });
     revoked = await issueKey(host);
+    admin = new AdminCommand(host.origin);
+    // A command waits until no environment remembers the key as it was. Here it is the clock of the host that goes on.
+    whilePausing((milliseconds) => clock.moveTo(clock.now + milliseconds));
+    const create = () => admin.newKey('create', '--name', 'acme', '--plan', 'free');
+    const add = ({ id }: CreatedKey, label: string) => admin.newKey('add', id, '--label', label);
+    const main = await create();
+    leaked = { main, app: await add(main, 'app'), reports: await add(main, 'reports'), rotated: main };
+    wasSuspended = await create();
+    await add(wasSuspended, 'app');
+    isSuspended = await create();
+    await add(isSuspended, 'app');
+    await admin.output('keys', 'suspend', wasSuspended.id);
     api = ApiClient.withKey(host.baseUrl, key.token);
     updated = await update(api, 7, onlyOnce);
     usedBefore = (await key.read()).dayUsed;
@@ -112,6 +133,13 @@ describe('Tables that were restored', () => {
     await host.deleteStock(LOST);
     host.host.records.deleteApiKey((await revoked.read()).keyId);
     await revoked.delete();
+    leaked.rotated = await admin.newKey('rotate', leaked.main.id, '--grace', '0s');
+    await admin.output('keys', 'end', leaked.main.id, '--label', 'reports');
+    await admin.output('keys', 'resume', wasSuspended.id);
+    await admin.output('keys', 'end', wasSuspended.id, '--label', 'app');
+    await admin.output('keys', 'end', isSuspended.id, '--label', 'app');
+    await admin.output('keys', 'suspend', isSuspended.id);
+    synced = await admin.output('keys', 'sync', '--table', restoredTables.keys);
     await restart({ assembly });
   }, 60_000);
 
@@ -159,17 +187,72 @@ describe('Tables that were restored', () => {
     expect(await itemOf(tableOfStack('stock'), LOST)).toBeUndefined();
   });
 
-  test('have keys again that were revoked since, until a sync: API Gateway does not know them any more', async () => {
-    const refused = { status: 401, error: { code: 'API_KEY_INVALID' } };
-    const Key = { keyHash: hashApiKey(revoked.token) };
-    const record = async () => (await host.documents.send(new GetCommand({ TableName: host.keysTable, Key }))).Item;
-    expect(await record()).toMatchObject({ enabled: true });
-    expect(await ApiClient.withKey(host.baseUrl, revoked.token).list()).toMatchObject(refused);
+  const listWith = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
+  const refused = { status: 401, error: { code: 'API_KEY_INVALID' } };
 
-    await new AdminCommand(host.origin).output('keys', 'sync');
+  test('have no keys open that were revoked since: a sync has closed them before the table was used', async () => {
+    const Key = { recordId: parsed(revoked.token).recordId };
+    const { Item } = await host.documents.send(new GetCommand({ TableName: host.keysTable, Key }));
 
-    expect(await record()).toMatchObject({ enabled: false, revoked: true });
-    expect(await ApiClient.withKey(host.baseUrl, revoked.token).list()).toMatchObject(refused);
+    expect(synced).toContain(' 3 disabled, 1 removed,');
+    expect(Item).toMatchObject({ enabled: false, revoked: true });
+    expect(await listWith(revoked.token)).toMatchObject(refused);
+  });
+
+  const statusesOf = (tokens: readonly { readonly key: string }[]) =>
+    Promise.all(tokens.map(async ({ key: token }) => (await listWith(token)).status));
+
+  test('do not bring a leaked token back: its key is closed until it is rotated, and all its other tokens are ended', async () => {
+    const { id } = leaked.main;
+    const tokens = [leaked.main, leaked.reports, leaked.app, leaked.rotated];
+
+    expect(synced).toContain(`The key ${id} was restored with tokens that had been ended, and is closed: rotate it.`);
+    expect(await statusesOf(tokens)).toEqual([401, 401, 401, 401]);
+    expect(await admin.output('keys', 'sync')).toContain(' 0 changed,');
+    for (const words of [['resume'], ['add', '--label', 'more']])
+      expect(await admin.failure('keys', ...words, id)).toContain('Rotate it instead');
+    const replacement = await admin.newKey('rotate', id);
+    expect(await statusesOf([replacement, ...tokens])).toEqual([200, 401, 401, 401, 401]);
+    expect(await admin.output('keys', 'sync')).not.toContain(id);
+    expect(await statusesOf([replacement, ...tokens])).toEqual([200, 401, 401, 401, 401]);
+  });
+
+  test('let no token be ended before a sync, which would hide that others came back', async () => {
+    const { id, key: token } = await admin.newKey('create', '--name', 'acme', '--plan', 'free');
+    await admin.newKey('add', id, '--label', 'app');
+    const before = await new IssuedKey(host, token).read();
+    await admin.output('keys', 'end', id, '--label', 'app');
+    await new IssuedKey(host, token).put(before);
+
+    for (const words of [['rotate'], ['end', '--label', 'app']])
+      expect(await admin.failure('keys', ...words, id)).toContain('Run npm run admin -- keys sync');
+    await admin.output('keys', 'sync');
+    // The clock of the admin who ended it was ahead.
+    const { records } = host.host;
+    const endedAt = clock.now + 3_600_000;
+    const tags = { 'tokens-ended': new Date(endedAt).toISOString() };
+    for (const apiKey of records.apiKeys.filter((each) => each.id === id)) records.putApiKey({ ...apiKey, tags });
+    await admin.newKey('rotate', id);
+    expect(await new IssuedKey(host, token).read()).toMatchObject({ enabled: true, tokensEndedAt: endedAt + 1 });
+  });
+
+  test.each([
+    ['then, and resumed since', () => wasSuspended.id],
+    ['since', () => isSuspended.id],
+  ])('leave a key closed that was suspended %s, until it is rotated and resumed', async (_, idOf) => {
+    const id = idOf();
+    const replacement = await admin.newKey('rotate', id);
+
+    expect(await statusesOf([replacement])).toEqual([401]);
+    await admin.output('keys', 'resume', id);
+    expect(await statusesOf([replacement])).toEqual([200]);
+  });
+
+  test('of another kind are no keys table, which a sync says', async () => {
+    expect(await admin.failure('keys', 'sync', '--table', restoredTables.stock)).toContain(
+      'has items that are no keys',
+    );
+    expect(await admin.failure('keys', 'sync', '--table', 'nowhere')).toContain('ResourceNotFoundException');
   });
 
   test('are left again by the next deploy without them, which finds the tables of the stack as they were', async () => {

@@ -1,11 +1,12 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readAuthorizerMetrics } from '../../shared/http/authorizer-context.ts';
-import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
+import { generateToken } from '../../shared/keys/token.ts';
+import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { metricsIn, recordRequestLines } from '../support/request-lines.ts';
-import { KeysTable } from '../support/tables.ts';
+import { aKey, KeysTable, parsed } from '../support/tables.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
 
 const database = new EmbeddedDatabase();
@@ -51,9 +52,11 @@ async function verdictOn(headers: Record<string, string | string[]>, now = NOW):
   });
 }
 
-async function verdictOnKey(differences: Partial<KeyRecord>): Promise<APIGatewayAuthorizerResult> {
-  const token = generateApiKey();
-  await keys.issue({ keyHash: hashApiKey(token), currentMinute: MINUTE, ...differences });
+async function verdictOnKey(
+  differences: Partial<KeyRecord>,
+  token = generateToken(),
+): Promise<APIGatewayAuthorizerResult> {
+  await keys.issue({ currentMinute: MINUTE, ...differences }, token);
   return verdictOn({ Authorization: `Bearer ${token}` });
 }
 
@@ -70,6 +73,28 @@ test('A request that is admitted is let through with its verdict and what the lo
     keyId: 'k1',
     outcome: 'ADMITTED',
   });
+});
+
+describe('API Gateway meters a request that is admitted', () => {
+  const ours = generateToken();
+  const ofConsole = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+
+  test.each([
+    ['by the record id of its key', ours, parsed(ours).recordId],
+    ['by the token itself, where it is the value of a key from the AWS console', ofConsole, ofConsole],
+  ])('%s; on the interim plan, until all of API Gateway knows the key', async (_, token, usageIdentifierKey) => {
+    expect(await verdictOnKey({ interimUntil: NOW }, token)).toMatchObject({ usageIdentifierKey });
+    await keys.issue({ interimUntil: NOW + 1 }, token);
+    expect(await verdictOn({ Authorization: `Bearer ${token}` })).toMatchObject({ usageIdentifierKey: 'interim' });
+  });
+});
+
+test('What a token may do is in the context, and a request of one that may only read is counted', async () => {
+  const token = generateToken();
+  const verdict = await verdictOnKey({ tokens: tokenEntry(token, { access: 'read' }, 0) }, token);
+
+  expect(verdict).toMatchObject({ context: { outcome: 'ADMITTED', access: 'read', remaining: '59' } });
+  expect(await keys.read(aKey({}, token))).toMatchObject({ minuteUsed: 1 });
 });
 
 describe('Pages of several origins', () => {
@@ -96,9 +121,7 @@ test('A request that is refused is let through to its function, on the overflow 
 });
 
 test('A request that cannot be counted is let through on the interim plan, which is not throttled', async () => {
-  const token = generateApiKey();
-  await keys.issue({ keyHash: hashApiKey(token), minuteRefused: 0.5 });
-  const verdict = await verdictOn({ Authorization: `Bearer ${token}` });
+  const verdict = await verdictOnKey({ minuteRefused: 0.5 });
 
   expect(effectOf(verdict)).toEqual(['Allow']);
   expect(verdict).toMatchObject({
@@ -118,8 +141,8 @@ test('A request with several keys is told so', async () => {
 });
 
 test('A request of an emulator that does not tell its time is one of now', async () => {
-  const token = generateApiKey();
-  await keys.issue({ keyHash: hashApiKey(token) });
+  const token = generateToken();
+  await keys.issue({}, token);
   const before = Date.now() / 1_000;
   const verdict = await verdictOn({ Authorization: `Bearer ${token}` }, Number.NaN);
 
@@ -132,7 +155,7 @@ describe('A request that is denied has empty windows, and is logged by the autho
     ['without a key', '', 'API_KEY_MISSING'],
     ['with two keys', ['Bearer a', 'Bearer b'], 'API_KEY_MISSING'],
     ['with a key that is mistyped', 'Bearer psk_x', 'API_KEY_INVALID'],
-    ['with a key that was never issued', `Bearer ${generateApiKey()}`, 'API_KEY_INVALID'],
+    ['with a key that was never issued', `Bearer ${generateToken()}`, 'API_KEY_INVALID'],
   ])('%s', async (_, Authorization, code) => {
     const verdict = await verdictOn({ Authorization });
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { hashApiKey } from '../../shared/keys/api-key.ts';
+import { hashToken } from '../../shared/keys/token.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { apiStage } from '../support/gateway-records.ts';
 import { KeyRegistry } from '../support/key-registry.ts';
+import { parsed } from '../support/tables.ts';
 import { metricsIn, recordLog } from '../support/request-lines.ts';
 
 /** More than a line names. */
@@ -35,7 +36,7 @@ test('A sync logs one line: it counts all that it did, names up to a hundred key
   const putKeys = (count: number, tags = {}) =>
     Array.from({ length: count }, () => {
       const value = `made-in-the-console-${secrets.length}`;
-      secrets.push(value, hashApiKey(value));
+      secrets.push(value, parsed(value).recordId, hashToken(value));
       return registry.putKey({ value, tags }, 'free');
     });
   const ids = putKeys(MANY);

@@ -11,41 +11,28 @@ export interface Version {
 
 /** What the records of the keys were at every time. */
 export class KeyTimeline {
-  readonly #versions: readonly Version[];
-  readonly #byKey: ReadonlyMap<string, readonly Version[]>;
+  /** By record id. */
+  readonly versions: ReadonlyMap<string, readonly Version[]>;
 
   constructor(commits: readonly Commit[]) {
-    this.#versions = commits.flatMap(({ at, writer, after }) =>
+    const versions = commits.flatMap(({ at, writer, after }) =>
       after ? { at, writer, key: parseKeyRecord(unmarshall(after, { ...exactNumbers })) } : [],
     );
-    this.#byKey = Map.groupBy(this.#versions, ({ key }) => key.keyHash);
+    this.versions = Map.groupBy(versions, ({ key }) => key.recordId);
   }
 
-  /** The versions of the record that counts for a key and those before it, by lineage, one record after the other. */
-  get countingVersions(): Map<string, Version[]> {
-    const counting = this.#versions.filter(({ key }) => key.replacedBy === undefined);
-    return Map.groupBy(counting, ({ key }) => key.lineage);
+  /** A key as it was at every moment from one time to another; undefined where there was none. */
+  states(recordId: string, from: number, to: number): (KeyRecord | undefined)[] {
+    const own = this.versions.get(recordId) ?? [];
+    const before = own.findLast(({ at }) => at <= from);
+    return [before, ...own.filter(({ at }) => at > from && at <= to)].map((version) => version?.key);
   }
 
-  lineageOf(keyHash: string): string | undefined {
-    return this.#byKey.get(keyHash)?.[0]?.key.lineage;
-  }
-
-  /** A key and those that count for it, one after the other, as they were at every moment from one time to another. */
-  chains(keyHash: string, from: number, to: number): KeyRecord[][] {
-    const lineage = this.lineageOf(keyHash);
-    const related = this.#versions.filter(({ key, at }) => key.lineage === lineage && at > from && at <= to);
-    const moments = new Set([from, ...related.map(({ at }) => at)]);
-    return [...moments].map((at) => this.#chainAt(keyHash, at));
-  }
-
-  #chainAt(keyHash: string, time: number): KeyRecord[] {
-    const chain: KeyRecord[] = [];
-    for (let next: string | undefined = keyHash; next !== undefined; next = chain.at(-1)?.replacedBy) {
-      const version = this.#byKey.get(next)?.findLast(({ at }) => at <= time);
-      if (!version) break;
-      chain.push(version.key);
-    }
-    return chain;
+  /** What the writes of a writer made of a key, each with the key as the write found it. */
+  writesOf(recordId: string, writer: string): { found: KeyRecord | undefined; left: KeyRecord }[] {
+    const own = this.versions.get(recordId) ?? [];
+    return own.flatMap((version, index) =>
+      version.writer === writer ? { found: own[index - 1]?.key, left: version.key } : [],
+    );
   }
 }

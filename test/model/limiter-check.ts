@@ -1,5 +1,5 @@
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { type CountedVerdict, type Refusal, tightest, UNTIL_RESUMED, windowsOf } from '../../shared/keys/verdict.ts';
+import { type KeyRecord, NEVER, workingToken } from '../../shared/keys/key-record.ts';
+import { type CountedVerdict, type Refusal, tightest, windowsOf } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';
 import { type LimiterHistory, MAX_AHEAD_MS, type ToldVerdict } from './limiter-schedule.ts';
@@ -14,54 +14,87 @@ export function violationsOfLimiter({ told, commits }: LimiterHistory): string[]
   return [
     ...answered.flatMap((request) => violationsOfRequest(request, timeline)),
     ...violationsOfLimits(answered, timeline),
-    ...[...timeline.countingVersions].flatMap(([lineage, versions]) => {
-      const own = answered.filter(({ keyHash }) => timeline.lineageOf(keyHash) === lineage);
+    ...[...timeline.versions].flatMap(([recordId, versions]) => {
+      const own = answered.filter(({ token }) => token.recordId === recordId);
       return violationsOfCounters(own, versions).concat(violationsOfSuspensions(own, versions));
     }),
   ];
 }
 
 function violationsOfRequest(request: ToldVerdict, timeline: KeyTimeline): string[] {
-  const { outcome, epoch, keyHash, answeredAt, troubles } = request;
+  const { outcome, epoch, token, answeredAt, troubles, writer } = request;
+  const violations = timeline.writesOf(token.recordId, writer).flatMap((write) => violationsOfWrite(request, write));
   if (outcome.kind === 'failed')
-    return troubles > 0 ? [] : [about(request, `failed with no fault: ${String(outcome.error)}`)];
+    return troubles > 0
+      ? violations
+      : [...violations, about(request, `failed with no fault: ${String(outcome.error)}`)];
   // Each moment at which what it was told by may have been read.
-  const chains = timeline.chains(keyHash, sinceOf(request), answeredAt);
-  const valid = chains.filter((chain) => isValid(chain, epoch));
-  if (outcome.kind === 'denied') return valid.length < chains.length ? [] : [about(request, 'denied a valid key')];
-  const isTrue = valid.some((chain) => {
-    const key = chain.at(-1);
+  const states = timeline.states(token.recordId, sinceOf(request), answeredAt);
+  const valid = states.filter((key) => isValid(key, request));
+  if (outcome.kind === 'denied')
+    return valid.length < states.length ? violations : [...violations, about(request, 'denied a valid key')];
+  const isTrue = valid.some((key) => {
     if (outcome.kind === 'refused') return isRefused(key, outcome, epoch);
-    return (key?.suspendedUntil ?? 0) <= Math.max(epoch, answeredAt);
+    return key.suspendedUntil <= Math.max(epoch, answeredAt);
   });
   const what =
-    outcome.kind === 'admitted' ? 'admitted a key that was not good' : `refused for no reason: ${outcome.reason}`;
-  return [...violationsOfHeaders(request, outcome, chains), ...(isTrue ? [] : [about(request, what)])];
+    outcome.kind === 'admitted'
+      ? 'admitted a token, or a key, that was not good'
+      : `refused for no reason: ${outcome.reason}`;
+  const headers = violationsOfHeaders(request, outcome, states);
+  return [...violations, ...headers, ...(isTrue ? [] : [about(request, what)])];
+}
+
+/** Whatever it was answered, a request changes a key only if its token opens it and the counters allow it at that moment. */
+function violationsOfWrite(
+  request: ToldVerdict,
+  { found, left }: { found: KeyRecord | undefined; left: KeyRecord },
+): string[] {
+  if (!isValid(found, request)) return [about(request, 'changed a key that its token does not open')];
+  const isSameMinute = found.currentMinute === left.currentMinute;
+  const usedBefore = isSameMinute ? found.minuteUsed : 0;
+  const refusedBefore = isSameMinute ? found.minuteRefused : 0;
+  const dayUsedBefore = isSameDay(found.currentMinute, left.currentMinute) ? found.dayUsed : 0;
+  const isFull = usedBefore >= found.perMinute || dayUsedBefore >= found.perDay;
+  const faults = {
+    'began a minute that is not there yet':
+      !isSameMinute && left.currentMinute > minuteOf(request.answeredAt + MAX_AHEAD_MS),
+    'took more than the minute has': left.minuteUsed > Math.max(usedBefore, found.perMinute),
+    'took more than the day has': left.dayUsed > Math.max(dayUsedBefore, found.perDay),
+    'was counted as refused, with room': left.minuteRefused > refusedBefore && !isFull,
+    'suspended a key that was not refused often':
+      left.suspendedUntil > found.suspendedUntil && found.minuteRefused < found.perMinute,
+  };
+  return Object.entries(faults).flatMap(([what, isSo]) => (isSo ? about(request, what) : []));
 }
 
 /** The earliest time whose state of the key the request may have been answered by: a lease is good for a second. */
 const sinceOf = ({ epoch, invokedAt }: ToldVerdict): number =>
   Math.min(epoch, invokedAt) - REMEMBERED_MS - MAX_AHEAD_MS;
 
-/** Whether a key, and the one that counts for it, may be used at all. */
-function isValid(chain: readonly KeyRecord[], epoch: number): boolean {
-  const isOpen = ({ enabled, revoked, suspendedUntil, expiresAt = Infinity }: KeyRecord): boolean =>
-    enabled && !revoked && suspendedUntil < UNTIL_RESUMED && expiresAt > epoch;
-  return chain.length > 0 && chain.at(-1)?.replacedBy === undefined && chain.every(isOpen);
+/** Whether a key may be used at all, with the token of a request. */
+function isValid(key: KeyRecord | undefined, { token, epoch }: ToldVerdict): key is KeyRecord {
+  if (!key) return false;
+  const { enabled, revoked, suspendedUntil, expiresAt = NEVER } = key;
+  const isOpen = enabled && !revoked && suspendedUntil < NEVER && expiresAt > epoch;
+  return isOpen && workingToken(key, token.hash, epoch) !== undefined;
 }
 
-function isRefused(key: KeyRecord | undefined, { reason, key: told }: Refusal, epoch: number): boolean {
-  if (!key) return false;
+function isRefused(key: KeyRecord, { reason, key: told }: Refusal, epoch: number): boolean {
   if (reason === 'suspended') return key.suspendedUntil > epoch;
   if (reason === 'day') return isSameDay(key.currentMinute, told.currentMinute) && key.dayUsed >= key.perDay;
   return key.currentMinute === told.currentMinute && key.minuteUsed >= key.perMinute;
 }
 
-function violationsOfHeaders(request: ToldVerdict, outcome: CountedVerdict, chains: readonly KeyRecord[][]): string[] {
+function violationsOfHeaders(
+  request: ToldVerdict,
+  outcome: CountedVerdict,
+  states: readonly (KeyRecord | undefined)[],
+): string[] {
   const { key } = outcome;
   const rateLimit = tightest(windowsOf(outcome));
   const { limit, remaining, resetsAt } = rateLimit;
-  const limits = chains.flat().flatMap(({ perMinute, perDay }) => [perMinute, perDay]);
+  const limits = states.flatMap((state) => (state ? [state.perMinute, state.perDay] : []));
   const ends = [endOfMinute(key.currentMinute), endOfDay(key.currentMinute)];
   const isSuspended = outcome.kind === 'refused' && outcome.reason === 'suspended';
   const isRight =
@@ -69,7 +102,9 @@ function violationsOfHeaders(request: ToldVerdict, outcome: CountedVerdict, chai
     [limit, remaining, resetsAt].every(Number.isInteger) &&
     remaining >= 0 &&
     remaining <= limit &&
-    key.currentMinute <= minuteOf(request.answeredAt + MAX_AHEAD_MS) &&
+    // One that a wrong clock has counted far ahead goes on there, as soon as that is not so far any more.
+    (key.currentMinute <= minuteOf(request.answeredAt + MAX_AHEAD_MS) ||
+      states.some((state) => state?.currentMinute === key.currentMinute)) &&
     (isSuspended || (ends.includes(resetsAt) && key.currentMinute >= minuteOf(request.epoch)));
   return isRight ? [] : [about(request, `told ${JSON.stringify(rateLimit)} in minute ${key.currentMinute}`)];
 }
@@ -83,13 +118,13 @@ function violationsOfLimits(answered: readonly ToldVerdict[], timeline: KeyTimel
     if (outcome.kind !== 'admitted') continue;
     const { key } = outcome;
     const rateLimit = tightest(windowsOf(outcome));
-    const chains = timeline.chains(request.keyHash, sinceOf(request), request.answeredAt);
+    const states = timeline.states(key.recordId, sinceOf(request), request.answeredAt);
     for (const [name, end] of [
       ['perMinute', endOfMinute(key.currentMinute)],
       ['perDay', endOfDay(key.currentMinute)],
     ] as const) {
-      const limit = Math.max(...chains.map((chain) => chain.at(-1)?.[name] ?? 0));
-      const window = `${key.lineage}, ${name} until ${end}`;
+      const limit = Math.max(...states.map((state) => state?.[name] ?? 0));
+      const window = `${key.recordId}, ${name} until ${end}`;
       const times = told.get(window) ?? [];
       told.set(window, times);
       // What an environment remembers knows nothing of those that others have admitted since.
@@ -131,8 +166,8 @@ function takes(before: Version | undefined, { key }: Version): number {
   return Math.abs(key.minuteUsed - used);
 }
 
-const about = ({ environment, invokedAt, answeredAt, epoch, keyHash }: ToldVerdict, what: string): string =>
-  `Environment ${environment}, from ${invokedAt} to ${answeredAt}, epoch ${epoch}, key ${keyHash.slice(0, 8)}: ${what}`;
+const about = ({ environment, invokedAt, answeredAt, epoch, token }: ToldVerdict, what: string): string =>
+  `Environment ${environment}, from ${invokedAt} to ${answeredAt}, epoch ${epoch}, key ${token.recordId.slice(-16, -8)}, token ${token.hash.slice(0, 8)}: ${what}`;
 
 /** Refusals are counted this late at most, in milliseconds: a second of memory, and what the clocks differ by. */
 const COUNTED_AFTER_MS = 2_000;
@@ -143,7 +178,7 @@ const PROMPT_MS = 100;
  * A key is suspended once it was refused as often within a minute as it may make requests: not before, and where nothing
  * goes wrong and no admin changes it, not much later.
  *
- * @param own the requests of one lineage
+ * @param own the requests of one key
  */
 function violationsOfSuspensions(own: readonly ToldVerdict[], versions: readonly Version[]): string[] {
   const isCalm = own.every(({ troubles }) => troubles === 0);

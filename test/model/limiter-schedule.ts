@@ -1,6 +1,8 @@
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
+import type { Token } from '../../shared/keys/token.ts';
 import type { Verdict } from '../../shared/keys/verdict.ts';
+import { minuteOf } from '../../shared/keys/window.ts';
 import { Random } from '../support/random.ts';
 import { aKey } from '../support/tables.ts';
 import { Environments, type Invocation, planBursts } from './environments.ts';
@@ -12,7 +14,9 @@ import { CALM, someWeather } from './weather.ts';
 
 /** One request, and what its client was told; what `failed` is answered with 503. */
 export interface ToldVerdict extends Invocation<Verdict> {
-  readonly keyHash: string;
+  readonly token: Token;
+  /** Of its commits. */
+  readonly writer: string;
   /** `requestTimeEpoch`: the time that API Gateway gives the request. */
   readonly epoch: number;
 }
@@ -23,7 +27,7 @@ export interface LimiterHistory {
 }
 
 const TABLE = 'keys';
-const UNKNOWN_KEY = '0'.repeat(64);
+const UNKNOWN: Token = { recordId: '0'.repeat(64), hash: 'unknown', usageIdentifier: '' };
 const DAY_END = Date.UTC(2026, 10, 22);
 /** The clock of an API Gateway host is ahead by this at most, in milliseconds. */
 export const MAX_AHEAD_MS = 300;
@@ -34,7 +38,7 @@ const LATEST_MS = 90_000;
 export async function runLimiter(seed: number, tamper?: Tamper): Promise<LimiterHistory> {
   const random = new Random(seed);
   // Requests come as fast as they are answered, so that leases are taken.
-  const isStorm = random.isLikely(0.1);
+  const isStorm = random.isLikely(0.15);
   const time = new VirtualTime(DAY_END - random.pick([61_000, 119_000, 3_600_000]) - random.below(60_000), random);
   const weather = random.isLikely(0.4) ? CALM : someWeather(random);
   const database = new VirtualDynamoDB({
@@ -45,48 +49,56 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
     tamper,
   });
   const { tables, client } = database;
-  tables.createTable(TABLE, 'keyHash');
-  const admin = new KeyAdmin(
-    tables,
-    TABLE,
-    [0, 1, 2].map(() => someKey(random, time.now, isStorm)),
-    time.now,
-  );
-  const count = isStorm ? 3 + random.below(6) : 1 + random.below(6);
+  tables.createTable(TABLE, 'recordId');
+  const keys = Array.from({ length: isStorm ? 1 : 3 }, () => someKey(random, time.now, isStorm));
+  const admin = new KeyAdmin(time, tables, TABLE, keys);
+  const count = isStorm ? 2 + random.below(6) : 1 + random.below(6);
   const environments = new Environments(time, random, count);
   const limiters = Array.from({ length: count }, () => new Limiter(client, TABLE));
   const told: ToldVerdict[] = [];
 
-  const send = (presented: string, isRecent: boolean): Promise<void> =>
+  const send = (presented: Token, isRecent: boolean): Promise<void> =>
     environments.invoke<Verdict>(isRecent, async ({ index, caller }, invocation) => {
-      const keyHash = random.isLikely(0.5) ? admin.successorOf(presented) : presented;
+      const issued = random.isLikely(0.5) ? admin.newestBeside(presented) : presented;
+      const token = random.isLikely(0.03) ? { ...issued, hash: 'wrong' } : issued;
       const ahead = random.isLikely(0.1) ? random.below(MAX_AHEAD_MS) : 0;
       const late = random.below(random.isLikely(0.03) ? LATEST_MS : 20);
       const epoch = Math.floor(time.now + ahead - late);
-      told.push(Object.assign(invocation, { keyHash, epoch }));
+      const writer = `request ${told.length}`;
+      told.push(Object.assign(invocation, { token, epoch, writer }));
       const limiter = limiters[index];
       if (!limiter) throw new Error('There is no such environment');
-      return database.as(caller, `environment ${index}`, () => limiter.admit(keyHash, epoch));
+      return database.as(caller, writer, () => limiter.admit(token, epoch));
     });
   planBursts(time, random, {
     gaps: isStorm ? [0.5, 1] : [1, 5, 40, 300],
-    requests: isStorm ? [150, 150] : [5, 40],
-    pauses: (at) => [0, 100, 1_100, 10_000, 60_000 - (at % 60_000), 60_000 - (at % 60_000), 301_000],
+    requests: isStorm ? [250, 400] : [5, 40],
+    pauses: (at) =>
+      isStorm
+        ? [0, 100, 500, 1_100, 60_000 - (at % 60_000)]
+        : [0, 100, 1_100, 10_000, 60_000 - (at % 60_000), 60_000 - (at % 60_000), 301_000],
     begin: () => {
       const isRecent = random.isLikely(0.5);
-      const hashes = admin.someHashes(random);
-      return () => void send(random.isLikely(0.02) ? UNKNOWN_KEY : random.pick(hashes), isRecent);
+      const tokens = admin.someTokens(random);
+      return () => void send(random.isLikely(0.02) ? UNKNOWN : random.pick(tokens), isRecent);
     },
-    administer: () => admin.act(random, time.now),
+    administer: () => {
+      for (let acts = 1 + random.below(isStorm ? 8 : 3); acts > 0; acts--)
+        time.at(time.now + random.below(300), () => admin.act(random, isStorm && random.isLikely(0.8)));
+    },
   });
   await time.run();
   return { told, commits: tables.commits };
 }
 
 function someKey(random: Random, now: number, isStorm: boolean): KeyRecord {
-  const perMinute = isStorm ? 100 + random.below(1_200) : 1 + random.below(random.pick([4, 12, 40]));
+  const perMinute = isStorm
+    ? 100 + random.below(random.pick([900, 20_000]))
+    : 1 + random.below(random.pick([4, 12, 40]));
   const perDay = random.isLikely(0.3) ? 1 + random.below(perMinute * 2) : perMinute * (2 + random.below(50));
-  const keyHash = random.next().toString(16).slice(2).padEnd(64, '0');
+  const recordId = `petstoreinventory${random.next().toString(16).slice(2).padEnd(16, '0').slice(0, 16)}`;
   const ends = random.isLikely(0.2) && { expiresAt: now + random.below(100_000) };
-  return aKey({ keyHash, keyId: keyHash.slice(0, 8), lineage: keyHash, ...ends, perMinute, perDay });
+  // A clock that was wrong has counted it in a minute that is far ahead.
+  const ahead = random.isLikely(0.1) && { currentMinute: minuteOf(now) + 12 + random.below(5) };
+  return aKey({ recordId, keyId: recordId.slice(-16, -8), ...ends, ...ahead, perMinute, perDay });
 }

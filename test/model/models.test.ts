@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 
 /** Schedules of `npm test`; `npm run soak` runs thousands. A fault is looked for in as many as it takes. */
 const SCHEDULES = 40;
-const MOST_SCHEDULES = 200;
+const MOST_SCHEDULES = 600;
 const TIMEOUT_MS = 120_000;
 
 /** Runs both models in a process of its own, whose clock and timers are virtual. A failure names the seed that replays it. */
@@ -25,7 +25,7 @@ test(
   'The models find each fault that is put into the limiter and updates',
   async () =>
     expect(await run('--seeds', String(MOST_SCHEDULES), '--broken')).toMatch(
-      /^(limiter: seed \d+ shows that .*\n){11}(updates: seed \d+ shows that .*\n){6}$/,
+      /^(limiter: seed \d+ shows that .*\n){18}(updates: seed \d+ shows that .*\n){6}$/,
     ),
   TIMEOUT_MS,
 );

@@ -57,7 +57,7 @@ export async function runUpdates(seed: number, tamper?: Tamper): Promise<UpdateH
   const told: ToldAnswer[] = [];
   const clients = new Clients({ random, time, tables, pets, told });
   for (const pet of pets) loadStock(tables, pet, 'available', time.now);
-  const update = updater(database, random);
+  const update = updater(database);
   const environments = new Environments(time, random, 1 + random.below(8));
 
   const send = (request: ClientRequest): Promise<void> =>
@@ -93,14 +93,13 @@ function loadStock(tables: VirtualTables, pet: string, status: string, at: numbe
 }
 
 /** Carries a request out as the function does. */
-function updater({ client }: VirtualDynamoDB, random: Random): (request: ClientRequest) => Promise<Answer> {
+function updater({ client }: VirtualDynamoDB): (request: ClientRequest) => Promise<Answer> {
   // They keep nothing between two requests, so one is as good as one for each environment.
   const stock = new StockStore(client, STOCK);
   const idempotent = new IdempotentUpdates(client, stock, REQUESTS);
   return async ({ idempotencyKey, update }) => {
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
-    // The API key was rotated: another one of its lineage.
-    const authorizer = { ...admittedContext, principalId: random.pick(['0ld', 'n3w']) };
+    const authorizer = { ...admittedContext, recordId: 'r3c0rd' };
     try {
       const request = idempotentRequest(aProxyEvent({ headers, authorizer }), update);
       return { kind: 'updated', ...(await (request ? idempotent.once(request, update) : stock.update(update))) };

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBServiceException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
@@ -147,6 +147,8 @@ export class VirtualDynamoDB {
     try {
       return { output: this.tables.execute(name, input, { at: this.#settings.time.now, writer }) };
     } catch (error) {
+      // An expression that DynamoDB refuses is a fault of the round, and no answer that a program has to live with.
+      if (!(error instanceof DynamoDBServiceException)) throw error;
       return { error, isTrouble: false };
     }
   }

@@ -18,7 +18,7 @@ import { close, listen } from '../support/listening.ts';
 acceptForeignErrors();
 
 const $metadata = {};
-const GET = { TableName: 'keys', Key: { keyHash: 'ab' } };
+const GET = { TableName: 'keys', Key: { recordId: 'ab' } };
 
 const withProperties = (error: Error, properties: object): Error => Object.assign(error, properties);
 

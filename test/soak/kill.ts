@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateApiKeyCommand, paginateGetApiKeys } from '@aws-sdk/client-api-gateway';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { hashApiKey } from '../../shared/keys/api-key.ts';
 import { parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
@@ -14,6 +13,7 @@ import { HostProcess, type Ready } from '../support/host-process.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { Random } from '../support/random.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
+import { parsed } from '../support/tables.ts';
 import type { Outcome } from './models.ts';
 import { Storm } from './storm.ts';
 
@@ -118,7 +118,7 @@ class KilledHost {
     );
     const documents = documentsAt(origin);
     for (const token of tokens) {
-      const get = new GetCommand({ TableName: outputs.KeysTableName, Key: { keyHash: hashApiKey(token) } });
+      const get = new GetCommand({ TableName: outputs.KeysTableName, Key: { recordId: parsed(token).recordId } });
       const { Item } = await documents.send(get);
       this.storm.inspectKey(token, parseKeyRecord(Item));
     }

@@ -9,6 +9,8 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     broken: { type: 'boolean', default: false },
+    explore: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -25,16 +27,26 @@ ${Object.entries(models)
   --first S     the first seed (default: 1)
   --seed S      one round with this seed
   --broken      puts each known fault into limiter and updates: the models must find it
+  --explore     goes through all schedules of a small size, of requests and of admin commands, instead
+  --all         the same, up to a size that takes hours
   --help        this text
 `;
 
 try {
   if (values.help) process.stdout.write(help);
+  else if (values.explore || values.all) await explore(values.all);
   else for (const name of values.model ?? Object.keys(models)) await runModel(name);
   process.exit(0);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
+}
+
+/** @throws Error at the first schedule that breaks a rule */
+async function explore(isWhole: boolean): Promise<void> {
+  // It loads the admin commands, which the models do not need.
+  const { exploreAll } = await import('./explorer.ts');
+  await exploreAll(isWhole, (line) => void process.stdout.write(`${line}\n`));
 }
 
 /** @throws Error where the model fails, or overlooks a fault that was put into it */

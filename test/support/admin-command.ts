@@ -100,8 +100,10 @@ function capture(stream: NodeJS.WriteStream): { readonly text: () => string; rea
   const listeners = stream.listeners('error').length;
   let written = '';
   stream.isTTY = false;
-  const write = jest.spyOn(stream, 'write').mockImplementation((chunk) => {
+  const write = jest.spyOn(stream, 'write').mockImplementation((chunk, ...rest) => {
     written += String(chunk);
+    const done = rest.at(-1);
+    if (typeof done === 'function') done();
     return true;
   });
   const end = (): void => {
@@ -151,7 +153,7 @@ export class AdminCommand {
     const place = words.includes('--stage') ? [] : ['--url', this.#origin];
     const outcome = await adminHere([...words, ...place]);
     const printed = outcome.stdout + outcome.stderr;
-    if (words[1] === 'create' || words[1] === 'rotate') this.newKeys += printed;
+    if (['create', 'rotate', 'add'].includes(words[1] ?? '')) this.newKeys += printed;
     else this.transcript += printed;
     return outcome;
   }
@@ -166,7 +168,7 @@ export class AdminCommand {
     return JSON.parse(await this.output(...words, '--json'));
   }
 
-  /** What `keys create` or `keys rotate` says about its new key. */
+  /** What `keys create`, `rotate` or `add` says about its new token. */
   async newKey(...words: string[]): Promise<CreatedKey> {
     return v.parse(createdKeySchema, await this.json('keys', ...words));
   }
@@ -179,7 +181,10 @@ export class AdminCommand {
 
 /** A local host as the admin command finds it, without what AWS needs and a laptop does not: the pace, and the pause. */
 export function adminTarget(host: LocalHost): Promise<Target> {
-  return unpacedTarget({ url: host.origin }, { throttled: () => undefined, unreadable: () => undefined });
+  return unpacedTarget(
+    { url: host.origin },
+    { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined },
+  );
 }
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {

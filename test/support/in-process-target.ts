@@ -10,13 +10,19 @@ import { documentClient } from '../../shared/dynamodb.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../shared/keys/verdict.ts';
+import { type KeyRecord, MAIN_LABEL, NEVER } from '../../shared/keys/key-record.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { generateToken, type Token } from '../../shared/keys/token.ts';
+import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
+import { addToken } from '../../infra/admin/keys/add-token.ts';
 import { createKey } from '../../infra/admin/keys/create-key.ts';
+import { endToken } from '../../infra/admin/keys/end-token.ts';
+import { tagEnding } from '../../infra/admin/keys/ending.ts';
+import { limitTags } from '../../infra/admin/keys/gateway-calls.ts';
 import { moveKey } from '../../infra/admin/keys/move-key.ts';
-import { findDoomedKey, revokeKey } from '../../infra/admin/keys/revoke-key.ts';
+import type { NewToken } from '../../infra/admin/keys/new-token.ts';
+import { findKeyToRevoke, revokeKey } from '../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
@@ -74,7 +80,7 @@ export class InProcessTarget {
       place: '',
       stage: undefined,
     };
-    const notices = { throttled: () => undefined, unreadable: () => undefined };
+    const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
     this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
   }
 
@@ -127,8 +133,8 @@ export class InProcessTarget {
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */
   async issue(record: NewRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
-    const { keyHash: value, keyId: id, name, createdAt } = record;
-    const enabled = record.suspendedUntil < UNTIL_RESUMED;
+    const { recordId: value, keyId: id, name, createdAt } = record;
+    const enabled = record.suspendedUntil < NEVER;
     this.records.putApiKey({ id, value, name, enabled, createdAt, updatedAt: createdAt, tags });
     this.records.putOnPlan(usagePlanId, id);
     await this.target.keyTable.add(record);
@@ -143,15 +149,15 @@ export class InProcessTarget {
     return (await Array.fromAsync(this.target.keyTable.pages())).flat();
   }
 
-  /** What a request with a key comes to, in an execution environment that remembers nothing. */
-  readonly verdict = async (keyHash: string): Promise<string> => {
-    return (await new Limiter(this.target.documents, KEYS_TABLE).admit(keyHash, Date.now())).kind;
-  };
+  /** What a request with a token comes to, in an execution environment that remembers nothing. */
+  async verdict(token: Token): Promise<string> {
+    return (await new Limiter(this.target.documents, KEYS_TABLE).admit(token, Date.now())).kind;
+  }
 }
 
 function newTables(): VirtualTables {
   const tables = new VirtualTables();
-  tables.createTable(KEYS_TABLE, 'keyHash');
+  tables.createTable(KEYS_TABLE, 'recordId');
   return tables;
 }
 
@@ -192,66 +198,70 @@ const pairsOf = ([name, values]: [string, string | readonly string[]]): [string,
 const HOUR_MS = 3_600_000;
 const AGREED = { perMinute: 900, perDay: 9_000 };
 
-/** A command of an admin, on the key with an id. @returns the new key where it makes one */
-type Command = (target: Target, id: string) => Promise<object>;
+/** A command of an admin, on the key with an id. @returns the new token where it makes one */
+type Command = (target: Target, id: string) => Promise<unknown>;
 
 /** The name of the keys in a test, so that one command comes across what another has left. */
 export const NAME = 'acme';
 
+/** The labels of the key that the commands are about; and of one that is added to it. */
+export const OTHER_LABEL = 'app';
+const NEW_LABEL = 'reports';
+
+/** All of a command that makes a token: the one that it shows is confirmed. */
+async function shown(making: Promise<NewToken>): Promise<NewToken> {
+  const token = await making;
+  await token.confirmShown();
+  return token;
+}
+
+/** As `keys sync` has it. */
+export const sync = (target: Target) =>
+  syncKeys(target.gateway, target.keyTable, target.apiStage, {
+    mendTag: (keyId, tokensEndedAt) => tagEnding(target, { keyId, tokensEndedAt }),
+  });
+
 export const commands = {
-  create: (target) => createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits }),
-  'create for Enterprise': (target) => createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED }),
+  create: (target) => shown(createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits })),
+  'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
   'move to Pro': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
   'move to Enterprise': (target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 }),
-  rotate: (target, id) => rotateKey(target, id, HOUR_MS),
+  rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
+  'rotate at once': (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: 0 })),
+  add: (target, id) => shown(addToken(target, id, { label: NEW_LABEL, access: 'read' })),
+  end: (target, id) => endToken(target, id, MAIN_LABEL),
+  'end what is added': (target, id) => endToken(target, id, NEW_LABEL),
   suspend: (target, id) => suspendKey(target, id, undefined),
   'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
   resume: (target, id) => resumeKey(target, id),
-  revoke: async (target, id) => revokeKey(target, await findDoomedKey(target, id)),
-  sync: (target) => syncKeys(target.gateway, target.keyTable, target.apiStage),
+  revoke: async (target, id) => revokeKey(target, await findKeyToRevoke(target, id)),
+  sync,
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof commands;
 
 /** How the key is at the start that the commands are about. */
-export type Start = 'open' | 'suspended' | 'with its own plan' | 'rotated before';
+export type Start = 'open' | 'suspended' | 'on Enterprise' | 'rotated before';
 
-/** Issues the key that the commands are about. @returns its record */
+/** Issues the key that the commands are about, with two tokens. @returns its record */
 export async function issueSubject(world: InProcessTarget, start: Start): Promise<KeyRecord> {
-  const isOwn = start === 'with its own plan';
-  const closed = { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
-  const subject = aKey({
-    keyId: 'subject',
-    lineage: 'subject',
-    name: NAME,
-    plan: isOwn ? 'enterprise' : 'free',
-    ...(isOwn ? AGREED : plans.free.limits),
+  const isAgreed = start === 'on Enterprise';
+  const text = generateToken();
+  const now = Date.now();
+  const closed = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
+  const key = aKey({ keyId: 'subject', name: NAME, plan: isAgreed ? 'enterprise' : 'free', revision: 1 }, text);
+  const another = (label: string, until = NEVER) =>
+    tokenEntry(generateToken(key.recordId), { label, until }, until < NEVER ? now - HOUR_MS : now);
+  const subject = {
+    ...key,
+    ...(isAgreed ? AGREED : plans.free.limits),
     ...(start === 'suspended' && closed),
-    revision: 1,
-  });
-  if (isOwn) world.records.putUsagePlan(ownPlan());
-  await world.issue(subject, isOwn ? 'own' : 'free');
-  if (start === 'rotated before') {
-    const expiresAt = Math.ceil(Date.now() / 1_000) * 1_000 + HOUR_MS;
-    const old = aKey({ keyId: 'old', lineage: 'old', name: NAME, replacedBy: subject.keyHash, expiresAt });
-    const tags = { [gatewayTags.replacedBy]: 'subject', [gatewayTags.expires]: new Date(expiresAt).toISOString() };
-    await world.issue(old, 'free', tags);
-  }
-  return subject;
-}
-
-function ownPlan() {
-  const { rateLimit, burstLimit, quotaPerDay } = outerGuard(AGREED);
-  return aUsagePlan({
-    id: 'own',
-    name: `staging Enterprise: ${NAME}`,
-    throttle: { rateLimit, burstLimit },
-    quota: { limit: quotaPerDay },
-    tags: {
-      [gatewayTags.plan]: 'enterprise',
-      [gatewayTags.perMinute]: String(AGREED.perMinute),
-      [gatewayTags.perDay]: String(AGREED.perDay),
-      [gatewayTags.ownPlanOf]: `${apiStage.apiId}/${apiStage.stage}`,
+    tokens: {
+      ...tokenEntry(text, {}, now),
+      ...another(OTHER_LABEL),
+      ...(start === 'rotated before' && another(MAIN_LABEL, now + HOUR_MS)),
     },
-  });
+  };
+  await world.issue(subject, isAgreed ? 'enterprise' : 'free', isAgreed ? limitTags(AGREED) : {});
+  return subject;
 }

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import { generateToken } from '../../shared/keys/token.ts';
 import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { anApiKey } from './gateway-records.ts';
-import { aKey } from './tables.ts';
+import { aKey, parsed } from './tables.ts';
 import type { LocalHost } from './local-host.ts';
 
-/** A key of a local host, with its record in the keys table. */
+/** A key of a local host, with its record in the keys table, and its only token. */
 export class IssuedKey {
-  /** The key itself, which the service does not store. */
+  /** What the service does not store. */
   readonly token: string;
   readonly #host: LocalHost;
-  readonly #keyHash: string;
+  readonly #recordId: string;
 
   constructor(host: LocalHost, token: string) {
     this.token = token;
     this.#host = host;
-    this.#keyHash = hashApiKey(token);
+    this.#recordId = parsed(token).recordId;
   }
 
   async read(): Promise<KeyRecord> {
     const { documents, keysTable } = this.#host;
     const { Item } = await documents.send(
-      new GetCommand({ TableName: keysTable, Key: { keyHash: this.#keyHash }, ConsistentRead: true }),
+      new GetCommand({ TableName: keysTable, Key: { recordId: this.#recordId }, ConsistentRead: true }),
     );
     return parseKeyRecord(Item);
   }
@@ -39,7 +39,7 @@ export class IssuedKey {
 
   async delete(): Promise<void> {
     const { documents, keysTable } = this.#host;
-    await documents.send(new DeleteCommand({ TableName: keysTable, Key: { keyHash: this.#keyHash } }));
+    await documents.send(new DeleteCommand({ TableName: keysTable, Key: { recordId: this.#recordId } }));
   }
 }
 
@@ -53,11 +53,10 @@ const PLENTY = { perMinute: 1_000, perDay: 1_000 };
 export async function issueKey(
   host: LocalHost,
   differences: Partial<KeyRecord> = {},
-  token: string = generateApiKey(),
+  token: string = generateToken(),
 ): Promise<IssuedKey> {
-  const keyHash = hashApiKey(token);
   const keyId = randomUUID();
-  const record = aKey({ keyHash, keyId, lineage: keyId, plan: 'enterprise', ...PLENTY, ...differences });
+  const record = aKey({ keyId, plan: 'enterprise', ...PLENTY, ...differences }, token);
   host.issuedKeys.add(token);
   putOnUsagePlan(host, record, token);
   const key = new IssuedKey(host, token);
@@ -65,16 +64,11 @@ export async function issueKey(
   return key;
 }
 
-function putOnUsagePlan(
-  { host }: LocalHost,
-  { keyId, keyHash, plan, usageIdentifier }: KeyRecord,
-  token: string,
-): void {
+function putOnUsagePlan({ host }: LocalHost, { keyId, plan }: KeyRecord, token: string): void {
   const { records } = host;
   const usagePlan = templatePlanOf(records, plan);
   if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
-  const value = usageIdentifier === 'hash' ? keyHash : token;
   for (const former of records.plansOfKey(keyId)) records.removeFromPlan(former.id, keyId);
-  records.putApiKey(anApiKey({ id: keyId, value }));
+  records.putApiKey(anApiKey({ id: keyId, value: parsed(token).usageIdentifier }));
   records.putOnPlan(usagePlan.id, keyId);
 }

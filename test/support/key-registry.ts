@@ -1,20 +1,18 @@
 import type { APIGatewayClient, APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
-import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
 import type { ApiKey } from '../../infra/local/gateway-records/records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayClient } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
-import { valueOf } from '../../shared/key-registry/registered-key.ts';
 import type { SyncReport } from '../../shared/key-registry/mirror.ts';
 import { type SyncOptions, syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { planIds } from '../../shared/keys/plans.ts';
 import { ControlPlaneServer } from './control-plane-calls.ts';
 import { anApiKey, apiStage, aUsagePlan } from './gateway-records.ts';
-import { createKeysTable } from './tables.ts';
+import { aKey, createKeysTable } from './tables.ts';
 
 /** What requests and the admin command have left in a record, the latter a while ago. */
 const usedCounters = {
@@ -79,10 +77,10 @@ export class KeyRegistry {
     return syncKeys(client, this.table, apiStage, options);
   }
 
-  /** Makes an API key, or puts it anew, on a usage plan where one is given. @returns its id */
+  /** Makes an API key as in the console, or puts it anew, on a usage plan where one is given. @returns its id */
   putKey(differences: Partial<ApiKey> = {}, planId?: string): string {
     const id = this.records.newId();
-    const key = anApiKey({ id, name: 'acme', value: hashApiKey(generateApiKey()), ...differences });
+    const key = anApiKey({ id, name: 'acme', ...differences });
     this.records.putApiKey(key);
     if (planId !== undefined) this.records.putOnPlan(planId, key.id);
     return key.id;
@@ -104,20 +102,31 @@ export class KeyRegistry {
     if (planId !== undefined) this.records.putOnPlan(planId, keyId);
   }
 
-  /** A key that is in the table, used and suspended for a time. @returns its record */
+  /** A key from the console that is in the table, used and suspended for a time. @returns its record */
   async usedKey(differences: Partial<ApiKey> = {}, planId = 'free'): Promise<KeyRecord> {
     const keyId = this.putKey(differences, planId);
     await this.sync();
-    const record = await this.recordOf(keyId);
+    const record = (await this.all()).find((each) => each.keyId === keyId);
     if (!record) throw new Error(`The key ${keyId} has no record`);
-    const used = { ...record, ...usedCounters };
-    await this.documents.send(new PutCommand({ TableName: this.keysTable, Item: used }));
-    return used;
+    return this.put({ ...record, ...usedCounters });
   }
 
-  /** The record of a key, by what API Gateway has as its value. */
-  recordOf(keyId: string): Promise<KeyRecord | undefined> {
-    return this.table.get(valueOf(this.records.apiKey(keyId)?.value ?? '').keyHash);
+  /** A key that the admin command has made, on the Free plan, used and suspended for a time. @returns its record */
+  async issuedKey(differences: Partial<KeyRecord> = {}, apiKey: Partial<ApiKey> = {}): Promise<KeyRecord> {
+    const { createdAt } = anApiKey();
+    const key = aKey({ keyId: this.records.newId(), revision: 1, createdAt, ...usedCounters, ...differences });
+    this.putKey({ id: key.keyId, value: key.recordId, ...apiKey }, key.plan);
+    return this.put(key);
+  }
+
+  /** Puts a record into the table as it is: a backup does. */
+  async put(record: KeyRecord): Promise<KeyRecord> {
+    await this.documents.send(new PutCommand({ TableName: this.keysTable, Item: record }));
+    return record;
+  }
+
+  async delete({ recordId }: KeyRecord): Promise<void> {
+    await this.documents.send(new DeleteCommand({ TableName: this.keysTable, Key: { recordId } }));
   }
 
   async all(): Promise<KeyRecord[]> {

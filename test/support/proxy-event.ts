@@ -12,7 +12,8 @@ import { securityHeaders } from '../../shared/http/response-headers.ts';
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {
   principalId: 'k3y1d',
-  lineage: 'l1n3ag3',
+  recordId: 'petstoreinventory0123456789abcdef',
+  access: 'full',
   integrationLatency: 12,
   outcome: 'ADMITTED',
   limit: '60',

@@ -1,33 +1,33 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { generateApiKey, hashApiKey } from '../../shared/keys/api-key.ts';
+import { generateToken, hashToken, parseToken } from '../../shared/keys/token.ts';
 import { LogScan, secretsInLog } from './secrets.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
-const key = generateApiKey();
-const hash = hashApiKey(key);
+const key = generateToken();
+const hash = hashToken(key);
+const hexOf = (base64url: string): string => Buffer.from(base64url, 'base64url').toString('hex');
+const hexHashOfX = hexOf(hashToken('x'));
 const ofConsole = 'made-in-the-console-of-aws';
 const hex = (text: string): string => Buffer.from(text).toString('hex');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 test.each([
-  ['a key that nobody knows', `GET /inventory?key=${generateApiKey()}`, 'an API key'],
+  ['a key that nobody knows', `GET /inventory?key=${generateToken()}`, 'an API key'],
   ['a key in base64', base64(key), 'an API key in base64'],
   ['a key in base64, after one byte', base64(`"${key}"`), 'an API key in base64'],
   ['a key in base64, after two', base64(`: ${key}`), 'an API key in base64'],
   ['a key in hexadecimal', hex(key), 'an API key in hexadecimal'],
-  ['half a key', key.slice(20, 44), 'a piece of a known key'],
-  ['the other half', key.slice(0, 30), 'a piece of a known key'],
-  ['the middle of a key', key.slice(14, 30), 'a piece of a known key'],
-  ['the hash of a key', hash, 'the hash of a known key'],
-  ['a hash that nobody knows', hashApiKey('x'), 'a hash'],
-  [
-    'the hash of a key in base64url',
-    Buffer.from(hash, 'hex').toString('base64url'),
-    'the hash of a known key in base64',
-  ],
+  ['the secret part of a key', key.slice(20, 44), 'a piece of a known key'],
+  ['the first half of the secret', key.slice(4, 32), 'a piece of a known key'],
+  ['the second half of the secret', key.slice(32), 'a piece of a known key'],
+  ['the middle of the secret', key.slice(27, 38), 'a piece of a known key'],
+  ['the hash of a key', hexOf(hash), 'the hash of a known key'],
+  ['a hash that was never seen', hexHashOfX, 'a hash'],
+  ['the hash of a key in base64url', hash, 'the hash of a known key in base64'],
+  ['a hash in base64url that was never seen', `#${hashToken('x')}`, 'a hash in base64url'],
   ['a key of the console', ofConsole, 'a known key'],
   ['a key of the console in hexadecimal', hex(ofConsole), 'a known key in hexadecimal'],
   ['a bearer token', `{"authorization":"Bearer ${ofConsole}"}`, 'a bearer token'],
@@ -40,9 +40,12 @@ test.each([
 });
 
 test('The scan of a log finds nothing in what a log may say', () => {
-  const text = `{"keyId":"k3y1d","message":"Send Authorization: Bearer <API_KEY>."} at /cdk.out/asset.${hash}/index.js`;
+  const { recordId = '' } = parseToken(key) ?? {};
+  const text =
+    `{"keyId":"k3y1d","message":"Send Authorization: Bearer <API_KEY>."} at /cdk.out/asset.${hexHashOfX}/index.js ` +
+    `of ${recordId}, ${key.slice(0, 20)}…${key.slice(-4)}`;
 
-  expect(secretsInLog(text, [generateApiKey(), ofConsole])).toEqual([]);
+  expect(secretsInLog(text, [key, recordId, ofConsole])).toEqual([]);
 });
 
 test('The scan of a host’s logs sees what is written after it began, and leaves nothing behind', () => {

@@ -1,7 +1,7 @@
 import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashApiKey, isKeyHash } from '../../shared/keys/api-key.ts';
+import { hashToken, isIssued } from '../../shared/keys/token.ts';
 
 /** Any key of ours. */
 export const KEY_PATTERN = /psk_[0-9A-Za-z]{46}/g;
@@ -26,10 +26,14 @@ const secretPatterns: Readonly<Record<string, RegExp>> = {
   'a JSON web token': /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10}/g,
 };
 
-/** In a log, whatever looks like the hash of a key is one, but for the names of folders with a function's code. */
-const logPatterns = { ...secretPatterns, 'a hash': /(?<!asset\.)\b[0-9a-f]{64}\b/gi };
+/** In a log, whatever looks like the hash of a token is one, but for the names of folders with a function's code. */
+const logPatterns = {
+  ...secretPatterns,
+  'a hash': /(?<!asset\.)\b[0-9a-f]{64}\b/gi,
+  'a hash in base64url': /(?<![\w+/=-])(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{43}(?![\w+/-])/g,
+};
 
-/** Secrets in a text, of any kind, and in any form that a known key can be told by. */
+/** Secrets in a text, of any kind, and in any form that a known key has. */
 export function secretsIn(text: string, keys: Iterable<string> = [], patterns = secretPatterns): Leak[] {
   const looksLike = Object.entries(patterns).flatMap(([kind, pattern]) =>
     [...text.matchAll(pattern)].map(({ index }) => ({ kind, index })),
@@ -49,22 +53,22 @@ export function expectNoSecrets(text: string, keys: readonly string[]): void {
   if (leaks.length > 0) throw new Error(`There are secrets in the text:\n${leaks.join('\n')}`);
 }
 
-/** What a key can be told by, or half a key; of a key that is only known by its hash, the hash. */
-function formsOf(key: string): [form: string, kind: string][] {
-  const hash = Buffer.from(isKeyHash(key) ? key : hashApiKey(key), 'hex');
-  const ofHash: [string, string][] = [
+/** The secret characters of a token, after its handle and before its checksum. */
+export const secretOf = (token: string): string => token.slice(20, 44);
+
+/** What a token can be known by, or half its secret. What API Gateway has in place of a token is no secret. */
+function formsOf(token: string): [form: string, kind: string][] {
+  if (isIssued(token)) return [];
+  const hash = Buffer.from(hashToken(token), 'base64url');
+  // Half a secret in a row has one of them. A key of the console may be of common words, so that a piece of it says nothing.
+  const pieces = token.startsWith('psk_') ? [0, 6, 12, 18].map((start) => secretOf(token).slice(start, start + 6)) : [];
+  return [
     [hash.toString('hex'), 'the hash of a known key'],
     [hash.toString('base64').replace('=', ''), 'the hash of a known key in base64'],
     [hash.toString('base64url'), 'the hash of a known key in base64'],
-  ];
-  if (isKeyHash(key)) return ofHash;
-  // Half a key in a row has one of them. A key of the console may be of common words, so that a piece of it says nothing.
-  const pieces = key.startsWith('psk_') ? [4, 16, 28].map((start) => key.slice(start, start + 12)) : [];
-  return [
-    ...ofHash,
-    [key, 'a known key'],
-    [Buffer.from(key).toString('hex'), 'a known key in hexadecimal'],
-    [Buffer.from(key).toString('base64url'), 'a known key in base64'],
+    [token, 'a known key'],
+    [Buffer.from(token).toString('hex'), 'a known key in hexadecimal'],
+    [Buffer.from(token).toString('base64url'), 'a known key in base64'],
     ...pieces.map((piece): [string, string] => [piece, 'a piece of a known key']),
   ];
 }

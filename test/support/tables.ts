@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
@@ -7,7 +7,9 @@ import type { InventoryItem, PetStatus } from '../../shared/contract/inventory.t
 import { safeNumberSchema } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { type KeyRecord, parseKeyRecord, unusedCounters } from '../../shared/keys/key-record.ts';
+import { tokenEntry, type TokenOrder } from '../../shared/key-registry/key-tokens.ts';
 import type { Limiter } from '../../shared/keys/limiter.ts';
+import { generateToken, parseToken, type Token } from '../../shared/keys/token.ts';
 import type { Resource } from '../../infra/local/template/stack.ts';
 import { int64 } from './int64.ts';
 
@@ -31,7 +33,7 @@ const creating = (key: TableKey) => async (client: DynamoDBDocumentClient) => {
   return TableName;
 };
 
-export const createKeysTable = creating({ keyHash: 'S' });
+export const createKeysTable = creating({ recordId: 'S' });
 export const createStockTable = creating({ storeId: 'S', petId: 'N' });
 export const createPetsTable = creating({ petId: 'N' });
 export const createOrdersTable = creating({ storeId: 'S', orderId: 'N' });
@@ -103,43 +105,63 @@ export class KeysTable {
   }
 
   /** Puts a key of its own into the table, as {@link aKey} makes it. */
-  async issue(differences: Partial<KeyRecord> = {}): Promise<KeyRecord> {
-    const key = aKey(differences);
+  async issue(differences: Partial<KeyRecord> = {}, text?: string): Promise<KeyRecord> {
+    const key = aKey(differences, text);
     await this.#client.send(new PutCommand({ TableName: this.name, Item: key }));
     return key;
   }
 
-  async read({ keyHash }: KeyRecord): Promise<KeyRecord> {
+  /** Adds a token to a key, even one that has ended. */
+  async addToken(key: KeyRecord, order: TokenOrder): Promise<Token> {
+    const text = generateToken(key.recordId);
+    const now = await this.read(key);
+    await this.issue({ ...now, tokens: { ...now.tokens, ...tokenEntry(text, order, 0) } });
+    return parsed(text);
+  }
+
+  async read({ recordId }: KeyRecord): Promise<KeyRecord> {
     const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.name, Key: { keyHash }, ConsistentRead: true }),
+      new GetCommand({ TableName: this.name, Key: { recordId }, ConsistentRead: true }),
     );
     return parseKeyRecord(Item);
   }
 }
 
 /** Sends requests one after the other and says what became of them: `admitted`, `denied` or the reason of refusal. */
-export async function outcomesOf(limiter: Limiter, count: number, { keyHash }: KeyRecord, now: number) {
+export async function outcomesOf(limiter: Limiter, count: number, key: KeyRecord, now: number, token = tokenOf(key)) {
   const seen: string[] = [];
   for (let request = 0; request < count; request++) {
-    const verdict = await limiter.admit(keyHash, now);
+    const verdict = await limiter.admit(token, now);
     seen.push(verdict.kind === 'refused' ? verdict.reason : verdict.kind);
   }
   return seen;
 }
 
-/** A key on the Free plan that was never used, except for what the test says. */
-export function aKey(differences: Partial<KeyRecord> = {}): KeyRecord {
+/** A token taken apart, as the authorizer does it. */
+export function parsed(text: string): Token {
+  const token = parseToken(text);
+  if (!token) throw new Error('The text is no token');
+  return token;
+}
+
+/** The first token of a key. */
+export const tokenOf = ({ recordId, tokens }: Pick<KeyRecord, 'recordId' | 'tokens'>): Token => {
+  const [hash = 'none'] = Object.keys(tokens);
+  return { recordId, hash, usageIdentifier: recordId };
+};
+
+/** A key on the Free plan that was never used, except for what the test says, with one token that does not end. */
+export function aKey(differences: Partial<KeyRecord> = {}, text = generateToken(differences.recordId)): KeyRecord {
   return {
-    keyHash: randomBytes(32).toString('hex'),
+    recordId: parsed(text).recordId,
     keyId: 'k3y1d',
-    lineage: 'k3y1d',
     name: 'acme',
     plan: 'free',
     perMinute: 60,
     perDay: 1_000,
     enabled: true,
     createdAt: 0,
-    usageIdentifier: 'hash',
+    tokens: tokenEntry(text, {}, 0),
     interimUntil: 0,
     revision: 0,
     revoked: false,

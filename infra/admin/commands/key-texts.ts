@@ -1,25 +1,28 @@
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import type { NewKey } from '../keys/create-key.ts';
+import { MAIN_LABEL } from '../../../shared/keys/key-record.ts';
 import type { KeyView } from '../keys/key-view.ts';
-import { curlWith, number, planOfNewKey, stateText, time, timeOrNever } from '../words.ts';
+import type { NewToken } from '../keys/new-token.ts';
+import { curlWith, number, planOfNewKey, stateText, time, timeOrNever, tokenText } from '../words.ts';
 import { list, styled, table } from './output.ts';
 
-const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', rotated: 'yellow' } as const;
+const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', restored: 'red' } as const;
 
-/** A new key, this once, with a request that works. */
-export function describeNewKey(newKey: NewKey, baseUrl: string): string {
-  const { id, key, name, expires } = newKey;
+/** A new token, this once, with a request that works. */
+export function describeNewToken(newToken: NewToken, baseUrl: string): string {
+  const { id, key, name, label, access, expires } = newToken;
+  const named = label === MAIN_LABEL ? '' : `\n    Label    ${label}`;
+  const may = access === 'read' ? '\n    It reads only.' : '';
   return `
-  ${styled('bold', name)} ${planOfNewKey(newKey)}
+  ${styled('bold', name)} ${planOfNewKey(newToken)}
 
     Key      ${styled('green', key)}
     Id       ${id}
-    Expires  ${timeOrNever(expires)}
+    Expires  ${timeOrNever(expires)}${named}${may}
 
   The key is shown this once and stored nowhere. Try it:
 
-    ${curlWith(newKey, baseUrl)}`;
+    ${curlWith(newToken, baseUrl)}`;
 }
 
 export function describeKey(view: KeyView): string {
@@ -34,7 +37,11 @@ export function describeKey(view: KeyView): string {
     'This minute': `${number(view.usedThisMinute)} of ${number(view.perMinute)} requests`,
     Today: `${number(view.usedToday)} of ${number(view.perDay)} requests`,
   };
-  return list(Object.keys(rows), Object.values(rows));
+  const tokens = table(
+    ['token', 'ends in', 'since (UTC)', 'may'],
+    view.tokens.map((token) => [token.label, token.last, time(token.since).replace(' UTC', ''), tokenText(token)]),
+  );
+  return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
 }
 
 export function keyTable(views: readonly KeyView[]): string {

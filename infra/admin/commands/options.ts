@@ -12,6 +12,8 @@ export interface Report {
   readonly value: unknown;
   /** For people. */
   readonly text: string;
+  /** What is left to do once that has been printed. @returns what else there is to print, for people */
+  readonly after?: () => Promise<string>;
 }
 
 /** @param textOf is given the value with its text as it can be shown: names may have anything in them */
@@ -37,10 +39,18 @@ export function onService<Options = object>(
     .option('--json', 'print one JSON value, for scripts', false)
     .action(async () => {
       const options = command.opts<Options & TargetOptions & { readonly json: boolean }>();
-      const { value, text } = await work(() => findTarget(options, notices), options, command.args[0] ?? '');
-      process.stdout.write(`${options.json ? visible(JSON.stringify(value)) : text}\n`);
+      const { value, text, after } = await work(() => findTarget(options, notices), options, command.args[0] ?? '');
+      await print(options.json ? visible(JSON.stringify(value)) : text);
+      const more = await after?.();
+      if (more !== undefined && !options.json) await print(more);
     });
 }
+
+/** @returns once the line has left this process */
+const print = (line: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
+  });
 
 /** Adds the options that say where the service is. */
 export function withTargetOptions(command: Command): Command {

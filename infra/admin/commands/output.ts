@@ -22,6 +22,7 @@ export const notices: Notices = {
     process.stderr.write('API Gateway takes no more calls for the moment; waiting …\n');
   },
   unreadable: ({ message }) => void process.stderr.write(`${visible(message)}\n`),
+  incomplete: (message) => void process.stderr.write(`${visible(message)}\n`),
 };
 
 let lastReported = -Infinity;

@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { failureText } from '../admin-error.ts';
-import { allRecords, withEnds } from '../keys/find-key.ts';
+import { allRecords } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../target.ts';
 
@@ -37,10 +37,9 @@ export class KeyList {
   /** The counters of a key at this moment; undefined where it is not listed, or revoked. */
   async readOne(id: string): Promise<KeyView | undefined> {
     const listed = this.#records.find(({ keyId }) => keyId === id);
-    const record = listed && (await this.#target.keyTable.get(listed.keyHash));
+    const record = listed && (await this.#target.keyTable.get(listed.recordId));
     if (!record || record.revoked) return undefined;
-    const others = this.#records.filter(({ keyId }) => keyId !== id);
-    return withEnds([record, ...others]).map((each) => keyView(each))[0];
+    return keyView(record);
   }
 
   /** Has the keys listed as they are from now on, after a change. Where that fails, those that were read before stay. */
@@ -59,7 +58,7 @@ export class KeyList {
 
   async #readAll(): Promise<void> {
     const readAt = Date.now();
-    this.#records = withEnds(await allRecords(this.#target)).filter(({ revoked }) => !revoked);
+    this.#records = (await allRecords(this.#target)).filter(({ revoked }) => !revoked);
     [this.#readAt, this.#failure] = [readAt, undefined];
   }
 }

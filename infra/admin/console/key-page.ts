@@ -3,9 +3,9 @@ import { plans } from '../../../shared/keys/plans.ts';
 import { failureText } from '../admin-error.ts';
 import { limitsOn, parseFutureTime, parseName } from '../inputs.ts';
 import { createKey } from '../keys/create-key.ts';
-import { type KeyView, showKey } from '../keys/key-view.ts';
+import { type KeyView, showKey, type TokenView } from '../keys/key-view.ts';
 import { dailyUsage, type Usage } from '../usage.ts';
-import { curlWith, effects, number, percent, planOfNewKey, time, timeOrNever } from '../words.ts';
+import { curlWith, effects, number, percent, planOfNewKey, time, timeOrNever, tokenText } from '../words.ts';
 import { type Done, type KeyAction, keyActions } from './key-actions.ts';
 import { stateBadge } from './keys-page.ts';
 import {
@@ -86,11 +86,19 @@ ${facts({
   Expires: timeOrNever(view.expires),
 })}
 ${live(view)}
+<section class="card"><h2>Tokens</h2>${table('Tokens', heads(['Token', 'Ends in', 'Since', 'May']), view.tokens.map(tokenRow))}</section>
 <section class="card"><h2>Requests a day</h2>
 <div data-part="keys/${view.id}/usage"><p class="quiet">Adding up ${DAYS} days …
 <noscript><a href="keys/${view.id}/usage">Show them</a></noscript></p></div></section>
 <h2>What can be done</h2>
 <div class="cards pairs">${cards}</div>`;
+
+const tokenRow = (token: TokenView): (Html | string)[] => [
+  token.label,
+  markup`<code>…${token.last}</code>`,
+  time(token.since),
+  tokenText(token),
+];
 
 /** The counters of this moment. */
 const live = (view: KeyView): Html => markup`<section class="gauges" data-live="keys/${view.id}/live" data-seconds="2">
@@ -120,22 +128,27 @@ export function addNewKeyPage(app: Hono, site: Site): void {
       const rules = { name: parseName, expires: optional(parseFutureTime), ...planParsers(values) };
       const { name, plan, expires: expiresAt, ...given } = parseForm(values, rules);
       const limits = limitsOn(plan, given, target.stage);
-      return finish(c, site, { newKey: await createKey(target, { name, plan, limits, expiresAt }), text: '' });
+      return finish(c, site, { newToken: await createKey(target, { name, plan, limits, expiresAt }), text: '' });
     },
     showCreation,
   );
 }
 
-/** Shows what was done: the new key in the answer to its form, and nowhere else; words on another page. */
+/** Shows what was done: the new token in the answer to its form, and nowhere else; words on another page. */
 async function finish(c: Context, site: Site, done: Done, path = '/keys'): Promise<Response> {
+  if (typeof done === 'string') {
+    await site.keys.refresh();
+    return redirectTo(c, site, path, done);
+  }
+  const { newToken, text } = done;
+  // A page that is on its way counts as shown: of what its reader has seen, no server knows.
+  await newToken.confirmShown();
   await site.keys.refresh();
-  if (typeof done === 'string') return redirectTo(c, site, path, done);
-  const { newKey, text } = done;
-  const shown = markup`<h1>${newKey.name}</h1>
-<p>${newKey.name} ${planOfNewKey(newKey)} Expires: ${timeOrNever(newKey.expires)}. ${text}</p>
+  const shown = markup`<h1>${newToken.name}</h1>
+<p>${newToken.name} ${planOfNewKey(newToken)} Token: ${newToken.label}. Expires: ${timeOrNever(newToken.expires)}. ${text}</p>
 <section class="card secret"><p><strong>Copy the key now: it is shown this once, and stored nowhere.</strong></p>
-${copyable('Key', 'new-key', newKey.key)}${copyable('Try it', 'new-curl', curlWith(newKey, site.target.baseUrl))}</section>
-<p class="links"><a href="keys/${newKey.id}">To the key</a> <a href="keys">All keys</a></p>`;
+${copyable('Key', 'new-key', newToken.key)}${copyable('Try it', 'new-curl', curlWith(newToken, site.target.baseUrl))}</section>
+<p class="links"><a href="keys/${newToken.id}">To the key</a> <a href="keys">All keys</a></p>`;
   return show(c, site, { title: 'New key', part: 'keys' }, shown);
 }
 

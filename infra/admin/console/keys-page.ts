@@ -6,7 +6,7 @@ import { field, type Html, alert, markup, meter, nothingSent, table } from './ma
 import { show, showPart, type Site } from './site.ts';
 
 const PAGE_SIZE = 50;
-const states = ['active', 'suspended', 'disabled', 'expired', 'rotated'] as const satisfies readonly KeyState[];
+const states = ['active', 'suspended', 'disabled', 'expired', 'restored'] as const satisfies readonly KeyState[];
 
 interface Column {
   readonly title: string;

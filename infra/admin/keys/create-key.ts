@@ -1,135 +1,119 @@
-import { type ApiKey, CreateApiKeyCommand } from '@aws-sdk/client-api-gateway';
+import { type ApiKey, ConflictException, CreateApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
-import type { NewRecord } from '../../../shared/key-registry/key-table.ts';
-import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
-import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { tokenEntry, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { type Access, type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
+import { generateToken, parseToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, closeForGood, INTERIM_MS, isSuspendedForGood, readRecord } from './change-record.ts';
-import { usagePlanOf } from './find-key.ts';
-import { apiKeysNamed, deleteApiKey, finish, putOnPlan } from './gateway-calls.ts';
-import { cataloguePlan, clearOwnPlans, createOwnPlan, discardOwnPlan, markObsolete } from './own-plan.ts';
+import { closeForGood, INTERIM_MS, isSuspendedForGood, readRecord } from './change-record.ts';
+import { apiKeysNamed, deleteApiKey, limitTags, putOnPlan, untag } from './gateway-calls.ts';
+import { disclosure, type NewToken, newToken } from './new-token.ts';
 
 export interface KeyOrder {
   readonly name: string;
   readonly plan: PlanId;
   readonly limits: Limits;
+  /** Of its first token. */
+  readonly access?: Access;
   /** Unix milliseconds. */
   readonly expiresAt?: number | undefined;
 }
 
-/** A key that was just made. It is shown once: neither API Gateway nor the keys table has it. */
-export interface NewKey {
-  readonly id: string;
-  readonly key: string;
-  readonly name: string;
-  readonly plan: PlanId;
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly expires: string | null;
-}
-
-/** The record of a key that has just been made, before it counts anything. */
-export type UnusedRecord = Omit<NewRecord, keyof typeof unusedCounters>;
-
 /**
- * Issues a key. Until its last step it is marked as unfinished, and was shown to nobody. What a try that was cut off has
- * left is cleared away by a later one with the same name, once it is surely not under way any more.
+ * Issues a key with one token. In API Gateway it is marked as unfinished until its record is there; in the record its token
+ * is pending until it has been shown. What a try that was cut off has left is cleared away by a later one with the same
+ * name, once it is surely not under way any more.
  */
-export async function createKey(target: Target, { name, plan, limits, expiresAt }: KeyOrder): Promise<NewKey> {
-  const { plans: usagePlans } = await customerPlans(target.gateway, target.apiStage);
+export async function createKey(target: Target, order: KeyOrder): Promise<NewToken> {
+  const { name, plan, limits, access = 'full', expiresAt } = order;
+  const usagePlanId = await cataloguePlanId(target, plan);
   await clearLeftovers(target, name);
-  const isOwn = plans[plan].limits === 'agreed';
-  const usagePlanId = isOwn
-    ? await createOwnPlan(target, usagePlans, name, limits)
-    : cataloguePlan(usagePlans, plan).usagePlanId;
-  const apiKey = generateApiKey();
-  const identity = { keyHash: hashApiKey(apiKey), name, plan, ...limits, expiresAt };
-  try {
-    const unused = await createUnfinished(target, identity, name, usagePlanId);
-    const isAdded = await target.keyTable.add({ ...unused, ...unusedCounters });
-    if (!isAdded) await changeRecord(target, unused.keyHash, () => ({ interimUntil: unused.interimUntil }));
-    if (isOwn) await finish(target, 'usageplans', usagePlanId);
-    await finish(target, 'apikeys', unused.keyId);
-    const record = await readRecord(target, unused.keyHash);
-    if (!isSuspendedForGood(record)) return newKey(apiKey, record);
-    await discard(target, record);
-    throw new AdminError(
-      `The key ${record.keyId} was suspended before it was complete, and is revoked now. Create another.`,
-    );
-  } catch (error) {
-    if (isOwn && error instanceof AdminError) await discardOwnPlan(target, usagePlanId);
-    throw error;
-  }
-}
-
-export function newKey(key: string, { keyId: id, name, plan, perMinute, perDay, expiresAt }: KeyRecord): NewKey {
-  const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
-  return { id, key, name, plan, perMinute, perDay, expires };
-}
-
-type Identity = Pick<KeyRecord, 'keyHash' | 'name' | 'plan' | 'perMinute' | 'perDay'> &
-  Partial<Pick<KeyRecord, 'lineage'>> & { readonly expiresAt: number | undefined };
-
-/**
- * Makes an API key on a usage plan, marked as unfinished.
- *
- * @param name what API Gateway is to call it
- * @returns its record, for the keys table
- */
-export async function createUnfinished(
-  target: Target,
-  identity: Identity,
-  name: string,
-  usagePlanId: string,
-  tags: ApiKey['tags'] = {},
-): Promise<UnusedRecord> {
-  const { keyHash, expiresAt } = identity;
-  const now = new Date();
-  const expiry = expiresAt !== undefined && { [gatewayTags.expires]: new Date(expiresAt).toISOString() };
-  const { id: keyId = '', createdDate = now } = await target.gateway.send(
-    new CreateApiKeyCommand({
-      name,
-      value: keyHash,
-      enabled: true,
-      tags: { ...tags, ...expiry, [gatewayTags.unfinished]: now.toISOString() },
-    }),
-  );
+  const text = generateToken();
+  const recordId = parseToken(text)?.recordId ?? '';
+  const { keyId, createdAt } = await createUnfinished(target, recordId, order);
   try {
     await putOnPlan(target, keyId, usagePlanId);
   } catch (error) {
-    if (error instanceof AdminError) await discard(target, { keyId, keyHash, name });
+    if (error instanceof AdminError) await discard(target, { keyId, recordId, name });
     throw error;
   }
-  return {
+  const interimUntil = Date.now() + INTERIM_MS;
+  const isAdded = await target.keyTable.add({
+    recordId,
     keyId,
-    lineage: keyId,
-    ...identity,
-    createdAt: createdDate.getTime(),
+    name,
+    plan,
+    ...limits,
     enabled: true,
+    createdAt,
     revoked: false,
-    usageIdentifier: 'hash',
-    interimUntil: Date.now() + INTERIM_MS,
+    interimUntil,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...unusedCounters,
+    tokens: tokenEntry(text, { access, pending: true }, Date.now()),
+  });
+  if (!isAdded) await readRecord(target, recordId);
+  await untag(target, keyId, gatewayTags.unfinished);
+  const record = await readRecord(target, recordId);
+  if (isAdded && !isSuspendedForGood(record)) return newToken(text, record, disclosure(target, record, text));
+  await discard(target, record);
+  throw new AdminError(`The key ${keyId} was closed before it was complete, and is revoked now. Create another.`);
+}
+
+/** The id of the usage plan of a plan. @throws AdminError where there is none */
+export async function cataloguePlanId({ gateway, apiStage }: Target, plan: PlanId): Promise<string> {
+  const found = (await customerPlans(gateway, apiStage)).plans.find((usagePlan) => usagePlan.plan === plan);
+  if (found) return found.usagePlanId;
+  throw new AdminError(`API Gateway has no usage plan for ${plans[plan].title}. Deploy the stack again: it makes one.`);
+}
+
+/** Makes an API key that is marked as unfinished. Where the answer to that was lost, it is found by its value. */
+async function createUnfinished(
+  target: Target,
+  value: string,
+  { name, plan, limits, expiresAt }: KeyOrder,
+): Promise<Pick<KeyRecord, 'keyId' | 'createdAt'>> {
+  const now = new Date();
+  const tags = {
+    ...(plans[plan].limits === 'agreed' && limitTags(limits)),
+    ...(expiresAt !== undefined && { [gatewayTags.expires]: new Date(expiresAt).toISOString() }),
+    [gatewayTags.unfinished]: now.toISOString(),
   };
+  const created: ApiKey | undefined = await target.gateway
+    .send(new CreateApiKeyCommand({ name, value, enabled: true, tags }))
+    .catch(async (error: unknown) => {
+      if (!(error instanceof ConflictException)) throw error;
+      return (await apiKeysNamed(target, name)).find((apiKey) => apiKey.value === value);
+    });
+  const { id: keyId, createdDate = now } = created ?? {};
+  if (keyId === undefined) throw new AdminError('API Gateway could not make the key. Run the command again.');
+  return { keyId, createdAt: createdDate.getTime() };
 }
 
 /** Closes a key that was never shown, and deletes it. A command that is still making it fails then. */
-export async function discard(target: Target, key: Parameters<typeof closeForGood>[1]): Promise<void> {
+async function discard(target: Target, key: Parameters<typeof closeForGood>[1]): Promise<void> {
   await closeForGood(target, key);
   await deleteApiKey(target, key.keyId);
 }
 
 /** Clears away what commands that were cut off some time ago have left of a key of this name. */
 async function clearLeftovers(target: Target, name: string): Promise<void> {
-  for (const { id: keyId = '', value: keyHash = '', tags = {} } of await apiKeysNamed(target, name)) {
-    const { [gatewayTags.unfinished]: unfinished, [gatewayTags.replaces]: replaces } = tags;
-    // One that others may have been handed over to is for `keys rotate` to take up.
-    if (unfinished === undefined || replaces !== undefined || !isStale(unfinished, Date.now())) continue;
-    const usagePlan = await usagePlanOf(target, keyId);
-    if (usagePlan) await markObsolete(target, usagePlan);
-    await discard(target, { keyId, keyHash, name });
+  for (const { id: keyId = '', value: recordId = '', tags = {} } of await apiKeysNamed(target, name)) {
+    const unfinished = tags[gatewayTags.unfinished];
+    const isLeftover =
+      unfinished === undefined ? await wasNeverShown(target, recordId) : isStale(unfinished, Date.now());
+    if (isLeftover) await discard(target, { keyId, recordId, name });
   }
-  await clearOwnPlans(target);
+}
+
+/** Whether all that a key has is a token that its command was cut off before showing. One that was used was shown. */
+async function wasNeverShown({ keyTable }: Target, recordId: string): Promise<boolean> {
+  const record = await keyTable.get(recordId);
+  const tokens = record && !record.revoked ? workingTokens(record, Date.now()) : [];
+  const isPending = tokens.every(({ pending, since }) => pending && isStale(new Date(since).toISOString(), Date.now()));
+  // One that was made anew for a key that had lost its record is the key of a customer.
+  const isNew = record?.currentMinute === unusedCounters.currentMinute && record.tokensEndedAt === undefined;
+  return tokens.length > 0 && isPending && isNew;
 }

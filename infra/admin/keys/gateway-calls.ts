@@ -15,14 +15,12 @@ import {
 import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
+import type { Limits } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 
 /** API Gateway puts one key on a plan at a time; it refuses a second call meanwhile with a conflict. */
 const MAX_TRIES = 8;
-
-/** What carries tags: an API key or a usage plan, as its ARN names it. */
-type Tagged = 'apikeys' | 'usageplans';
 
 /** Makes a call to API Gateway about something that may be gone. @returns its answer; undefined where it is gone */
 export async function unlessGone<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
@@ -59,26 +57,27 @@ export async function deleteApiKey({ gateway }: Target, apiKey: string): Promise
   await unlessGone(gateway.send(new DeleteApiKeyCommand({ apiKey })));
 }
 
-/** Sets tags of a key or a usage plan, if it is there. */
-export async function tag({ gateway }: Target, kind: Tagged, id: string, tags: Record<string, string>): Promise<void> {
-  const resourceArn = await arnOf(gateway, kind, id);
+/** Sets tags of a key, if it is there. */
+export async function tag({ gateway }: Target, id: string, tags: Record<string, string>): Promise<void> {
+  const resourceArn = await arnOf(gateway, id);
   await unlessGone(gateway.send(new TagResourceCommand({ resourceArn, tags })));
 }
 
-/** Takes tags away, where they and the key or usage plan are there. */
-export async function untag({ gateway }: Target, kind: Tagged, id: string, ...tagKeys: string[]): Promise<void> {
-  const resourceArn = await arnOf(gateway, kind, id);
+/** Takes tags of a key away, where they and the key are there. */
+export async function untag({ gateway }: Target, id: string, ...tagKeys: string[]): Promise<void> {
+  const resourceArn = await arnOf(gateway, id);
   await unlessGone(gateway.send(new UntagResourceCommand({ resourceArn, tagKeys })));
 }
 
-/** Says that a key or a usage plan is complete, if it is there. */
-export function finish(target: Target, kind: Tagged, id: string): Promise<void> {
-  return untag(target, kind, id, gatewayTags.unfinished, gatewayTags.obsolete);
+async function arnOf(gateway: Target['gateway'], id: string): Promise<string> {
+  return `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${id}`;
 }
 
-async function arnOf(gateway: Target['gateway'], kind: Tagged, id: string): Promise<string> {
-  return `arn:aws:apigateway:${await gateway.config.region()}::/${kind}/${id}`;
-}
+/** The limits of a key on the Enterprise plan. */
+export const limitTags = ({ perMinute, perDay }: Limits): Record<string, string> => ({
+  [gatewayTags.perMinute]: String(perMinute),
+  [gatewayTags.perDay]: String(perDay),
+});
 
 /**
  * Puts a key on a usage plan, if it is not there yet.
@@ -92,7 +91,7 @@ export async function putOnPlan(target: Target, keyId: string, usagePlanId: stri
       return;
     } catch (error) {
       if (error instanceof NotFoundException)
-        throw new AdminError(`The key ${keyId}, or its usage plan, was deleted by somebody else meanwhile.`);
+        throw new AdminError(`The key ${keyId}, or its usage plan, was deleted by another meanwhile.`);
       if (!(error instanceof ConflictException)) throw error;
       const { plans, unreadable } = await customerPlans(target.gateway, target.apiStage, { keyId });
       const current = plans[0]?.usagePlanId ?? unreadable[0];

@@ -1,13 +1,27 @@
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { type Access, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
-import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 import type { Target } from '../target.ts';
-import { allRecords, findKey, withEnds } from './find-key.ts';
+import { allRecords, findKey } from './find-key.ts';
 
-export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'rotated';
+/** `restored`: it came back with a backup, with tokens that had been ended, and is closed until it is rotated. */
+export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'restored';
 
-/** A key as the commands show it; times are ISO 8601. Never the key itself, nor anything it could be rebuilt from. */
+/** A token as the commands show it; times are ISO 8601. Never the token itself, nor anything it could be rebuilt from. */
+export interface TokenView {
+  readonly label: string;
+  /** Its last four characters. */
+  readonly last: string;
+  readonly access: Access;
+  readonly since: string;
+  /** Null: until it is ended. */
+  readonly until: string | null;
+  /** It was made by a command that was cut off before it showed it. */
+  readonly neverShown: boolean;
+}
+
+/** A key as the commands show it; times are ISO 8601. */
 export interface KeyView {
   readonly id: string;
   readonly name: string;
@@ -23,13 +37,14 @@ export interface KeyView {
   readonly expires: string | null;
   /** Null where it is not suspended, or until it is resumed. */
   readonly suspendedUntil: string | null;
+  /** Those that work, the oldest first. */
+  readonly tokens: readonly TokenView[];
 }
 
 /** @param now Unix milliseconds */
 export function keyView(key: KeyRecord, now = Date.now()): KeyView {
   const minute = minuteOf(now);
-  const hasEnd = key.suspendedUntil > now && key.suspendedUntil < UNTIL_RESUMED;
-  const isRotated = key.replacedBy !== undefined;
+  const hasEnd = key.suspendedUntil > now && key.suspendedUntil < NEVER;
   return {
     id: key.keyId,
     name: key.name,
@@ -39,19 +54,28 @@ export function keyView(key: KeyRecord, now = Date.now()): KeyView {
     state: stateOf(key, now),
     created: timeText(key.createdAt),
     lastUsed: key.currentMinute === 0 ? null : timeText(key.currentMinute * 60_000),
-    // The counters of a rotated key went over to the one that replaced it.
-    usedThisMinute: key.currentMinute === minute && !isRotated ? key.minuteUsed : 0,
-    usedToday: isSameDay(key.currentMinute, minute) && !isRotated ? key.dayUsed : 0,
+    usedThisMinute: key.currentMinute === minute ? key.minuteUsed : 0,
+    usedToday: isSameDay(key.currentMinute, minute) ? key.dayUsed : 0,
     expires: key.expiresAt === undefined ? null : timeText(key.expiresAt),
     suspendedUntil: hasEnd && key.enabled ? timeText(key.suspendedUntil) : null,
+    tokens: workingTokens(key, now).map(tokenView),
   };
 }
 
+export const tokenView = ({ label, last, access, since, until, pending }: TokenRecord): TokenView => ({
+  label,
+  last,
+  access,
+  since: timeText(since),
+  until: until >= NEVER ? null : timeText(until),
+  neverShown: pending ?? false,
+});
+
 function stateOf(key: KeyRecord, now: number): KeyState {
-  if (key.suspendedUntil >= UNTIL_RESUMED) return 'suspended';
+  if (key.restored) return 'restored';
+  if (key.suspendedUntil >= NEVER) return 'suspended';
   if (!key.enabled) return 'disabled';
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
-  if (key.replacedBy !== undefined) return 'rotated';
   return key.suspendedUntil > now ? 'suspended' : 'active';
 }
 
@@ -59,16 +83,14 @@ const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** @throws AdminError where there is no such key */
 export async function showKey(target: Target, id: string): Promise<KeyView> {
-  const { record } = await findKey(target, id);
-  const others = record.replacedBy === undefined ? [] : await allRecords(target);
-  return keyView(withEnds(others).find(({ keyId }) => keyId === id) ?? record);
+  return keyView((await findKey(target, id)).record);
 }
 
 const byName = new Intl.Collator();
 
 /** All keys that are not revoked, or those of one plan, by name. */
 export async function listKeys(target: Target, plan?: PlanId): Promise<KeyView[]> {
-  return withEnds(await allRecords(target))
+  return (await allRecords(target))
     .filter((record) => !record.revoked && (plan === undefined || record.plan === plan))
     .map((record) => keyView(record))
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));

@@ -1,8 +1,9 @@
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { latestSuspension } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import {
+  BusyCommand,
   changedMeanwhile,
   changeRecord,
   INTERIM_MS,
@@ -10,7 +11,7 @@ import {
   outlastMemory,
   readRecord,
 } from './change-record.ts';
-import { findKey, successorOf, unknownKey, undisclosedSuccessor } from './find-key.ts';
+import { findKey, restoredError, unknownKey } from './find-key.ts';
 import { setEnabled } from './gateway-calls.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
@@ -21,85 +22,64 @@ import { type KeyView, keyView } from './key-view.ts';
  */
 export async function suspendKey(target: Target, id: string, forMs: number | undefined): Promise<KeyView> {
   const { record } = await findKey(target, id);
-  const suspended =
-    forMs === undefined ? await suspendForGood(target, record) : await suspendUntil(target, record, Date.now() + forMs);
-  await outlastMemory(target);
-  return keyView(suspended);
-}
-
-function suspendUntil(target: Target, { keyHash }: KeyRecord, until: number): Promise<KeyRecord> {
-  return changeRecord(target, keyHash, (keyRecord) => {
-    // It counts on the other one, and is suspended with it.
-    if (keyRecord.replacedBy !== undefined)
-      throw new AdminError(
-        `The key ${keyRecord.keyId} was rotated. Suspend the key that replaced it (see keys list), or this one without --for.`,
-      );
+  const until = forMs === undefined ? NEVER : Date.now() + forMs;
+  const suspended = await changeRecord(target, record.recordId, (now) => ({
     // A suspension holds until it is over or resumed: another one only makes it longer.
-    const earlier = keyRecord.suspendedByAdmin ? keyRecord.suspendedUntil : 0;
-    return { suspendedUntil: Math.max(until, earlier), suspendedByAdmin: true };
-  });
+    suspendedUntil: Math.max(until, isMisdated(now) ? 0 : now.suspendedUntil),
+    suspendedByAdmin: true,
+    ...(forMs === undefined && { enabled: false }),
+    // Closing wins over a resumption that is under way.
+    ...(now.busy?.command === RESUME && { busy: undefined }),
+  }));
+  const now = forMs === undefined ? await mirrorSuspension(target, suspended) : suspended;
+  if (forMs === undefined && !isSuspendedForGood(now))
+    throw new AdminError(`The key ${now.keyId} was suspended, and resumed by another command.`);
+  await outlastMemory(target);
+  return keyView(now);
 }
 
-async function suspendForGood(target: Target, { keyHash }: KeyRecord): Promise<KeyRecord> {
-  const change = { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true, enabled: false };
-  const closed = await changeRecord(target, keyHash, () => change);
-  // A rotation that is under way must not end with a key that works.
-  const successor = await undisclosedSuccessor(target, closed);
-  if (successor) await suspendForGood(target, successor);
-  const now = await mirrorSuspension(target, closed);
-  if (!isSuspendedForGood(now))
-    throw new AdminError(`The key ${now.keyId} was suspended, and resumed by somebody else.`);
-  return now;
-}
+/** Suspended by the limiter, by a clock that was wrong: it goes by no such suspension. */
+const isMisdated = ({ suspendedUntil, suspendedByAdmin }: KeyRecord): boolean =>
+  !suspendedByAdmin && suspendedUntil < NEVER && suspendedUntil > latestSuspension(Date.now());
 
 export interface Resumption {
   readonly view: KeyView;
   /** Whether it was closed before. */
   readonly wasClosed: boolean;
-  /** The id of the key that it was rotated to, which counts for both. */
-  readonly successorId: string | undefined;
 }
 
-/**
- * Lets a suspended key in again, whoever suspended it. It goes by the key as it is at the start: what is closed
- * meanwhile stays closed.
- */
+const RESUME = 'resume';
+
+/** Lets a suspended key in again, whoever suspended it. What is closed meanwhile stays closed. */
 export async function resumeKey(target: Target, id: string): Promise<Resumption> {
   const { record, apiKey, usagePlan } = await findKey(target, id);
   const wasClosed = !record.enabled || !apiKey.enabled || record.suspendedUntil > Date.now();
-  let resumed = record;
-  if (wasClosed) {
-    if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
-    const undisclosed = await undisclosedSuccessor(target, record);
-    if (undisclosed) await letIn(target, undisclosed);
-    resumed = await letIn(target, record);
-    await outlastMemory(target);
-  }
-  const view = keyView(resumed);
-  return { view, wasClosed, successorId: (await successorOf(target, resumed))?.keyId };
+  if (!wasClosed) return { view: keyView(record), wasClosed };
+  if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
+  if (record.restored) throw restoredError(id);
+  const resumed = await BusyCommand.run(target, record, RESUME, async (command) => {
+    // First in API Gateway, or a sync would take the key for one that was disabled there.
+    if (!(await setEnabled(target, id, true))) throw unknownKey(id);
+    return openRecord(target, command, record);
+  });
+  await outlastMemory(target);
+  return { view: keyView(resumed), wasClosed };
 }
 
-async function letIn(target: Target, record: KeyRecord): Promise<KeyRecord> {
-  // First in API Gateway, or a sync would take the key for one that was disabled there.
-  if (!(await setEnabled(target, record.keyId, true))) {
-    await readRecord(target, record.keyHash);
-    throw unknownKey(record.keyId);
+/** The last write of a resumption. @throws AdminError where the key was closed meanwhile: API Gateway then says so again */
+async function openRecord(target: Target, command: BusyCommand, { recordId, keyId }: KeyRecord): Promise<KeyRecord> {
+  const open = { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 };
+  try {
+    return await command.end(() => ({ ...open, interimUntil: Date.now() + INTERIM_MS }));
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    const now = await mirrorSuspension(target, await readRecord(target, recordId));
+    throw now.enabled && now.suspendedUntil <= Date.now() ? error : changedMeanwhile(keyId);
   }
-  const resumed = await target.keyTable.revise(record, {
-    enabled: true,
-    suspendedUntil: 0,
-    suspendedByAdmin: false,
-    minuteRefused: 0,
-    interimUntil: Date.now() + INTERIM_MS,
-  });
-  if (resumed) return resumed;
-  const now = await mirrorSuspension(target, await readRecord(target, record.keyHash));
-  if (!now.enabled || now.suspendedUntil > Date.now()) throw changedMeanwhile(record.keyId);
-  return now;
 }
 
 /**
- * Writes to API Gateway what the keys table says about a suspension, until nobody changes that meanwhile.
+ * Writes to API Gateway what the keys table says about a suspension, until no other command changes that meanwhile.
  *
  * @returns the key as it is then
  * @throws AdminError where it is revoked
@@ -107,6 +87,10 @@ async function letIn(target: Target, record: KeyRecord): Promise<KeyRecord> {
 async function mirrorSuspension(target: Target, record: KeyRecord): Promise<KeyRecord> {
   const isClosed = isSuspendedForGood(record);
   await setEnabled(target, record.keyId, !isClosed);
-  const now = await readRecord(target, record.keyHash);
-  return isSuspendedForGood(now) === isClosed ? now : mirrorSuspension(target, now);
+  const now = await readRecord(target, record.recordId);
+  if (isSuspendedForGood(now) !== isClosed) return mirrorSuspension(target, now);
+  if (!isClosed || now.busy?.command !== RESUME) return now;
+  // A resumption that began meanwhile may have enabled the key just before this disabled it: closing wins.
+  await target.keyTable.revise(now, { busy: undefined });
+  return mirrorSuspension(target, await readRecord(target, record.recordId));
 }

@@ -223,13 +223,13 @@ test('A new key is in the answer to its form, and nowhere else', async () => {
   const answer = await visitor.create('acme');
   const text = await answer.text();
   const [key = ''] = text.match(KEY_PATTERN) ?? [];
-  const { keyId, keyHash } = (await world.keys())[0] ?? aKey();
+  const { keyId, recordId } = (await world.keys())[0] ?? aKey();
 
   expect(text).toContain(`curl -H &#39;Authorization: Bearer ${key}&#39;`);
   for (const path of ['/keys', `/keys/${keyId}`, `/keys/${keyId}/live`, '/plans']) {
     const page = await (await visitor.get(path)).text();
     expect(page).not.toContain(key);
-    expect(page).not.toContain(keyHash);
+    expect(page).not.toContain(recordId);
   }
 });
 
@@ -246,7 +246,7 @@ test('What is wrong with a form is said beside its fields, which keep what was e
 
   expect(answer.status).toBe(422);
   for (const [field, fault] of [
-    ['name', 'It must be 1 to 100 characters'],
+    ['name', 'It must be 1 to 100 bytes'],
     ['perMinute', 'It must be a whole number from 1 to'],
     ['expires', 'It must lie in the future.'],
   ])

@@ -1,7 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
-import { limitsOn, parseDuration, parseFutureTime, parseName, wholeNumberUpTo } from '../../../infra/admin/inputs.ts';
+import {
+  limitsOn,
+  parseDuration,
+  parseFutureTime,
+  parseLabel,
+  parseName,
+  wholeNumberUpTo,
+} from '../../../infra/admin/inputs.ts';
 import { stages } from '../../../infra/stages.ts';
 import { type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { HostClock } from '../../support/host-clock.ts';
@@ -18,6 +25,7 @@ afterAll(() => clock.release());
 test.each<[(text: string) => unknown, string, unknown]>([
   [parseName, ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
   [parseName, 'x'.repeat(100), 'x'.repeat(100)],
+  [parseLabel, ' Geschäft ', 'Geschäft'],
   [parseDuration, '30m', 1_800_000],
   [parseDuration, '2w', 1_209_600_000],
   [parseDuration, '10y', 315_576_000_000],
@@ -30,7 +38,12 @@ test.each<[(text: string) => unknown, string, unknown]>([
 });
 
 describe.each<[(text: string) => unknown, string, string[]]>([
-  [parseName, 'It must be 1 to 100 characters', ['  ', 'x'.repeat(101), 'a\nb', 'a\u0085b']],
+  [parseName, 'It must be 1 to 100 bytes', ['  ', 'x'.repeat(101), 'ü'.repeat(51), 'a\nb', 'a\u0085b']],
+  [
+    parseLabel,
+    'It must be 1 to 12 bytes of text, without spaces.',
+    ['', ' ', 'x'.repeat(13), 'ü'.repeat(7), 'a b', 'a\u0007b'],
+  ],
   [parseDuration, 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y', '999999w']],
   [parseFutureTime, 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
   [parseFutureTime, 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],

@@ -6,7 +6,7 @@ import { answer, ScriptedServer } from '../../support/scripted-server.ts';
 
 acceptForeignErrors();
 
-const notices = { throttled: () => undefined, unreadable: () => undefined };
+const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
 const originOf = ({ baseUrl }: ScriptedServer): string => new URL(baseUrl).origin;
 
 const find = (url: string) => findTarget({ url }, notices);

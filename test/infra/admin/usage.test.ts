@@ -37,24 +37,6 @@ describe('the requests of a key by day', () => {
     expect(await requestsOf('mine', 1)).toEqual([5]);
     expect(await requestsOf('mine', 90)).toHaveLength(90);
   });
-
-  test('end where tags that were set by hand lead in a circle', async () => {
-    const [one, other] = ['1'.repeat(64), '2'.repeat(64)];
-    await used('one', 'free', [0, 1], { keyHash: one, replacedBy: other });
-    await used('other', 'free', [0, 10], { keyHash: other, replacedBy: one });
-
-    expect((await requestsOf('one', 2))[0]).toBeGreaterThanOrEqual(11);
-  });
-
-  test('are summed with those of the keys that were rotated to it, on whatever plan', async () => {
-    const keyHashes = { first: '1'.repeat(64), second: '2'.repeat(64), third: '3'.repeat(64) };
-    await used('first', 'free', [0, 1, 2], { keyHash: keyHashes.first, replacedBy: keyHashes.second });
-    await used('second', 'pro', [0, 10, 0], { keyHash: keyHashes.second, replacedBy: keyHashes.third });
-    await used('third', 'pro', [0, 100], { keyHash: keyHashes.third });
-    await used('other', 'pro', [0, 7_000]);
-
-    expect(await requestsOf('third', 3)).toEqual([2, 111, 5]);
-  });
 });
 
 describe('the keys that are closest to their limits', () => {
@@ -77,13 +59,10 @@ describe('the keys that are closest to their limits', () => {
     ]);
   });
 
-  test('are those that were used today, a rotated one under the key that replaced it', () => {
-    const rotated = { replacedBy: aKey().keyHash };
+  test('are those that were used today', () => {
     const views = [
       view('yesterday', 99, 999, { currentMinute: minute - 1_440 }),
       view('earlier today', 99, 100, { currentMinute: minute - 60 }),
-      view('in its grace', 60, 60, { ...rotated, expiresAt: now + 1 }),
-      view('after its grace', 60, 60, { ...rotated, expiresAt: now - 1 }),
     ];
 
     expect(closest(views)).toMatchObject([{ id: 'earlier today', usedThisMinute: 0, used: 0.1 }]);

@@ -19,6 +19,7 @@ const root = temporaryFolder();
 test.each([
   ['no mark', undefined],
   ['the mark of another version', '1\n'],
+  ['the mark of the version before this', '2\n'],
 ])('A data folder with data and %s is refused', (name, mark) => {
   const folder = path.join(root, name);
   mkdirSync(path.join(folder, 'dynamodb'), { recursive: true });

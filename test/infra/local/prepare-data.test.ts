@@ -9,8 +9,8 @@ import { HostError } from '../../../infra/local/host-error.ts';
 import { loadSampleData } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
 import { LocalStack } from '../../../infra/local/template/stack.ts';
-import { hashApiKey } from '../../../shared/keys/api-key.ts';
-import { unusedCounters } from '../../../shared/keys/key-record.ts';
+import { hashToken } from '../../../shared/keys/token.ts';
+import { NEVER, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
 import { stockList, STORE_ID } from '../../../shared/stores/sorted-table.ts';
@@ -60,30 +60,33 @@ describe('issuing the demo keys', () => {
   });
 
   const issue = () => issueDemoKeys(database.client, table.name, records);
-  const read = (plan: PlanId) => table.read(aKey({ keyHash: hashApiKey(demoKey(plan)) }));
+  const read = (plan: PlanId) => table.read(aKey({}, demoKey(plan)));
 
   test('puts the key of each plan into the table and on the usage plan with its tag', async () => {
     await issue();
 
     for (const plan of planIds) {
-      const keyHash = hashApiKey(demoKey(plan));
+      const recordId = `petstoreinventory${demoKey(plan).slice(4, 20)}`;
+      const token = { until: NEVER, access: 'full', label: 'main', last: demoKey(plan).slice(-4) };
       expect(await read(plan)).toEqual({
-        keyHash,
+        recordId,
         keyId: `demo-${plan}`,
-        lineage: `demo-${plan}`,
         name: `Demo ${plans[plan].title}`,
         plan,
         ...limitsOfDemoKey(plan),
         enabled: true,
         createdAt: expect.any(Number),
-        usageIdentifier: 'hash',
+        tokens: { [hashToken(demoKey(plan))]: { ...token, since: expect.any(Number) } },
         interimUntil: 0,
         revision: 1,
         revoked: false,
         ...unusedCounters,
       });
-      expect(new UsageMeter(records, apiStage).meter(keyHash, NOW)).toBe(`demo-${plan}`);
+      expect(new UsageMeter(records, apiStage).meter(recordId, NOW)).toBe(`demo-${plan}`);
       expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ tags: { plan } }]);
+      // Its limits are agreed, and stand on the key.
+      const agreed = plan === 'enterprise' ? { 'per-minute': '60000', 'per-day': '10000000' } : {};
+      expect(records.apiKey(`demo-${plan}`)?.tags).toEqual(agreed);
     }
   });
 

@@ -5,7 +5,7 @@ import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.
 import { deny } from '../../../shared/http/authorizer-answer.ts';
 import { contextOf, unavailableContext } from '../../../shared/http/authorizer-context.ts';
 import { propertiesOf, readableStage } from '../../support/readable-template.ts';
-import { aKey } from '../../support/tables.ts';
+import { aKey, tokenOf } from '../../support/tables.ts';
 
 const isErrorCode = (value: unknown): value is ErrorCode => typeof value === 'string' && value in errorCatalogue;
 const responseSchema = v.object({
@@ -30,7 +30,8 @@ const withStatus = (wanted: string) => responses.filter(({ status }) => status =
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const METHOD_ARN = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1/GET/inventory';
-const admitted = contextOf({ kind: 'admitted', key: aKey() }, NOW);
+const key = aKey();
+const admitted = contextOf({ kind: 'admitted', key }, tokenOf(key).hash, NOW);
 const contextOfDenial = (code: 'API_KEY_MISSING' | 'API_KEY_INVALID') =>
   v.parse(v.record(v.string(), v.string()), deny(METHOD_ARN, code, NOW).context);
 

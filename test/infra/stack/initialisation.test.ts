@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import * as v from 'valibot';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
-import { generateApiKey } from '../../../shared/keys/api-key.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';
 import { FaultyEngine } from '../../support/faulty-engine.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
@@ -31,7 +31,7 @@ const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42'
 
 const patch = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: '{"quantity":5}' };
 const authorized = {
-  ...aProxyEvent({ headers: { Authorization: `Bearer ${generateApiKey()}` } }),
+  ...aProxyEvent({ headers: { Authorization: `Bearer ${generateToken()}` } }),
   methodArn: 'arn:aws:execute-api:us-east-1:000000000000:api/v1/GET/inventory',
 };
 

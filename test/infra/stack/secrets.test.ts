@@ -4,13 +4,14 @@ import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey } from '../../../infra/demo-keys.ts';
 import { stageNames } from '../../../infra/stages.ts';
-import { isKeyHash } from '../../../shared/keys/api-key.ts';
 import { planIds } from '../../../shared/keys/plans.ts';
 import { secretsIn } from '../../support/secrets.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { resourcesOf, synthesizedStages } from '../../support/synthesized.ts';
 
 const assembly = synthesizedOnce();
+
+const HEX_HASH = /^[0-9a-f]{64}$/;
 
 /** All but what AWS itself brings packed: the CDK's layer with the AWS CLI. */
 const files = readdirSync(assembly, { recursive: true, encoding: 'utf8' }).filter(
@@ -39,7 +40,7 @@ test('No variable of a function is a secret, but for what the gateway meters req
     .flatMap((stage) => resourcesOf(stage, 'AWS::Lambda::Function', schema))
     .flatMap(({ properties }) => Object.entries(properties.Environment.Variables));
   const suspicious = variables.flatMap(([name, value]) =>
-    typeof value === 'string' && /[0-9A-Za-z+/]{24}/.test(value) ? [{ name, isHash: isKeyHash(value) }] : [],
+    typeof value === 'string' && /[0-9A-Za-z+/]{24}/.test(value) ? [{ name, isHash: HEX_HASH.test(value) }] : [],
   );
 
   for (const [name, value] of variables) {

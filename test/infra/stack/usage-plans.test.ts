@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { stageNames } from '../../../infra/stages.ts';
-import { isKeyHash, isPlausibleApiKey } from '../../../shared/keys/api-key.ts';
+import { stageNames, stages } from '../../../infra/stages.ts';
+import { isIssued, parseToken } from '../../../shared/keys/token.ts';
 import { propertiesOf, readableStage } from '../../support/readable-template.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
 
@@ -28,8 +28,8 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
       Free: { Throttle: { RateLimit: 1, BurstLimit: 120 }, Quota: { Limit: 1_060, Period: 'DAY' } },
       Pro: { Throttle: { RateLimit: 5, BurstLimit: 600 }, Quota: { Limit: 10_300, Period: 'DAY' } },
       Business: { Throttle: { RateLimit: 17, BurstLimit: 2_000 }, Quota: { Limit: 101_000, Period: 'DAY' } },
-      // Each of its keys has limits of its own.
-      Enterprise: {},
+      // Each of its keys has limits of its own: no quota, and what the stage takes from all clients at once.
+      Enterprise: { Throttle: { RateLimit: stages[stage].throttle.requestsPerSecond, BurstLimit: 5_000 } },
       Overflow: { Throttle: { RateLimit: 100, BurstLimit: 200 } },
       Interim: {},
     });
@@ -48,7 +48,8 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     });
     expect(planKeys.map(([, properties]) => properties)).toMatchObject([ofPlan('Interim'), ofPlan('Overflow')]);
     for (const value of [overflow, interim]) {
-      expect({ isHash: isKeyHash(value), isKey: isPlausibleApiKey(value) }).toEqual({ isHash: true, isKey: false });
+      expect(value).toMatch(/^[0-9a-f]{64}$/);
+      expect({ isRecordId: isIssued(value), token: parseToken(value) }).toEqual({ isRecordId: false });
     }
   });
 });

@@ -49,7 +49,7 @@ describe('the errors (spec §7)', () => {
     expect(Object.fromEntries(codes)).toEqual({
       400: ['BAD_REQUEST', 'INVALID_PET_ID', 'INVALID_QUERY', 'INVALID_CURSOR', 'INVALID_HEADER', 'INVALID_BODY'],
       401: ['API_KEY_MISSING', 'API_KEY_INVALID'],
-      403: ['FORBIDDEN'],
+      403: ['FORBIDDEN', 'TOKEN_READ_ONLY'],
       404: ['PET_NOT_FOUND', 'ROUTE_NOT_FOUND'],
       405: ['METHOD_NOT_ALLOWED'],
       412: ['PRECONDITION_FAILED'],

@@ -4,25 +4,27 @@ import {
   contextOf,
   noLimitContext,
   parseAuthorizerContext,
-  parseLineage,
+  parseRecordId,
   refusalCode,
-  usageIdentifier,
 } from '../../../shared/http/authorizer-context.ts';
+import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { refusal } from '../../../shared/keys/verdict.ts';
 import { admittedContext } from '../../support/proxy-event.ts';
-import { aKey } from '../../support/tables.ts';
+import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const END_OF_DAY = Date.UTC(2025, 5, 16);
 const END_OF_MINUTE_SECONDS = '1749990900';
 const MINUTE = NOW / 60_000 - 0.5;
-const key = aKey({ currentMinute: MINUTE, minuteUsed: 18, dayUsed: 100 });
+const { recordId, tokens } = aKey();
+const { hash } = tokenOf({ recordId, tokens });
+const key = aKey({ recordId, tokens, currentMinute: MINUTE, minuteUsed: 18, dayUsed: 100 });
 
 const admitted = (differences: Partial<KeyRecord> = {}, now = NOW) =>
-  contextOf({ kind: 'admitted', key: { ...key, ...differences } }, now);
+  contextOf({ kind: 'admitted', key: { ...key, ...differences } }, hash, now);
 
-const refused = (differences: Partial<KeyRecord>) => contextOf(refusal({ ...key, ...differences }, NOW), NOW);
+const refused = (differences: Partial<KeyRecord>) => contextOf(refusal({ ...key, ...differences }, NOW), hash, NOW);
 
 /** A request without a valid key has nothing left until the minute ends. */
 const nothingLeft = {
@@ -38,7 +40,8 @@ describe('what the authorizer says of a request', () => {
   test('that is admitted: its limit, what is left, and when it resets in Unix seconds, all as text', () => {
     expect(admitted()).toEqual({
       outcome: 'ADMITTED',
-      lineage: 'k3y1d',
+      recordId,
+      access: 'full',
       limit: '60',
       remaining: '42',
       reset: END_OF_MINUTE_SECONDS,
@@ -62,6 +65,19 @@ describe('what the authorizer says of a request', () => {
     ['suspension that ends within a second', { suspendedUntil: NOW + 1 }, 'API_KEY_SUSPENDED', '60', '1749990871', '1'],
   ])('that is refused for the %s: how many seconds to wait', (_, state, outcome, limit, reset, retryAfter) => {
     expect(refused(state)).toMatchObject({ outcome, limit, remaining: '0', reset, retryAfter });
+  });
+});
+
+describe('what the token of a request may do', () => {
+  const [reports = 'none'] = Object.keys(tokenEntry('reports', {}, 0));
+  const both = { ...key, tokens: { ...tokens, ...tokenEntry('reports', { access: 'read' }, 0) } };
+
+  test.each([
+    ['its own access, not that of another token', hash, 'full'],
+    ['to read alone, where it was made for that', reports, 'read'],
+    ['least, where the key has no such token', 'none', 'read'],
+  ])('is %s', (_, ofToken, access) => {
+    expect(contextOf({ kind: 'admitted', key: both }, ofToken, NOW)).toMatchObject({ access, recordId });
   });
 });
 
@@ -113,31 +129,14 @@ describe('what a function makes of it', () => {
     ['no outcome', nothingLeft],
     ['an error that is no refusal', { ...nothingLeft, outcome: 'PET_NOT_FOUND' }],
     ['no limit', { ...admittedContext, limit: undefined }],
+    ['an access that does not exist', { ...admittedContext, access: 'write' }],
   ])('nothing is served with %s', (_, context) => {
     expect(() => parseAuthorizerContext(context)).toThrow('Invalid');
   });
 
-  test('the key is known by its lineage; without one there is none to tell requests by', () => {
-    expect(parseLineage(admittedContext)).toBe('l1n3ag3');
-    for (const context of [undefined, {}, { lineage: '' }]) expect(() => parseLineage(context)).toThrow('Invalid');
-  });
-});
-
-describe('what API Gateway knows a key by', () => {
-  const INTERIM = 'ff'.repeat(32);
-  const ours = aKey({ keyHash: 'ab', usageIdentifier: 'hash' });
-  const ofConsole = aKey({ keyHash: 'cd', usageIdentifier: 'token' });
-
-  test.each([
-    ['its hash, where we issued it', ours, { token: 'psk_x', keyHash: 'ab' }, 'ab'],
-    ['the hash of its successor, where it was rotated', ours, { token: 'psk_old', keyHash: '99' }, 'ab'],
-    ['the token, where it was made in the AWS console', ofConsole, { token: 'a-key', keyHash: 'cd' }, 'a-key'],
-    ['the interim key, where one of the console replaced it', ofConsole, { token: 'psk_old', keyHash: '99' }, INTERIM],
-  ])('%s; and the interim key, until all of API Gateway knows it', (_, known, presented, identifier) => {
-    const justMoved = { ...known, interimUntil: NOW };
-
-    expect(usageIdentifier(justMoved, presented, INTERIM, NOW - 1)).toBe(INTERIM);
-    expect(usageIdentifier(justMoved, presented, INTERIM, NOW)).toBe(identifier);
+  test('the key is known by its record id, without which its requests cannot be told from others', () => {
+    expect(parseRecordId(admittedContext)).toBe('petstoreinventory0123456789abcdef');
+    for (const context of [undefined, {}, { recordId: '' }]) expect(() => parseRecordId(context)).toThrow('Invalid');
   });
 });
 

@@ -129,6 +129,32 @@ describe.each([
     expect(lines()).toMatchObject([{ status: String(status), code: outcome, reason: outcome, plan: 'pro' }]);
   });
 
+  test.each<[string, string, number, string]>([
+    ['GET', '/inventory', 200, 'petId'],
+    ['HEAD', '/inventory', 200, ''],
+    ['PATCH', '/inventory/{petId}', 403, 'TOKEN_READ_ONLY'],
+  ])('lets a token that may only read do no more: %s %s is %d', async (method, resource, status, part) => {
+    const respond = jest.fn(ok);
+    const authorizer = { ...admittedContext, access: 'read' };
+    const answer = await answerTo(respond, aProxyEvent({ method, resource, authorizer }));
+
+    expect(answer).toMatchObject({ statusCode: status, headers: { ...own, ...admittedHeaders } });
+    expect(respond).toHaveBeenCalledTimes(status === 200 ? 1 : 0);
+    expect(answer.body).toContain(part);
+    expect(lines()).toMatchObject([{ status: String(status), ...(status === 403 && { code: part }) }]);
+    // It was admitted, and counted.
+    expect(lines()[0]).not.toHaveProperty('reason');
+  });
+
+  test('changes nothing for a token of which it is not known what it may do', async () => {
+    const respond = jest.fn(ok);
+    const event = { method: 'PATCH', resource: '/inventory/{petId}' };
+    const authorizer = { ...admittedContext, access: undefined };
+
+    expect(await answerTo(respond, aProxyEvent({ ...event, authorizer }))).toMatchObject({ statusCode: 403 });
+    expect(respond).not.toHaveBeenCalled();
+  });
+
   test.each([
     ['no authorizer', null],
     ['no verdict', {}],

@@ -87,11 +87,16 @@ describe('Idempotency-Key', () => {
     expect(idOf(value)).toBe(idOf(quoted(key)));
   });
 
-  test('is another request for another text, or another lineage of keys', () => {
-    const others = [requestOf(['"b"']), requestOf(['"a"'], {}, { ...admittedContext, lineage: 'another' })];
+  test('is another request for another text, or another key', () => {
+    const others = [requestOf(['"b"']), requestOf(['"a"'], {}, { ...admittedContext, recordId: 'another' })];
 
     expect(new Set([idOf('"a"'), ...others.map((other) => other?.requestId)]).size).toBe(3);
-    expect(requestOf(['"a"'], {}, { ...admittedContext, principalId: 'the successor' })?.requestId).toBe(idOf('"a"'));
+  });
+
+  test('is the same request with another token of the key', () => {
+    const byAnother = requestOf(['"a"'], {}, { ...admittedContext, access: 'read' });
+
+    expect(byAnother?.requestId).toBe(idOf('"a"'));
   });
 
   test('has the fingerprint of what is asked for', () => {
@@ -101,8 +106,8 @@ describe('Idempotency-Key', () => {
     expect(requestOf(['"b"'], { a: 1 })?.fingerprint).toBe(fingerprints[0]);
   });
 
-  test('is not to be found in the request, nor is the lineage', () => {
-    expect(JSON.stringify(requestOf([UUID], UUID))).not.toMatch(new RegExp(`${UUID}|${admittedContext.lineage}`));
+  test('is not to be found in the request, nor is the key', () => {
+    expect(JSON.stringify(requestOf([UUID], UUID))).not.toMatch(new RegExp(`${UUID}|${admittedContext.recordId}`));
   });
 
   test.each([

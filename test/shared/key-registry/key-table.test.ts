@@ -5,7 +5,7 @@ import { identityNames, KeyTable } from '../../../shared/key-registry/key-table.
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
-import { aKey, createKeysTable } from '../../support/tables.ts';
+import { aKey, createKeysTable, tokenOf } from '../../support/tables.ts';
 
 const CALL_MS = 20_000;
 
@@ -29,16 +29,16 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     return key;
   }
 
-  const read = ({ keyHash }: KeyRecord) => table.get(keyHash);
+  const read = ({ recordId }: KeyRecord) => table.get(recordId);
 
   test('add puts a key that is not there, at revision 1, without what is undefined', async () => {
-    const key = aKey({ expiresAt: undefined, replacedBy: 'f'.repeat(64) });
+    const key = aKey({ expiresAt: undefined, tokensEndedAt: 7 });
 
     expect(await read(key)).toBeUndefined();
     expect(await table.add(key)).toBe(true);
     expect(Object.keys((await read(key)) ?? {})).not.toContain('expiresAt');
     expect(await read(key)).toEqual({ ...key, revision: 1 });
-    expect(await table.add(key)).toBe(false);
+    expect(await table.add({ ...aKey(), recordId: key.recordId })).toBe(false);
   });
 
   test('get says which record is not in order, and what is wrong with it', async () => {
@@ -53,18 +53,19 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
   describe('revise', () => {
     test('sets every part of a record that API Gateway decides, leaves the rest, and moves on to the next revision', async () => {
       const key = await added({ dayUsed: 7, suspendedUntil: 9 });
-      const whole = aKey({
-        expiresAt: 5,
-        replacedBy: 'f'.repeat(64),
-        usageIdentifier: 'token',
-        name: 'b',
-        plan: 'pro',
-      });
+      const whole = aKey({ expiresAt: 5, name: 'b', plan: 'pro' });
       const change = Object.fromEntries(identityNames.map((each) => [each, whole[each]]));
       const changed = { ...key, ...change, revision: 2 };
 
       expect(await table.revise(key, change)).toEqual(changed);
       expect(await read(key)).toEqual(changed);
+    });
+
+    test('takes away what is undefined', async () => {
+      const { restored: _, busy: __, ...key } = await added({ restored: true, busy: { command: 'move', since: 1 } });
+
+      await table.revise({ ...key, restored: true }, { restored: undefined, busy: undefined });
+      expect(await read(key)).toStrictEqual({ ...key, revision: 2 });
     });
 
     test('changes nothing where the revision it knows is an earlier one', async () => {
@@ -78,50 +79,11 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     test('is in no request’s way, and no request in its', async () => {
       const key = await added();
       const limiter = new Limiter(client, name);
-      await limiter.admit(key.keyHash, Date.now());
+      await limiter.admit(tokenOf(key), Date.now());
 
       expect(await table.revise(key, { name: 'another' })).toBeDefined();
-      await limiter.admit(key.keyHash, Date.now());
+      await limiter.admit(tokenOf(key), Date.now());
       expect(await read(key)).toMatchObject({ name: 'another', dayUsed: 2, revision: 2 });
-    });
-  });
-
-  describe('handOver', () => {
-    const counters = { currentMinute: 29_000_000, minuteUsed: 5, dayUsed: 7, minuteRefused: 1, suspendedUntil: 9 };
-
-    test('lets the new key count on, and the old one point to it, in one moment', async () => {
-      const old = await added({ ...counters, suspendedByAdmin: true });
-      const to = aKey();
-      const change = { replacedBy: to.keyHash, expiresAt: 5 };
-
-      expect(await table.handOver({ key: old, change }, to)).toBe(true);
-      expect(await read(old)).toEqual({ ...old, ...change, revision: 2 });
-      expect(await table.get(to.keyHash)).toEqual({ ...to, ...counters, suspendedByAdmin: true, revision: 1 });
-    });
-
-    test('changes another key with them', async () => {
-      const [old, first] = [await added(counters), await added()];
-      const to = aKey();
-      const change = { replacedBy: to.keyHash };
-
-      expect(await table.handOver({ key: old, change }, to, { key: first, change })).toBe(true);
-      expect(await read(first)).toEqual({ ...first, ...change, revision: 2 });
-    });
-
-    test.each<[string, (old: KeyRecord, other: KeyRecord) => Promise<unknown>]>([
-      ['was used', (old) => new Limiter(client, name).admit(old.keyHash, Date.now())],
-      ['was changed', (old) => table.revise(old, { name: 'another' })],
-      ['counts, but the other one was changed', (_, other) => table.revise(other, { name: 'another' })],
-    ])('does nothing where the old key %s meanwhile', async (_, meanwhile) => {
-      const [old, other] = [await added(), await added()];
-      const to = aKey();
-      const change = { replacedBy: to.keyHash };
-      await meanwhile(old, other);
-
-      expect(await table.handOver({ key: old, change }, to, { key: other, change })).toBe(false);
-      expect(await table.get(to.keyHash)).toBeUndefined();
-      expect((await read(old))?.replacedBy).toBeUndefined();
-      expect((await read(other))?.replacedBy).toBeUndefined();
     });
   });
 
@@ -155,7 +117,9 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
         records.push(...page);
 
       expect(records).toEqual([good]);
-      expect(told).toEqual([expect.stringContaining(`The key with the hash ${bad.keyHash} has a record in the table`)]);
+      expect(told).toEqual([
+        expect.stringContaining(`The key with the record id ${bad.recordId} has a record in the table`),
+      ]);
     });
   });
 });

@@ -1,39 +1,37 @@
+import { createHash } from 'node:crypto';
 import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
-import { readApiKey, valueOf } from '../../../shared/key-registry/registered-key.ts';
-import { hashApiKey } from '../../../shared/keys/api-key.ts';
+import { readApiKey, recordIdOf } from '../../../shared/key-registry/registered-key.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
+import { parsed } from '../../support/tables.ts';
 
-const HASH = hashApiKey('a key of ours');
-const SUCCESSOR = hashApiKey('its successor');
+const ISSUED = parsed(generateToken()).recordId;
 const CREATED = new Date('2026-03-04T05:06:07.890Z');
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+
+const NO_TOKEN = 'has a value that no key can have: delete it, and create one with npm run admin -- keys create';
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const free: CustomerPlan = {
   usagePlanId: 'pl4n1d',
   name: 'Free',
   plan: 'free',
   limits: { perMinute: 60, perDay: 1_000 },
-  isOwn: false,
 };
 /** The Enterprise plan of the catalogue: each key on it has its own limits. */
-const enterprise: CustomerPlan = { ...free, plan: 'enterprise', limits: undefined };
+const enterprise: CustomerPlan = { ...free, plan: 'enterprise', limits: 'agreed' };
 const tags = { 'per-minute': '5000', 'per-day': '1000000' };
 
 /** A key on the Free plan that we issued, except for what the test says. */
 const read = (differences: ApiKey = {}, plan = free) =>
-  readApiKey(
-    { id: 'k3y1d', name: 'acme', value: HASH, enabled: true, createdDate: CREATED, ...differences },
-    plan,
-    (keyId) => (keyId === 'n3w1d' ? SUCCESSOR : undefined),
-  );
+  readApiKey({ id: 'k3y1d', name: 'acme', value: ISSUED, enabled: true, createdDate: CREATED, ...differences }, plan);
 
-test('A key of API Gateway is known by its hash, on the plan and with the limits of its usage plan', () => {
+test('A key of API Gateway is known by its value, on the plan and with the limits of its usage plan', () => {
   expect(read()).toEqual({
     identity: {
-      keyHash: HASH,
-      usageIdentifier: 'hash',
+      recordId: ISSUED,
       keyId: 'k3y1d',
       name: 'acme',
       plan: 'free',
@@ -45,59 +43,50 @@ test('A key of API Gateway is known by its hash, on the plan and with the limits
   });
 });
 
-test.each([HASH, CONSOLE_VALUE, 'a'.repeat(63)])(
-  'The value of a key is a hash, or what was made in the console: %s',
-  (value) => {
-    const expected =
-      value === HASH
-        ? { keyHash: HASH, usageIdentifier: 'hash' }
-        : { keyHash: hashApiKey(value), usageIdentifier: 'token' };
-
-    expect(valueOf(value)).toEqual(expected);
-    expect(read({ value })).toMatchObject({ identity: expected });
-  },
-);
+test.each<[string, string, string | undefined]>([
+  ['of a key that the admin command has made', ISSUED, ISSUED],
+  ['made in the console', CONSOLE_VALUE, sha256(CONSOLE_VALUE)],
+  ['almost that of an issued key', `${ISSUED}x`, sha256(`${ISSUED}x`)],
+  ['almost a hash', 'a'.repeat(63), sha256('a'.repeat(63))],
+  ['that is a whole token', generateToken(), undefined],
+  ['that begins as one', `psk_${'a'.repeat(46)}`, undefined],
+  ['that is short, and begins as one', 'psk_1', undefined],
+  ['that is a hash', 'a1'.repeat(32), undefined],
+  ['that is a hash in upper case', 'A1'.repeat(32), undefined],
+  ['that is too short for a token', 'a'.repeat(19), undefined],
+  ['that no bearer token can have', `${CONSOLE_VALUE} `, undefined],
+])('The record of a key with a value %s', (_, value, recordId) => {
+  expect(recordIdOf(value)).toBe(recordId);
+  expect(read({ value })).toMatchObject(recordId === undefined ? { problem: NO_TOKEN } : { identity: { recordId } });
+});
 
 describe('a key has', () => {
-  const ofPlan = { ...enterprise, limits: { perMinute: 2_000, perDay: 200_000 } };
-
   test.each<[string, ReturnType<typeof read>, object]>([
-    ['a name of 100 characters', read({ name: 'n'.repeat(100) }), { name: 'n'.repeat(100) }],
-    ['a longer name cut to 100', read({ name: 'n'.repeat(101) }), { name: `${'n'.repeat(99)}…` }],
-    ['no half of a character at the cut', read({ name: `${'n'.repeat(98)}🐾🐾` }), { name: `${'n'.repeat(98)}…` }],
-    [
-      'the limits of the catalogue, whatever its tags are',
-      read({ tags }),
-      { plan: 'free', perMinute: 60, perDay: 1_000 },
-    ],
-    [
-      'the limits of its usage plan, whatever its tags are',
-      read({ tags }, ofPlan),
-      { perMinute: 2_000, perDay: 200_000 },
-    ],
-    ['its own limits where the plan has none', read({ tags }, enterprise), { perMinute: 5_000, perDay: 1_000_000 }],
+    ['a name of 100 bytes', read({ name: 'n'.repeat(100) }), { name: 'n'.repeat(100) }],
+    ['a longer name cut to 100', read({ name: 'n'.repeat(101) }), { name: `${'n'.repeat(97)}…` }],
+    ['a name of 100 bytes in 25 characters', read({ name: '🐾'.repeat(25) }), { name: '🐾'.repeat(25) }],
+    ...[0, 1, 2, 3].map((start): [string, ReturnType<typeof read>, object] => [
+      `no part of a character at the cut, ${start} bytes on`,
+      read({ name: 'n'.repeat(start) + '🐾'.repeat(26) }),
+      { name: `${'n'.repeat(start)}${'🐾'.repeat(start < 2 ? 24 : 23)}…` },
+    ]),
+    ['the limits of the catalogue, whatever its tags are', read({ tags }), { perMinute: 60, perDay: 1_000 }],
+    ['its own limits on the Enterprise plan', read({ tags }, enterprise), { perMinute: 5_000, perDay: 1_000_000 }],
     ['an end', read({ tags: { expires: '2031-02-03' } }), { expiresAt: Date.UTC(2031, 1, 3) }],
-    ['a successor', read({ tags: { 'replaced-by': 'n3w1d' } }), { keyHash: HASH, replacedBy: SUCCESSOR }],
   ])('%s', (_, registered, identity) => {
     expect(registered).toMatchObject({ identity });
   });
 });
 
-const NO_TOKEN = 'has a value that no bearer token can have';
-
 describe('a key is not let in', () => {
   test.each<[string, ReturnType<typeof read>, string]>([
-    ['whose value is short', read({ value: 'a'.repeat(19) }), NO_TOKEN],
-    ['whose value is a hash in upper case', read({ value: HASH.toUpperCase() }), NO_TOKEN],
-    ['whose value has a wrong checksum', read({ value: `psk_${'a'.repeat(46)}` }), NO_TOKEN],
+    ['without agreed limits', read({}, enterprise), 'is on the Enterprise plan without agreed limits: tag it'],
     [
-      'without agreed limits',
-      read({}, enterprise),
-      'is on the Enterprise plan without agreed limits: tag it, or its plan',
+      'with half of them',
+      read({ tags: { 'per-day': '60' } }, enterprise),
+      'needs both tags per-minute and per-day, as numbers from 1',
     ],
     ['whose end is a word', read({ tags: { expires: 'tomorrow' } }), 'has a tag expires that is no ISO 8601 date'],
-    ['whose successor is gone', read({ tags: { 'replaced-by': '0ld1d' } }), 'was replaced by 0ld1d, which is gone'],
-    ['that is its own successor', read({ tags: { 'replaced-by': 'k3y1d' } }), 'was replaced by itself, says its tag'],
   ])('%s', (_, registered, problem) => {
     expect(registered).toEqual({ problem });
   });

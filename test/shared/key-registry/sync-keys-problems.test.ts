@@ -1,15 +1,13 @@
-import { type APIGatewayClient, APIGatewayServiceException } from '@aws-sdk/client-api-gateway';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shortOfKeys } from '../../../shared/key-registry/gateway-state.ts';
-import { hashApiKey } from '../../../shared/keys/api-key.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
+import type { UsagePlan } from '../../../infra/local/gateway-records/records.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
 import { KeyRegistry } from '../../support/key-registry.ts';
 
-const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 const nothing = { added: [], changed: [], disabled: [], removed: [], conflicts: [], problems: [] };
 
 const database = new EmbeddedDatabase();
@@ -21,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => registry.close());
 
-const read = ({ keyHash }: KeyRecord) => registry.table.get(keyHash);
+const read = ({ recordId }: KeyRecord) => registry.table.get(recordId);
 
 describe('many keys that seem to be gone', () => {
   const losses: readonly [string, (id: string) => void][] = [
@@ -57,7 +55,7 @@ describe('what is not in order is one problem, and leaves the last good state', 
 
   test.each<[string, Record<string, string>, RegExp]>([
     ['an end', { expires: 'soon' }, /tag expires/],
-    ['a successor', { 'replaced-by': 'nobody' }, /was replaced by nobody, which is gone/],
+    ['half of agreed limits', { 'per-day': '' }, /needs both tags per-minute and per-day, as numbers from 1/],
   ])('a tag with a typo, but a key that is disabled is closed: %s', async (_, tags, problem) => {
     const key = await registry.usedKey({ tags: { 'per-minute': '50', 'per-day': '500' } }, 'enterprise');
     registry.update(key.keyId, { tags });
@@ -72,10 +70,14 @@ describe('what is not in order is one problem, and leaves the last good state', 
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'pro' } }));
     const before = await registry.usedKey({}, 'own');
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
-    const problems = ['The usage plan Acme is on no plan: tag it with plan, one of free, pro, business, enterprise.'];
+    registry.update(before.keyId, { name: 'new' });
+    registry.putKey({}, 'own');
+    const problems = [
+      'The usage plan Acme is none of this service: tag it with plan, one of free, pro, business, enterprise.',
+    ];
 
     expect(await registry.sync()).toMatchObject({ ...nothing, problems });
-    expect(await read(before)).toEqual(before);
+    expect(await registry.all()).toEqual([before]);
     registry.update(before.keyId, { enabled: false });
     expect(await registry.sync()).toMatchObject({ ...nothing, problems, disabled: [before.keyId] });
   });
@@ -87,23 +89,54 @@ describe('what is not in order is one problem, and leaves the last good state', 
 
     expect(await registry.sync()).toMatchObject({
       ...nothing,
-      problems: [expect.stringContaining('is on no plan'), 'The stage has no usage plan tagged plan=pro.'],
+      problems: [expect.stringContaining('is none of this service'), 'The stage has no usage plan tagged plan=pro.'],
     });
     expect(await read(key)).toEqual(key);
   });
 
-  test('two keys of which one has the hash of the other as its value: the table keeps the one it has', async () => {
-    const key = await registry.usedKey({ value: CONSOLE_VALUE });
-    const other = registry.putKey({ value: hashApiKey(CONSOLE_VALUE) }, 'pro');
+  test('a key of the admin command without a record, whose tokens nothing brings back', async () => {
+    const key = await registry.issuedKey();
+    await registry.delete(key);
 
-    const problems = [expect.stringMatching(new RegExp(`^${other}: the same key as ${key.keyId}`))];
+    const problems = [`The key ${key.keyId} has no record, and none of its tokens works: rotate it, or revoke it.`];
     expect(await registry.sync()).toMatchObject({ ...nothing, problems });
-    expect(await read(key)).toEqual(key);
+    expect(await registry.all()).toEqual([]);
+  });
+
+  test.each([
+    ['a token', generateToken()],
+    ['the beginning of one', 'psk_made-in-the-console-by-hand'],
+    ['a hash', 'a1'.repeat(32)],
+  ])('a key that was made with %s as its value', async (_, value) => {
+    const ids = [
+      registry.putKey({ id: 'a', value }, 'free'),
+      registry.putKey({ id: 'b', value: `psk_${'0'.repeat(46)}` }, 'pro'),
+    ];
+
+    const problems = ids.map((id) =>
+      expect.stringMatching(new RegExp(`^The key ${id} has a value that no key can have`)),
+    );
+    expect(await registry.sync()).toMatchObject({ ...nothing, problems });
+    expect(await registry.all()).toEqual([]);
+  });
+
+  test('such a key on no plan of a customer is none of the service', async () => {
+    registry.putKey({ value: generateToken() });
+
+    expect(await registry.sync()).toMatchObject(nothing);
+  });
+
+  test('a key on the Enterprise plan without limits of its own', async () => {
+    const keyId = registry.putKey({}, 'enterprise');
+
+    const problems = [`The key ${keyId} is on the Enterprise plan without agreed limits: tag it.`];
+    expect(await registry.sync()).toMatchObject({ ...nothing, problems });
+    expect(await registry.all()).toEqual([]);
   });
 
   test('a key that was suspended, and is enabled in API Gateway', async () => {
     const key = await registry.usedKey();
-    const suspended = await registry.table.revise(key, { enabled: false, suspendedUntil: UNTIL_RESUMED });
+    const suspended = await registry.table.revise(key, { enabled: false, suspendedUntil: NEVER });
 
     const problems = [expect.stringContaining(`${key.keyId} is suspended, but enabled`)];
     expect(await registry.sync()).toMatchObject({ ...nothing, problems });
@@ -111,130 +144,26 @@ describe('what is not in order is one problem, and leaves the last good state', 
   });
 });
 
+test.each<[string, Partial<UsagePlan>, RegExp]>([
+  ['a quota', { quota: { limit: 1_000_000 } }, /^The usage plan Acme has a quota/],
+  ['a throttle below their limits', { throttle: { rateLimit: 9, burstLimit: 100 } }, /10 requests a second.* lets 9/],
+])(
+  'The usage plan of keys with limits of their own has %s: a problem, and they are taken over',
+  async (_, guard, problem) => {
+    registry.records.putUsagePlan(
+      aUsagePlan({ id: 'enterprise', name: 'Acme', tags: { plan: 'enterprise' }, ...guard }),
+    );
+    const key = registry.putKey({ tags: { 'per-minute': '600', 'per-day': '5000' } }, 'enterprise');
+    registry.putKey({ tags: { 'per-minute': '540', 'per-day': '5000' } }, 'enterprise');
+
+    const { added, problems } = await registry.sync();
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    expect(added).toHaveLength(2);
+    expect(added).toContain(key);
+  },
+);
+
 test('An account that has nine tenths of the API keys that it may have is a problem', () => {
   expect(shortOfKeys(8_999)).toEqual([]);
   expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys that it may have in the region.']);
-});
-
-/** A client that does something before a call of API Gateway, and something after it, or to its answer. */
-function clientWith(command: string, before: () => void, after: (output: object) => void): APIGatewayClient {
-  const client = registry.client();
-  client.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (commandName !== command) return next(args);
-        before();
-        const answer = await next(args);
-        after(answer.output);
-        return answer;
-      },
-    { step: 'initialize' },
-  );
-  return client;
-}
-
-describe('an answer that is not complete', () => {
-  test('as a list that lags behind removes no key that is there: it is a conflict', async () => {
-    const key = await registry.usedKey({ id: 'lagging' });
-    const client = clientWith(
-      'GetApiKeysCommand',
-      () => registry.records.deleteApiKey('lagging'),
-      () => registry.putKey({ id: 'lagging', value: key.keyHash }, 'free'),
-    );
-
-    expect(await registry.sync(client)).toMatchObject({ ...nothing, conflicts: ['lagging'] });
-    expect(await read(key)).toEqual(key);
-  });
-
-  test('as a list that lags behind opens no key that is disabled by now: it is a conflict', async () => {
-    const key = await registry.usedKey();
-    registry.update(key.keyId, { enabled: false });
-    await registry.sync();
-    const client = clientWith(
-      'GetApiKeysCommand',
-      () => registry.update(key.keyId, { enabled: true }),
-      () => registry.update(key.keyId, { enabled: false }),
-    );
-
-    expect(await registry.sync(client)).toMatchObject({ ...nothing, conflicts: [key.keyId] });
-    expect(await read(key)).toMatchObject({ enabled: false });
-  });
-
-  test('as a list without the value of a key ends the sync', async () => {
-    const key = await registry.usedKey();
-    const client = clientWith(
-      'GetApiKeysCommand',
-      () => registry.update(key.keyId, { value: '' }),
-      () => registry.update(key.keyId, { value: key.keyHash }),
-    );
-
-    await expect(registry.sync(client)).rejects.toThrow(`API Gateway did not tell the value of the key ${key.keyId}`);
-    expect(await read(key)).toEqual(key);
-  });
-
-  test('as a page of a plan that is empty by mistake closes nobody', async () => {
-    const key = await registry.usedKey();
-    const client = clientWith(
-      'GetUsagePlanKeysCommand',
-      () => undefined,
-      (output) => Object.assign(output, { items: [] }),
-    );
-
-    expect(await registry.sync(client)).toMatchObject({ disabled: [] });
-    expect(await read(key)).toEqual(key);
-  });
-
-  test('as a usage plan that is deleted while it is read has no keys on it', async () => {
-    registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));
-    const key = await registry.usedKey({}, 'own');
-    const client = clientWith(
-      'GetUsagePlansCommand',
-      () => undefined,
-      () => registry.records.deleteUsagePlan('own'),
-    );
-
-    expect(await registry.sync(client)).toMatchObject({ ...nothing, disabled: [key.keyId] });
-  });
-});
-
-describe('a sync that fails', () => {
-  test('at the control plane, half-way, has written nothing, and the next one does it all', async () => {
-    const [moved, gone] = [await registry.usedKey(), await registry.usedKey()];
-    const keyId = registry.putKey({}, 'free');
-    registry.move(moved.keyId, 'pro');
-    registry.records.deleteApiKey(gone.keyId);
-    const before = await registry.all();
-    const { length: calls } = registry.server.arrivals;
-    registry.server.faults = (call) => (call - calls > 3 ? 'broken' : undefined);
-
-    await expect(registry.sync(registry.client({ maxAttempts: 2 }))).rejects.toBeInstanceOf(APIGatewayServiceException);
-    expect(await registry.all()).toEqual(before);
-    registry.server.faults = () => undefined;
-    const { problems, conflicts, ...rest } = await registry.sync();
-    expect([problems, conflicts]).toEqual([[], []]);
-    expect(rest).toMatchObject({ added: [keyId], changed: [moved.keyId], removed: [gone.keyId] });
-  });
-
-  test('at the table, half-way, writes no more, and the next one does the rest', async () => {
-    const ids = Array.from({ length: 30 }, () => registry.putKey({}, 'free'));
-    let writes = 0;
-    registry.documents.middlewareStack.add(
-      (next, { commandName }) =>
-        (args) => {
-          if (commandName === 'PutItemCommand' && (writes += 1) === 13) throw new Error('the network is cut');
-          return next(args);
-        },
-      { step: 'initialize', name: 'cut' },
-    );
-    await expect(registry.sync()).rejects.toThrow('the network is cut');
-    const { length: written } = await registry.all();
-    registry.documents.middlewareStack.remove('cut');
-    const { added, conflicts } = await registry.sync();
-
-    // The twelve before it, and at most those that were under way beside it.
-    expect(written).toBeGreaterThanOrEqual(12);
-    expect(written).toBeLessThanOrEqual(21);
-    expect([added.length, conflicts]).toEqual([30 - written, []]);
-    expect((await registry.all()).map(({ keyId }) => keyId).toSorted()).toEqual(ids.toSorted());
-  });
 });

@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
-import { generateApiKey, hashApiKey } from '../../../shared/keys/api-key.ts';
-import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { Limiter } from '../../../shared/keys/limiter.ts';
+import { type KeyRecord, NEVER, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { apiStage, aUsagePlan } from '../../support/gateway-records.ts';
 import { KeyRegistry } from '../../support/key-registry.ts';
+import { parsed } from '../../support/tables.ts';
 
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
-const LONG_AGO = '2026-01-02T03:04:05.000Z';
 
 const database = new EmbeddedDatabase();
 let registry: KeyRegistry;
@@ -35,7 +36,7 @@ async function sync(): Promise<Omit<SyncReport, 'unchanged' | 'keysInAccount'>> 
   return first;
 }
 
-const read = ({ keyHash }: KeyRecord) => registry.table.get(keyHash);
+const read = ({ recordId }: KeyRecord) => registry.table.get(recordId);
 
 /** The record after one change: its counters and the rest are as they were. */
 const revised = (before: KeyRecord, differences: Partial<KeyRecord>): KeyRecord => ({
@@ -45,28 +46,50 @@ const revised = (before: KeyRecord, differences: Partial<KeyRecord>): KeyRecord 
 });
 
 describe('a key made in the console', () => {
-  test.each(['free', 'business'] as const)('on the plan %s has its limits, and has used nothing', async (plan) => {
-    const value = hashApiKey(generateApiKey());
-    const keyId = registry.putKey({ name: 'acme', value }, plan);
+  test.each(['free', 'business'] as const)(
+    'on the plan %s has its limits and one token, and has used nothing',
+    async (plan) => {
+      const value = CONSOLE_VALUE;
+      const keyId = registry.putKey({ name: 'acme', value }, plan);
+      const createdAt = registry.records.apiKey(keyId)?.createdAt ?? 0;
 
-    expect(await sync()).toEqual(did({ added: [keyId] }));
-    expect(await registry.all()).toEqual([
-      {
-        keyHash: value,
-        keyId,
-        lineage: keyId,
-        name: 'acme',
-        plan,
-        ...plans[plan].limits,
-        enabled: true,
-        createdAt: registry.records.apiKey(keyId)?.createdAt,
-        usageIdentifier: 'hash',
-        interimUntil: 0,
-        revision: 1,
-        revoked: false,
-        ...unusedCounters,
-      },
-    ]);
+      expect(await sync()).toEqual(did({ added: [keyId] }));
+      expect(await registry.all()).toEqual([
+        {
+          recordId: parsed(value).recordId,
+          keyId,
+          name: 'acme',
+          plan,
+          ...plans[plan].limits,
+          enabled: true,
+          createdAt,
+          tokens: tokenEntry(value, {}, createdAt),
+          interimUntil: 0,
+          revision: 1,
+          revoked: false,
+          ...unusedCounters,
+        },
+      ]);
+      const limiter = new Limiter(registry.documents, registry.keysTable);
+      expect(await limiter.admit(parsed(value), Date.now())).toMatchObject({ kind: 'admitted' });
+    },
+  );
+
+  test('on the Enterprise plan has the limits in its tags, and those of another plan elsewhere', async () => {
+    const keyId = registry.putKey(
+      { value: CONSOLE_VALUE, tags: { 'per-minute': '50', 'per-day': '500' } },
+      'enterprise',
+    );
+    await sync();
+    expect(await registry.all()).toMatchObject([{ plan: 'enterprise', perMinute: 50, perDay: 500 }]);
+
+    registry.update(keyId, { tags: { 'per-day': '600' } });
+    expect(await sync()).toEqual(did({ changed: [keyId] }));
+    expect(await registry.all()).toMatchObject([{ perMinute: 50, perDay: 600 }]);
+
+    registry.move(keyId, 'free');
+    expect(await sync()).toEqual(did({ changed: [keyId] }));
+    expect(await registry.all()).toMatchObject([{ plan: 'free', ...plans.free.limits }]);
   });
 
   test.each([undefined, 'internal'])('on no plan of a customer is none of the service: %s', async (planId) => {
@@ -74,17 +97,6 @@ describe('a key made in the console', () => {
 
     expect(await sync()).toEqual(did());
     expect(await registry.all()).toEqual([]);
-  });
-
-  test('that is added has the lineage of those it replaces', async () => {
-    const first = await registry.usedKey();
-    const last = registry.putKey({ value: CONSOLE_VALUE }, 'free');
-    const second = registry.putKey({ tags: { 'replaced-by': last } }, 'free');
-    registry.update(first.keyId, { tags: { 'replaced-by': second } });
-    await sync();
-
-    expect(await registry.recordOf(second)).toMatchObject({ lineage: first.lineage });
-    expect(await registry.recordOf(last)).toMatchObject({ lineage: first.lineage });
   });
 });
 
@@ -109,32 +121,20 @@ describe('a key that is in use keeps its counters when it is', () => {
     ],
     [
       'deleted, and made again with the same value',
-      ({ keyId, keyHash }) => {
+      ({ keyId }) => {
+        const { value = '' } = registry.records.apiKey(keyId) ?? {};
         registry.records.deleteApiKey(keyId);
-        registry.putKey({ id: 'again', value: keyHash, name: 'new' }, 'free');
+        registry.putKey({ id: 'again', value, name: 'new' }, 'free');
       },
       { keyId: 'again', name: 'new' },
     ],
-  ])('%s', async (_, change, differences) => {
-    const before = await registry.usedKey();
+  ])('%s; and so do its tokens', async (_, change, differences) => {
+    const tokens = { ...tokenEntry('one', {}, 1), ...tokenEntry('two', { label: 'b', until: 5, pending: true }, 2) };
+    const before = await registry.issuedKey({ tokens });
     change(before);
 
     expect(await sync()).toEqual(did({ changed: [differences.keyId ?? before.keyId] }));
     expect(await read(before)).toEqual(revised(before, differences));
-  });
-
-  test('replaced by another, and no more', async () => {
-    const [before, successor] = [await registry.usedKey(), await registry.usedKey()];
-    registry.update(before.keyId, { tags: { 'replaced-by': successor.keyId } });
-
-    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-    const replaced = revised(before, { replacedBy: successor.keyHash });
-    expect(await read(before)).toEqual(replaced);
-    expect(await read(successor)).toEqual(successor);
-
-    registry.update(before.keyId, { tags: { 'replaced-by': undefined } });
-    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-    expect(await read(before)).toStrictEqual({ ...before, revision: replaced.revision + 1 });
   });
 });
 
@@ -147,7 +147,7 @@ describe('a key on no plan any more is disabled, and is as it was once it is bac
       () => registry.records.putUsagePlan(aUsagePlan({ id: 'own', apiStages: [] })),
     ],
   ])('%s', async (_, leave) => {
-    const own = aUsagePlan({ id: 'own', apiStages: [apiStage], tags: { 'per-minute': '5', 'per-day': '50' } });
+    const own = aUsagePlan({ id: 'own', apiStages: [apiStage], tags: { plan: 'pro' } });
     registry.records.putUsagePlan(own);
     const before = await registry.usedKey({}, 'own');
     leave(before.keyId);
@@ -191,19 +191,12 @@ describe('a key that is gone from API Gateway', () => {
   });
 });
 
-const now = () => new Date().toISOString();
+/** ISO 8601, some minutes ago. */
+const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
 
-/** A key that is in use, handed over to one that is not finished. */
-async function keyInRotation(): Promise<[key: KeyRecord, successor: string]> {
-  const key = await registry.usedKey();
-  const successor = registry.putKey({ tags: { unfinished: now(), replaces: key.keyId } }, 'free');
-  registry.update(key.keyId, { tags: { 'replaced-by': successor } });
-  return [key, successor];
-}
-
-describe('a key that the admin command is at work on', () => {
-  test('is not let in before it is finished', async () => {
-    const keyId = registry.putKey({ tags: { unfinished: now() } }, 'free');
+describe('a key that is being made', () => {
+  test('is left alone before it is finished, and let in then', async () => {
+    const keyId = registry.putKey({ tags: { unfinished: minutesAgo(9) } }, 'free');
     expect(await sync()).toEqual(did());
     expect(await registry.all()).toEqual([]);
     registry.update(keyId, { tags: { unfinished: undefined } });
@@ -211,50 +204,90 @@ describe('a key that the admin command is at work on', () => {
     expect(await sync()).toEqual(did({ added: [keyId] }));
   });
 
-  test('is told of where the command was cut off long ago, and left alone still', async () => {
-    const key = await registry.usedKey();
-    registry.update(key.keyId, { tags: { unfinished: LONG_AGO, expires: '2031-01-01' } });
-    const problem = `The key ${key.keyId} was left unfinished at ${LONG_AGO}: run the command again that was cut off.`;
+  test.each(['without a record', 'with one'])(
+    'is reported where that was cut off ten minutes ago: %s',
+    async (which) => {
+      const since = minutesAgo(11);
+      const key = await registry.issuedKey();
+      if (which === 'without a record') await registry.delete(key);
+      registry.update(key.keyId, { tags: { unfinished: since, expires: '2031-01-01' } });
+      const problem = `The key ${key.keyId} was left unfinished at ${since}: create it again, which clears it away, or delete it there.`;
 
-    expect(await sync()).toEqual(did({ problems: [problem] }));
-    expect(await read(key)).toEqual(key);
-  });
+      expect(await sync()).toEqual(did({ problems: [problem] }));
+      expect(await read(key)).toEqual(which === 'with one' ? key : undefined);
+    },
+  );
+});
 
-  test('keeps its record while it is moved, and gets its new limits then', async () => {
-    const key = await registry.usedKey();
-    registry.update(key.keyId, { tags: { moving: now() } });
+/** The mark of a command that began some minutes ago. */
+const busySince = (minutes: number) => ({ busy: { command: 'move', since: Date.now() - minutes * 60_000 } });
+
+describe('a key that a command is under way on', () => {
+  const changes: readonly [string, (keyId: string) => void, Partial<KeyRecord>][] = [
+    ['on another plan', (keyId) => registry.move(keyId, 'pro'), { plan: 'pro', ...plans.pro.limits }],
+    [
+      'given an end',
+      (keyId) => registry.update(keyId, { tags: { expires: '2031-01-01' } }),
+      { expiresAt: Date.UTC(2031, 0) },
+    ],
+    ['enabled', (keyId) => registry.update(keyId, { enabled: true }), { enabled: true }],
+  ];
+
+  test.each(changes)(
+    'keeps its record though it is %s, until the mark has counted for ten minutes',
+    async (_, change, after) => {
+      const key = await registry.issuedKey({ ...busySince(9), enabled: !('enabled' in after) });
+      change(key.keyId);
+      expect(await sync()).toEqual(did());
+      expect(await read(key)).toEqual(key);
+
+      const { busy: _busy, ...later } = await registry.put({ ...key, ...busySince(10) });
+      expect(await sync()).toEqual(did({ changed: [key.keyId] }));
+      // Without its mark the command, if it goes on after all, writes nothing.
+      expect(await read(key)).toStrictEqual(revised(later, after));
+    },
+  );
+
+  test('keeps its record while it is on no plan, and is closed after ten minutes', async () => {
+    const key = await registry.issuedKey(busySince(9));
     registry.move(key.keyId);
     expect(await sync()).toEqual(did());
     expect(await read(key)).toEqual(key);
-    registry.move(key.keyId, 'pro');
-    registry.update(key.keyId, { tags: { moving: undefined } });
 
-    expect(await sync()).toEqual(did({ changed: [key.keyId] }));
-    expect(await read(key)).toMatchObject({ plan: 'pro', perMinute: 300, enabled: true });
+    await registry.put({ ...key, ...busySince(10) });
+    expect(await sync()).toEqual(did({ disabled: [key.keyId] }));
   });
 
-  test.each<[string, (keyId: string) => void]>([
-    ['given an end', (keyId) => registry.update(keyId, { tags: { expires: '2031-01-01' } })],
-    ['on no plan', (keyId) => registry.move(keyId)],
-  ])('keeps its record while its successor is made, though it was %s', async (_, change) => {
-    const [key, successor] = await keyInRotation();
-    change(key.keyId);
-    expect(await sync()).toEqual(did());
-    expect(await read(key)).toEqual(key);
-    registry.move(key.keyId, 'free');
-    registry.update(key.keyId, { tags: { expires: undefined } });
-    registry.update(successor, { tags: { unfinished: undefined } });
-
-    expect(await sync()).toEqual(did({ added: [successor], changed: [key.keyId] }));
-    const { keyHash: replacedBy } = (await registry.recordOf(successor)) ?? {};
-    expect(await read(key)).toEqual({ ...key, replacedBy, revision: key.revision + 1 });
-  });
-
-  test('is closed where it was disabled, and renamed: that waits', async () => {
-    const [key] = await keyInRotation();
+  test.each([
+    ['', 'free'],
+    [', on no plan', undefined],
+  ])('is closed where it was disabled%s; what else was changed waits', async (_, planId) => {
+    const key = await registry.issuedKey(busySince(9));
     registry.update(key.keyId, { enabled: false, name: 'another' });
+    registry.move(key.keyId, planId);
 
     expect(await sync()).toEqual(did({ disabled: [key.keyId] }));
     expect(await read(key)).toEqual(revised(key, { enabled: false }));
   });
+
+  test('is closed for good where it is gone', async () => {
+    const key = await registry.issuedKey(busySince(9));
+    registry.records.deleteApiKey(key.keyId);
+
+    expect(await sync()).toEqual(did({ removed: [key.keyId] }));
+  });
+});
+
+test('A suspension stays, whatever else is taken over, and so does a revocation', async () => {
+  const suspended = await registry.issuedKey(
+    { enabled: false, suspendedUntil: NEVER },
+    { enabled: false, name: 'new' },
+  );
+  const revoked = await registry.issuedKey({ enabled: false, revoked: true, purgeAt: 9_999_999_999 }, { name: 'new' });
+  const { keyId } = suspended;
+
+  const problem = `The key ${revoked.keyId} was revoked, but is still in API Gateway: revoke it again.`;
+  expect(await sync()).toEqual(did({ changed: [keyId], problems: [problem] }));
+  expect(await read(suspended)).toEqual(revised(suspended, { name: 'new' }));
+  expect(await read(revoked)).toEqual(revoked);
 });

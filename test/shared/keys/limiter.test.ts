@@ -7,7 +7,8 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
-import { aKey, KeysTable, outcomesOf } from '../../support/tables.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
+import { aKey, KeysTable, outcomesOf, parsed, tokenOf } from '../../support/tables.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 
 acceptForeignErrors();
@@ -51,11 +52,33 @@ describeOnEachEngine('The limiter', () => {
     expect(await outcomes(1, key, NOW)).toEqual(['denied']);
   });
 
+  test.each<[string, Partial<KeyRecord>]>([
+    ['was never used', {}],
+    ['has room', { currentMinute: MINUTE }],
+    ['has none', { perMinute: 1, minuteUsed: 1, minuteRefused: 0, currentMinute: MINUTE }],
+  ])('denies a token that has ended, or is wrong, of a key that %s, and changes nothing', async (_, state) => {
+    const key = await table.issue(state);
+    const ended = await table.addToken(key, { until: NOW });
+    const before = await table.read(key);
+    for (const token of [ended, parsed(generateToken(key.recordId))]) {
+      expect(await new Limiter(client, table.name).admit(token, NOW)).toEqual({ kind: 'denied' });
+    }
+
+    expect(await table.read(key)).toEqual(before);
+  });
+
+  test('admits a token until the millisecond in which it ends', async () => {
+    const token = await table.addToken(await table.issue(), { until: NOW });
+
+    expect(await limiter.admit(token, NOW - 1)).toMatchObject({ kind: 'admitted' });
+    expect(await limiter.admit(token, NOW)).toEqual({ kind: 'denied' });
+  });
+
   test('admits the first request ever of a key, and counts it in its minute and its day', async () => {
     const key = await table.issue();
     const counted = { ...key, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 1 };
 
-    expect(await limiter.admit(key.keyHash, NOW)).toEqual({
+    expect(await limiter.admit(tokenOf(key), NOW)).toEqual({
       kind: 'admitted',
       key: counted,
     });
@@ -66,7 +89,7 @@ describeOnEachEngine('The limiter', () => {
     const key = await table.issue({ currentMinute: MINUTE });
     const recorded = testClient();
     const calls = recordCalls(recorded);
-    await new Limiter(recorded, table.name).admit(key.keyHash, NOW);
+    await new Limiter(recorded, table.name).admit(tokenOf(key), NOW);
 
     expect(calls).toMatchObject([{ command: 'UpdateItemCommand', consumed: { CapacityUnits: 1 } }]);
   });
@@ -101,8 +124,17 @@ describeOnEachEngine('The limiter', () => {
     expect(await table.read(key)).toMatchObject({ currentMinute: MINUTE + 1, minuteUsed: 2, dayUsed: 2 });
   });
 
+  test('leaves no key refused, in the table or in memory, where a clock was far ahead once', async () => {
+    const ahead = NOW + 400 * 86_400_000;
+    const key = await table.issue({ perMinute: 5, perDay: 5 });
+
+    expect(await outcomes(12, key, Date.now() + ahead - NOW)).toContain('suspended');
+    expect(await outcomes(1, key, Date.now())).toEqual(['admitted']);
+    expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
+  });
+
   test('takes several requests of a busy key with one write', async () => {
-    const key = await table.issue({ perMinute: 6_000, perDay: 1_000_000, currentMinute: MINUTE });
+    const key = await table.issue({ perMinute: 60_000, perDay: 1_000_000, currentMinute: MINUTE });
     await outcomes(1, key);
     await table.issue({ ...key, minuteUsed: 200, dayUsed: 200 });
     await outcomes(1, key, NOW + 100);
@@ -139,42 +171,49 @@ describeOnEachEngine('The limiter', () => {
       220,
     ],
     ['a day that is over', { perMinute: 40, perDay: 25, currentMinute: YESTERDAY, dayUsed: 25 }, 1, 25],
-  ])('admits of 60 at once, in 6 environments, as many as there is room for: %s', async (_, state, first, last) => {
-    const { keyHash } = await table.issue(state);
-    const limiters = Array.from({ length: 6 }, () => new Limiter(client, table.name));
-    const all = Array.from({ length: 10 }, () => limiters.map((each) => each.admit(keyHash, NOW))).flat();
-    const counted = (await Promise.all(all)).flatMap((verdict) =>
-      verdict.kind === 'admitted' ? verdict.key.dayUsed : [],
-    );
+  ])(
+    'admits of 60 at once, with two tokens in 6 environments, as many as there is room for: %s',
+    async (_, state, first, last) => {
+      const key = await table.issue(state);
+      const tokens = [tokenOf(key), await table.addToken(key, { label: 'reports' })];
+      const limiters = Array.from({ length: 6 }, () => new Limiter(client, table.name));
+      const all = Array.from({ length: 5 }, () =>
+        tokens.flatMap((token) => limiters.map((each) => each.admit(token, NOW))),
+      ).flat();
+      const counted = (await Promise.all(all)).flatMap((verdict) =>
+        verdict.kind === 'admitted' ? verdict.key.dayUsed : [],
+      );
 
-    expect(counted.toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: last - first + 1 }, (__, index) => first + index),
-    );
-  });
+      expect(counted.toSorted((a, b) => a - b)).toEqual(
+        Array.from({ length: last - first + 1 }, (__, index) => first + index),
+      );
+    },
+  );
 
   test('serves nothing to a key whose record is broken', async () => {
-    const { keyHash } = await table.issue({ minuteRefused: 0.5 });
+    const key = await table.issue({ minuteRefused: 0.5 });
 
-    await expect(limiter.admit(keyHash, NOW)).rejects.toThrow('Invalid safe integer');
+    await expect(limiter.admit(tokenOf(key), NOW)).rejects.toThrow('Invalid safe integer');
   });
 
   test.each(['ECONNRESET', 'EPIPE'])('counts a request once whose connection was closed before: %s', async (code) => {
     const key = await table.issue({ currentMinute: MINUTE });
     const { client: failing } = failingClient([Object.assign(new Error('connection gone'), { code })]);
 
-    expect(await new Limiter(failing, table.name).admit(key.keyHash, NOW)).toMatchObject({ kind: 'admitted' });
+    expect(await new Limiter(failing, table.name).admit(tokenOf(key), NOW)).toMatchObject({ kind: 'admitted' });
     expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
   });
 });
 
 describe('The limiter gives up', () => {
+  const KEY = aKey({ currentMinute: MINUTE });
   const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
   const gone = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
   const late = Object.assign(new Error('too late'), { name: 'TimeoutError' });
   const lost = new ConditionalCheckFailedException({
     message: 'lost',
     $metadata: {},
-    Item: marshall(aKey({ currentMinute: MINUTE })),
+    Item: marshall(KEY),
   });
 
   test.each<[string, Error, string, number]>([
@@ -184,7 +223,7 @@ describe('The limiter gives up', () => {
   ])('%s', async (_, error, message, tries) => {
     const { client, calls } = failingClient(Array.from({ length: 20 }, () => error));
 
-    await expect(new Limiter(client, 'keys').admit('00'.repeat(32), NOW)).rejects.toThrow(message);
+    await expect(new Limiter(client, 'keys').admit(tokenOf(KEY), NOW)).rejects.toThrow(message);
     expect(calls).toHaveLength(tries);
   });
 
@@ -195,7 +234,7 @@ describe('The limiter gives up', () => {
     const { client, calls } = failingClient([...first, ...Array.from({ length: 1_000 }, () => busy)]);
     const started = Date.now();
 
-    await expect(new Limiter(client, 'keys').admit('00'.repeat(32), NOW)).rejects.toThrow('busy');
+    await expect(new Limiter(client, 'keys').admit(tokenOf(KEY), NOW)).rejects.toThrow('busy');
     const took = Date.now() - started;
     expect(took).toBeGreaterThan(first.length * 2_000);
     expect(took).toBeLessThan(most);

@@ -1,16 +1,15 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { UNTIL_RESUMED } from '../../../shared/keys/verdict.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
-import { aKey, KeysTable, outcomesOf } from '../../support/tables.ts';
+import { generateToken, type Token } from '../../../shared/keys/token.ts';
+import { aKey, KeysTable, outcomesOf, parsed, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);
-const GRACE_ENDS = NOW + 86_400_000;
-const busy = { perMinute: 6_000, perDay: 1_000_000, currentMinute: MINUTE } as const;
+const busy = { perMinute: 120_000, perDay: 1_000_000, currentMinute: MINUTE } as const;
 
 const database = new EmbeddedDatabase();
 let table: KeysTable;
@@ -26,7 +25,8 @@ beforeEach(() => {
   limiter = new Limiter(database.client, table.name);
 });
 
-const outcomes = (count: number, key: KeyRecord, now = NOW) => outcomesOf(limiter, count, key, now);
+const outcomes = (count: number, key: KeyRecord, now = NOW, token?: Token) =>
+  outcomesOf(limiter, count, key, now, token);
 
 async function writesOf(work: () => Promise<unknown>): Promise<number> {
   const before = calls.length;
@@ -43,9 +43,9 @@ const COUNTED = OTHERS + 2;
 const LEASE = 5;
 
 /** Lets the environment see that requests come faster than one item can be written: most are those of others. */
-async function hurry(key: KeyRecord, counted = key, later = 0): Promise<void> {
+async function hurry(key: KeyRecord, later = 0): Promise<void> {
   await outcomes(1, key, NOW + later);
-  const { minuteUsed, dayUsed, ...rest } = await table.read(counted);
+  const { minuteUsed, dayUsed, ...rest } = await table.read(key);
   await table.issue({ ...rest, minuteUsed: minuteUsed + OTHERS, dayUsed: dayUsed + OTHERS });
   await outcomes(1, key, HURRIED + later);
 }
@@ -84,6 +84,20 @@ describe('A key whose requests come faster than it can be written', () => {
     ]);
   });
 
+  test.each<[string, Partial<KeyRecord>]>([
+    ['others have used the minute up but for two', { minuteUsed: busy.perMinute - 2 }],
+    ['others have used the day up but for two', { dayUsed: busy.perDay - 2 }],
+    ['its limit of a minute was lowered', { perMinute: COUNTED + 2 }],
+    ['its limit of a day was lowered', { perDay: COUNTED + 2 }],
+  ])('takes no lease on what it had before: %s', async (_, change) => {
+    const key = await table.issue(busy);
+    await hurry(key);
+    await table.issue({ ...(await table.read(key)), ...change });
+    const seen = await outcomes(6, key, HURRIED);
+
+    expect(seen.filter((outcome) => outcome === 'admitted')).toHaveLength(2);
+  });
+
   test.each([
     ['in both windows within the minute', 25_000, { minuteUsed: COUNTED + 2, dayUsed: COUNTED + 2 }],
     ['in the day after the minute', 3_600_000, { minuteUsed: 1, dayUsed: COUNTED + 2 }],
@@ -100,7 +114,7 @@ describe('A key whose requests come faster than it can be written', () => {
     const key = await table.issue(busy);
     // A lease is taken in the last tenth of a second of the minute.
     const late = 29_900 - 100;
-    await hurry(key, key, late);
+    await hurry(key, late);
     await outcomes(1, key, HURRIED + late);
 
     expect(await writesOf(() => outcomes(1, key, NOW + 30_050))).toBe(1);
@@ -119,7 +133,7 @@ describe('A key whose requests come faster than it can be written', () => {
     const key = await table.issue(busy);
     await hurry(key);
     await outcomes(1, key, HURRIED);
-    await table.issue({ ...busy, keyHash: key.keyHash, keyId: 'another' });
+    await table.issue({ ...key, keyId: 'another' });
 
     expect(await outcomes(1, key, NOW + 2 * LEASE_MS)).toEqual(['admitted']);
     expect(await table.read(key)).toMatchObject({ minuteUsed: 1 });
@@ -146,6 +160,20 @@ describe('A key that is used up', () => {
     expect(await outcomes(1, key)).toEqual(['suspended']);
     expect(await table.read(key)).toMatchObject({ minuteUsed: 5, minuteRefused: 5 });
   });
+
+  test.each<[string, (key: KeyRecord) => Token | Promise<Token>]>([
+    ['by a token that was used before', tokenOf],
+    ['by one that is new', (key) => table.addToken(key, { label: 'new' })],
+  ])('is not suspended again for refusals from before it was resumed: %s', async (_, tokenFor) => {
+    const key = await table.issue(usedUp);
+    await outcomes(4, key);
+    // A resumption within the same minute.
+    await table.issue({ ...(await table.read(key)), minuteRefused: 0, revision: key.revision + 1 });
+    const token = await tokenFor(key);
+
+    expect(await outcomes(4, key, NOW + LEASE_MS, token)).toEqual(['minute', 'minute', 'minute', 'minute']);
+    expect(await outcomes(1, key, NOW + LEASE_MS, token)).toEqual(['suspended']);
+  });
 });
 
 describe('A key that is denied, or suspended,', () => {
@@ -156,14 +184,14 @@ describe('A key that is denied, or suspended,', () => {
     ['revoked', { revoked: true, enabled: false }, 'denied'],
     ['disabled', { enabled: false }, 'denied'],
     ['expired', { expiresAt: NOW }, 'denied'],
-    ['suspended until it is resumed', { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }, 'denied'],
+    ['suspended until it is resumed', { suspendedUntil: NEVER, suspendedByAdmin: true }, 'denied'],
     ['suspended since an earlier minute', suspended, 'suspended'],
   ])('is so with one write a second, and no longer than that: %s', async (_, state, outcome) => {
     const key = state ? await table.issue(state) : aKey();
 
     expect(await writesOf(() => outcomes(1, key))).toBe(1);
     expect(await writesOf(async () => expect(await outcomes(1, key, NOW + LEASE_MS - 1)).toEqual([outcome]))).toBe(0);
-    await table.issue(aKey({ keyHash: key.keyHash }));
+    await table.issue(aKey({ recordId: key.recordId, tokens: key.tokens }));
     expect(await outcomes(1, key, NOW + LEASE_MS)).toEqual(['admitted']);
     expect(await outcomes(1, key, NOW + LEASE_MS - 1)).toEqual(['admitted']);
   });
@@ -183,7 +211,7 @@ describe('A key that is denied, or suspended,', () => {
     const key = await table.issue(busy);
     await hurry(key);
     await outcomes(1, key, HURRIED);
-    for (let index = 0; index < 1_100; index++) await limiter.admit(aKey().keyHash, NOW);
+    await Promise.all(Array.from({ length: 1_100 }, () => limiter.admit(parsed(generateToken()), NOW)));
 
     expect(await writesOf(() => outcomes(LEASE - 1, key, HURRIED))).toBe(0);
   });
@@ -194,69 +222,75 @@ describe('A key that is denied, or suspended,', () => {
   });
 });
 
-test('A clock that was far ahead leaves no key refused, in the table or in memory', async () => {
-  const ahead = NOW + 400 * 86_400_000;
-  const key = await table.issue({ perMinute: 5, perDay: 5 });
+describe('The tokens of a key', () => {
+  test('count under its one limit', async () => {
+    const key = await table.issue({ perMinute: 3 });
+    const reports = await table.addToken(key, { label: 'reports', access: 'read' });
 
-  expect(await outcomes(12, key, Date.now() + ahead - NOW)).toContain('suspended');
-  expect(await outcomes(1, key, Date.now())).toEqual(['admitted']);
-  expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
+    expect(await outcomes(2, key)).toEqual(['admitted', 'admitted']);
+    expect(await outcomes(2, key, NOW, reports)).toEqual(['admitted', 'minute']);
+    expect(await outcomes(1, key)).toEqual(['minute']);
+    expect(await table.read(key)).toMatchObject({ minuteUsed: 3, dayUsed: 3 });
+  });
+
+  test('share its leases until each ends, to the millisecond', async () => {
+    const key = await table.issue(busy);
+    const old = await table.addToken(key, { until: HURRIED + 1 });
+    await hurry(key);
+
+    expect(await outcomes(1, key, HURRIED)).toEqual(['admitted']);
+    expect(await writesOf(() => outcomes(2, key, HURRIED, old))).toBe(0);
+    expect(await outcomes(1, key, HURRIED + 1, old)).toEqual(['denied']);
+    expect(await writesOf(() => outcomes(LEASE - 3, key, HURRIED + 1))).toBe(0);
+  });
 });
 
-/** Two keys, the first rotated to the second. */
-async function rotate(ofSuccessor: Partial<KeyRecord> = {}, ofOld: Partial<KeyRecord> = {}) {
-  const successor = await table.issue({ name: 'successor', ...ofSuccessor });
-  const old = await table.issue({ expiresAt: GRACE_ENDS, replacedBy: successor.keyHash, ...ofOld });
-  return { old, successor };
-}
+describe.each<[string, (key: KeyRecord) => Token | Promise<Token>]>([
+  ['that is wrong', ({ recordId }) => parsed(generateToken(recordId))],
+  ['that has ended', (key) => table.addToken(key, { until: NOW })],
+])('A token %s', (_, tokenFor) => {
+  test('uses nothing of a lease, and gives nothing of it back', async () => {
+    const key = await table.issue(busy);
+    const token = await tokenFor(key);
+    await hurry(key);
+    await outcomes(1, key, HURRIED);
+    const leased = { minuteUsed: COUNTED + LEASE, dayUsed: COUNTED + LEASE };
 
-describe('A rotated key', () => {
-  test('counts as one with its successor, under the limits of that', async () => {
-    const { old, successor } = await rotate({ perMinute: 3 }, { perMinute: 1, dayUsed: 1_000, currentMinute: MINUTE });
-
-    expect(await outcomes(2, old)).toEqual(['admitted', 'admitted']);
-    expect(await outcomes(2, successor)).toEqual(['admitted', 'minute']);
-    expect(await outcomes(1, old)).toEqual(['minute']);
-    expect(await table.read(old)).toEqual(old);
-    expect(await table.read(successor)).toMatchObject({ minuteUsed: 3, dayUsed: 3 });
+    expect(await outcomes(10, key, HURRIED, token)).not.toContain('admitted');
+    expect(await outcomes(1, key, HURRIED + LEASE_MS, token)).toEqual(['denied']);
+    expect(await table.read(key)).toMatchObject(leased);
+    // Four of the lease are given back, and one is taken.
+    expect(await outcomes(1, key, HURRIED + 25_000)).toEqual(['admitted']);
+    expect(await table.read(key)).toMatchObject({ minuteUsed: COUNTED + 2, dayUsed: COUNTED + 2 });
   });
 
-  test('is admitted as its successor, which may have been rotated too', async () => {
-    const { old: second, successor: third } = await rotate();
-    const first = await table.issue({ expiresAt: GRACE_ENDS, replacedBy: second.keyHash });
-
-    expect(await limiter.admit(first.keyHash, NOW)).toMatchObject({
-      kind: 'admitted',
-      key: { keyHash: third.keyHash, name: 'successor' },
-    });
-  });
-
-  test('is denied from its end on, in the middle of a lease of its successor, which goes on', async () => {
-    const { old, successor } = await rotate(busy, { expiresAt: HURRIED + 1 });
-    await hurry(old, successor);
-
-    expect(await outcomes(2, old, HURRIED)).toEqual(['admitted', 'admitted']);
-    expect(await outcomes(1, old, HURRIED + 1)).toEqual(['denied']);
-    expect(await outcomes(1, successor, HURRIED + 1)).toEqual(['admitted']);
-  });
-
-  test.each<[string, Partial<KeyRecord>, Partial<KeyRecord>]>([
-    ['it is disabled', {}, { enabled: false }],
-    ['its successor is disabled', { enabled: false }, {}],
-    ['its successor is gone', {}, { replacedBy: '00'.repeat(32) }],
-  ])('is denied where %s', async (_, ofSuccessor, ofOld) => {
-    const { old, successor } = await rotate(ofSuccessor, ofOld);
-
-    expect(await outcomes(1, old)).toEqual(['denied']);
-    expect(await table.read(successor)).toEqual(successor);
-  });
-
-  test.each([1, 3])('is denied, not waited for, where %d of them lead in a circle', async (length) => {
-    const hashes = Array.from({ length }, () => aKey().keyHash);
-    for (const [index, keyHash] of hashes.entries()) {
-      await table.issue({ keyHash, replacedBy: hashes[(index + 1) % length] });
+  test('counts nothing and suspends nothing where the key is used up', async () => {
+    const key = await table.issue({ perMinute: 3, minuteUsed: 3, currentMinute: MINUTE });
+    const token = await tokenFor(key);
+    const before = await table.read(key);
+    for (let second = 0; second < 5; second++) {
+      expect(await outcomes(2, key, NOW + second * LEASE_MS, token)).toEqual(['denied', 'denied']);
     }
 
-    expect(await limiter.admit(hashes[0] ?? '', NOW)).toEqual({ kind: 'denied' });
+    expect(await table.read(key)).toEqual(before);
+    expect(await outcomes(2, key, NOW + 5 * LEASE_MS)).toEqual(['minute', 'minute']);
+  });
+
+  test.each<[string, boolean]>([
+    ['itself', false],
+    ['by a good one', true],
+  ])('is refused without a write until one second after the item was read, %s', async (__, byGood) => {
+    const key = await table.issue();
+    const token = await tokenFor(key);
+    expect(await writesOf(() => outcomes(1, key, NOW, byGood ? tokenOf(key) : token))).toBeGreaterThan(0);
+    const refusals = async () => {
+      for (const later of [0, 500, LEASE_MS - 1])
+        expect(await outcomes(1, key, NOW + later, token)).toEqual(['denied']);
+    };
+
+    expect(await writesOf(refusals)).toBe(0);
+    const tokens = { [token.hash]: { until: NEVER, access: 'full', label: 'new', last: '0000', since: NOW } } as const;
+    await table.issue({ ...(await table.read(key)), tokens });
+    expect(await outcomes(1, key, NOW + LEASE_MS, token)).toEqual(['admitted']);
   });
 });

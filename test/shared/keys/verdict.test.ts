@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,
   emptyWindows,
@@ -7,11 +8,10 @@ import {
   refusal,
   type Step,
   tightest,
-  UNTIL_RESUMED,
   windowsOf,
 } from '../../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../../shared/keys/window.ts';
-import { aKey } from '../../support/tables.ts';
+import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = NOW / 60_000 - 0.5;
@@ -20,9 +20,14 @@ const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
 const END_OF_DAY = Date.UTC(2025, 5, 16);
 const LATER = NOW + 300_000;
 
+const { recordId, tokens: TOKENS } = aKey();
+const { hash: HASH } = tokenOf({ recordId, tokens: TOKENS });
+
 /** A key with 2 requests a minute and 10 a day, in the minute of NOW. */
 const key = (differences: Partial<KeyRecord> = {}) =>
-  aKey({ perMinute: 2, perDay: 10, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 5, ...differences });
+  aKey({ tokens: TOKENS, perMinute: 2, perDay: 10, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 5, ...differences });
+
+const tokenUntil = (until: number) => ({ tokens: withEnd(TOKENS, [HASH], until) });
 
 const deny: Step = { kind: 'deny' };
 const admit = (window: CountedIn): Step => ({ kind: 'countAdmitted', window });
@@ -39,14 +44,16 @@ test.each([
 ])('A minute far ahead is begun anew only where it was a wrong clock that counted it: %s', (_, far, clock, window) => {
   const insteadOf = 'starts' in window ? { insteadOf: far } : {};
 
-  expect(nextStep(key({ currentMinute: far }), NOW, clock)).toEqual(admit({ minute: far, ...window, ...insteadOf }));
+  expect(nextStep(key({ currentMinute: far }), HASH, NOW, clock)).toEqual(
+    admit({ minute: far, ...window, ...insteadOf }),
+  );
 });
 
 test('A minute that was counted by a wrong clock gives no second quota of its day', () => {
   const ahead = { currentMinute: MINUTE + MOST_AHEAD + 1, dayUsed: 10 };
   const window = { minute: MINUTE, starts: 'minute', insteadOf: ahead.currentMinute } as const;
 
-  expect(nextStep(key(ahead), NOW, NOW)).toEqual(refuse(window));
+  expect(nextStep(key(ahead), HASH, NOW, NOW)).toEqual(refuse(window));
 });
 
 test.each([
@@ -54,19 +61,27 @@ test.each([
   ['the limiter, by a clock that was wrong', 900_001, false, 'countAdmitted'],
   ['an admin', 900_001, true, 'refuseSuspended'],
 ])('A suspension far ahead counts, unless it was set by a wrong clock: %s', (_, ms, suspendedByAdmin, kind) => {
-  expect(nextStep(key({ suspendedUntil: NOW + ms, suspendedByAdmin }), NOW, NOW)).toMatchObject({ kind });
+  expect(nextStep(key({ suspendedUntil: NOW + ms, suspendedByAdmin }), HASH, NOW, NOW)).toMatchObject({ kind });
 });
 
 describe('the next step after the counting write of a request failed', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
     ['an unknown key is denied', undefined, deny],
     ['a revoked key is denied', key({ revoked: true }), deny],
-    ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: UNTIL_RESUMED }), deny],
+    ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: NEVER }), deny],
     ['a disabled key is denied', key({ enabled: false }), deny],
     ['a key that expires right now is denied', key({ expiresAt: NOW }), deny],
-    ['a rotated key leads to its successor', key({ replacedBy: 'ab' }), { kind: 'follow', keyHash: 'ab' }],
+    ['a token that the key has not is denied', key({ tokens: aKey().tokens }), deny],
+    ['a token that ends right now is denied', key(tokenUntil(NOW)), deny],
+    ['a wrong token is denied, however long the key is suspended', key({ tokens: {}, suspendedUntil: NOW + 1 }), deny],
+    ['a wrong token is denied, though the key has no room', key({ tokens: {}, minuteUsed: 2 }), deny],
+    ['a token that ends later counts', key(tokenUntil(NOW + 1)), admit({ minute: MINUTE })],
     ['a suspended key is refused', key({ suspendedUntil: NOW + 1 }), { kind: 'refuseSuspended' }],
-    ['a key that was never used starts its first minute', aKey(), admit({ minute: MINUTE, starts: 'day' })],
+    [
+      'a key that was never used starts its first minute',
+      aKey({ tokens: TOKENS }),
+      admit({ minute: MINUTE, starts: 'day' }),
+    ],
     [
       'a minute after one that was full starts with an admitted request',
       key({ currentMinute: MINUTE - 1, minuteUsed: 2 }),
@@ -93,7 +108,7 @@ describe('the next step after the counting write of a request failed', () => {
       admit({ minute: MINUTE + 1 }),
     ],
   ])('%s', (_, record, step) => {
-    expect(nextStep(record, NOW, NOW)).toEqual(step);
+    expect(nextStep(record, HASH, NOW, NOW)).toEqual(step);
   });
 });
 

@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  hasRoom,
+  tokenEntry,
+  type TokenOrder,
+  type Tokens,
+  tokensLabelled,
+  withEnd,
+  withShown,
+  withToken,
+  workingTokens,
+} from '../../../shared/key-registry/key-tokens.ts';
+import { NEVER } from '../../../shared/keys/key-record.ts';
+import { hashToken } from '../../../shared/keys/token.ts';
+
+const NOW = 1_000_000;
+
+/** A token of a text, made at a time. */
+const entry = (text: string, order: TokenOrder = {}, since = 0): Tokens => tokenEntry(text, order, since);
+const names = (tokens: Tokens): string[] => {
+  const texts = ['old', 'new', 'pending', 'ended', 'other', 'a', 'b', 'c', 'd'];
+  return texts.filter((text) => Object.hasOwn(tokens, hashToken(text)));
+};
+
+test('A token is stored as its hash, its last characters, and what it may do; without an end unless it has one', () => {
+  expect(tokenEntry('psk_the-token', {}, NOW)).toEqual({
+    [hashToken('psk_the-token')]: { until: NEVER, access: 'full', label: 'main', last: 'oken', since: NOW },
+  });
+  expect(tokenEntry('t', { access: 'read', label: 'reports', until: 5, pending: true }, NOW)).toEqual({
+    [hashToken('t')]: { until: 5, access: 'read', label: 'reports', last: 't', since: NOW, pending: true },
+  });
+});
+
+describe('the tokens of a label', () => {
+  const tokens = {
+    ...entry('pending', { pending: true }, 3),
+    ...entry('new', {}, 2),
+    ...entry('old', { until: NOW + 1 }, 1),
+    ...entry('ended', { until: NOW }),
+    ...entry('other', { label: 'reports' }),
+  };
+
+  test('are the one that has it, those in their grace, and one that was never shown', () => {
+    expect(tokensLabelled({ tokens }, 'main', NOW)).toMatchObject({
+      current: { hash: hashToken('new') },
+      inGrace: [{ hash: hashToken('old') }],
+      pending: { hash: hashToken('pending') },
+    });
+    expect(tokensLabelled({ tokens }, 'app', NOW)).toEqual({ current: undefined, inGrace: [], pending: undefined });
+  });
+
+  test('work until their very end, and are listed the oldest first', () => {
+    expect(workingTokens({ tokens }, NOW).map(({ since }) => since)).toEqual([0, 1, 2, 3]);
+    expect(
+      names(Object.fromEntries(workingTokens({ tokens }, NOW + 1).map(({ hash, ...each }) => [hash, each]))),
+    ).toEqual(['new', 'pending', 'other']);
+  });
+
+  test('make room for another: what has ended and what was never shown goes, and what works stays', () => {
+    expect(names(withToken({ tokens }, entry('a'), NOW))).toEqual(['old', 'new', 'other', 'a']);
+    expect(names(withToken({ tokens }, entry('a', { label: 'reports' }), NOW))).toEqual([
+      'old',
+      'new',
+      'pending',
+      'other',
+      'a',
+    ]);
+  });
+});
+
+test('Four labels are all that a key has room for, whatever is in its grace or has ended', () => {
+  const three = { ...entry('a', { label: 'a' }), ...entry('b', { label: 'b' }), ...entry('c', { label: 'c' }) };
+  const inGrace = entry('old', { label: 'a', until: NOW + 1 });
+
+  expect(hasRoom({ tokens: { ...three, ...inGrace, ...entry('ended', { label: 'd', until: NOW }) } }, NOW)).toBe(true);
+  expect(hasRoom({ tokens: { ...three, ...entry('d', { label: 'd', pending: true }) } }, NOW)).toBe(false);
+});
+
+test('An end is brought forward and never put off, for those that are named alone', () => {
+  const tokens = { ...entry('a'), ...entry('b', { until: 5 }), ...entry('c') };
+  const ended = withEnd(tokens, [hashToken('a'), hashToken('b'), hashToken('no token of it')], NOW);
+
+  expect(Object.keys(ended)).toEqual(Object.keys(tokens));
+  expect(['a', 'b', 'c'].map((text) => ended[hashToken(text)]?.until)).toEqual([NOW, 5, NEVER]);
+});
+
+test('A token that was shown is pending no more, and one that is gone does not come back', () => {
+  const tokens = entry('pending', { pending: true });
+
+  expect(withShown(tokens, hashToken('pending'))).toStrictEqual(entry('pending'));
+  expect(withShown(tokens, hashToken('a'))).toBe(tokens);
+});
