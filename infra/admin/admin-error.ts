@@ -3,7 +3,7 @@ import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { isNetworkError } from '../../shared/dynamodb.ts';
 import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
-import { visible } from './words.ts';
+import { visible } from './text-format.ts';
 
 /** A reason why a command cannot do its work, in words that say what to do. Shown without a stack trace. */
 export class AdminError extends Error {

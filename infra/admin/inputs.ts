@@ -5,7 +5,7 @@ import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/keys/key-record.ts
 import { type Limits, type PlanId, plans } from '../../shared/keys/plans.ts';
 import { type StageName, stages } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
-import { number } from './words.ts';
+import { number } from './text-format.ts';
 
 // What admins type, checked by the same rules in the command and in the console. Parsers throw InvalidArgumentError.
 

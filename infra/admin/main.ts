@@ -4,7 +4,7 @@ import { consoleCommand } from './commands/console-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
 import { plansCommand, usageCommand } from './commands/usage-command.ts';
-import { visibleLines } from './words.ts';
+import { visibleLines } from './text-format.ts';
 
 /** `npm run admin -- …`: what the admin of a store does. */
 const program = new Command('npm run admin --')

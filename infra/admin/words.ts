@@ -6,30 +6,9 @@ import type { KeyToRevoke } from './keys/revoke-key.ts';
 import type { Rotation } from './keys/rotate-key.ts';
 import type { Resumption } from './keys/suspend-key.ts';
 import type { RecordKind, Transfer } from './records/record-kinds.ts';
+import { number, time } from './text-format.ts';
 
 // What the command and the console say alike.
-
-/** What a terminal acts on, what ends a line or a column, and what turns the direction of text. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-
-/** Text of others, such as a name, with what cannot be seen in it as JSON writes it: `\u001b`. */
-export const visible = (text: string): string =>
-  text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
-/** The same of text that has several lines. */
-export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
-
-/** `1,000`. */
-export const number = (value: number): string => value.toLocaleString('en');
-
-/** `0.6 %`. */
-export const percent = (share: number): string =>
-  `${(share * 100).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
-
-/** `2026-11-21 12:30 UTC`. */
-export const time = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
-
-export const timeOrNever = (iso: string | null): string => (iso === null ? 'never' : time(iso));
 
 /** What an action on a key does, and from when on. */
 export const effects = {

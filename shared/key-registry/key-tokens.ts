@@ -1,4 +1,5 @@
-import { MAIN_LABEL, MAX_TOKENS, NEVER, type KeyRecord, type TokenRecord } from '../keys/key-record.ts';
+import { MAIN_LABEL, MAX_TOKENS, type KeyRecord, type TokenRecord } from '../keys/key-record.ts';
+import { NEVER } from '../keys/working-token.ts';
 import { hashToken, lastCharacters } from '../keys/token.ts';
 
 // Changes of a key's tokens, as pure functions of its record. Each is then one conditional write.

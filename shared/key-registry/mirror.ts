@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayClient, ApiKey } from '@aws-sdk/client-api-gateway';
-import { type KeyRecord, NEVER, unusedCounters } from '../keys/key-record.ts';
+import { type KeyRecord, unusedCounters } from '../keys/key-record.ts';
+import { NEVER } from '../keys/working-token.ts';
 import { isIssued } from '../keys/token.ts';
 import type { ApiStage } from './gateway-client.ts';
 import { type GatewayKey, planIdOf, readKeyAgain } from './gateway-state.ts';

@@ -7,8 +7,6 @@ const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
 
-export { NEVER, workingToken } from './working-token.ts';
-
 /** The tokens that a key may have, beside those that work on for a while after they were rotated. */
 export const MAX_TOKENS = 4;
 /** Those too: one key is rotated at a time. */

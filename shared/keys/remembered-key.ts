@@ -1,5 +1,6 @@
 import { type Amount, ONE, type Refusals } from './counter-store.ts';
-import { type KeyRecord, workingToken } from './key-record.ts';
+import type { KeyRecord } from './key-record.ts';
+import { workingToken } from './working-token.ts';
 import { Pace } from './pace.ts';
 import {
   type CountedIn,

@@ -1,4 +1,5 @@
-import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { NEVER } from '../../shared/keys/working-token.ts';
 import { hashToken } from '../../shared/keys/token.ts';
 import { type CommandName, type InProcessTarget, type Start, sync } from '../support/in-process-target.ts';
 import { apiStage } from '../support/gateway-records.ts';

@@ -11,7 +11,8 @@ import {
   withToken,
   workingTokens,
 } from '../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord, NEVER, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import { NEVER } from '../../shared/keys/working-token.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';
 import type { VirtualTables } from './virtual-tables.ts';

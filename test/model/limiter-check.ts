@@ -1,4 +1,5 @@
-import { type KeyRecord, NEVER, workingToken } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { NEVER, workingToken } from '../../shared/keys/working-token.ts';
 import { type CountedVerdict, type Refusal, tightest, windowsOf } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { KeyTimeline, type Version } from './key-timeline.ts';

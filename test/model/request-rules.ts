@@ -1,6 +1,7 @@
 import { tokenEntry, withEnd, withToken } from '../../shared/key-registry/key-tokens.ts';
 import type { KeyChange } from '../../shared/key-registry/key-table.ts';
-import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { NEVER } from '../../shared/keys/working-token.ts';
 import { hashToken } from '../../shared/keys/token.ts';
 import type { Verdict } from '../../shared/keys/verdict.ts';
 import { minuteOf } from '../../shared/keys/window.ts';

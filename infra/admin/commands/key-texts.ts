@@ -3,7 +3,8 @@ import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/keys/key-record.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { curlWith, number, planOfNewKey, stateText, time, timeOrNever, tokenText } from '../words.ts';
+import { number, time, timeOrNever } from '../text-format.ts';
+import { curlWith, planOfNewKey, stateText, tokenText } from '../words.ts';
 import { list, styled, table } from './output.ts';
 
 const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', restored: 'red' } as const;

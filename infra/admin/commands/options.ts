@@ -3,7 +3,7 @@ import { planIds } from '../../../shared/keys/plans.ts';
 import { stageNames } from '../../stages.ts';
 import { parsePerDay, parsePerMinute } from '../inputs.ts';
 import { findTarget, type Target, type TargetOptions } from '../target.ts';
-import { visible } from '../words.ts';
+import { visible } from '../text-format.ts';
 import { notices } from './output.ts';
 
 /** What a command has to say. */

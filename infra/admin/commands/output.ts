@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import ms from 'ms';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { Notices } from '../target.ts';
-import { number, visible } from '../words.ts';
+import { number, visible } from '../text-format.ts';
 
 /** Throttling is reported once in so many milliseconds. */
 const THROTTLED_MS = 3_000;

@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import { exportInventory } from '../records/export-inventory.ts';
 import { importRecords } from '../records/import-records.ts';
 import { formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
-import { imported, number } from '../words.ts';
+import { number } from '../text-format.ts';
+import { imported } from '../words.ts';
 import { onService, report } from './options.ts';
 import { withProgress } from './output.ts';
 

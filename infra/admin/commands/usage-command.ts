@@ -3,7 +3,8 @@ import { AdminError } from '../admin-error.ts';
 import { wholeNumberUpTo } from '../inputs.ts';
 import { listKeys, planViews } from '../keys/key-view.ts';
 import { closest, type Closeness, dailyUsage, type Usage } from '../usage.ts';
-import { limitText, number, percent } from '../words.ts';
+import { number, percent } from '../text-format.ts';
+import { limitText } from '../words.ts';
 import { onService, report } from './options.ts';
 import { styled, table } from './output.ts';
 

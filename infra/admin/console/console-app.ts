@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { AdminError, failureText } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { visibleLines } from '../words.ts';
+import { visibleLines } from '../text-format.ts';
 import { forms, headers, newPass, ownName, ownRequests, type Pass, Session, Tickets } from './guard.ts';
 import { KeyList } from './key-list.ts';
 import { addKeyPage, addNewKeyPage } from './key-page.ts';

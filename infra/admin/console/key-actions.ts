@@ -9,7 +9,8 @@ import { findKeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
 import { rotateKey } from '../keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../keys/suspend-key.ts';
 import type { Target } from '../target.ts';
-import { type effects, ended, moved, resumed, revoked, rotated, suspended, visible } from '../words.ts';
+import { visible } from '../text-format.ts';
+import { type effects, ended, moved, resumed, revoked, rotated, suspended } from '../words.ts';
 import type { Field } from './markup.ts';
 import { FormFault, optional, parseForm, planFields, planParsers, type Values } from './site.ts';
 

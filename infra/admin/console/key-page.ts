@@ -5,7 +5,8 @@ import { limitsOn, parseFutureTime, parseName } from '../inputs.ts';
 import { createKey } from '../keys/create-key.ts';
 import { type KeyView, showKey, type TokenView } from '../keys/key-view.ts';
 import { dailyUsage, type Usage } from '../usage.ts';
-import { curlWith, effects, number, percent, planOfNewKey, time, timeOrNever, tokenText } from '../words.ts';
+import { number, percent, time, timeOrNever } from '../text-format.ts';
+import { curlWith, effects, planOfNewKey, tokenText } from '../words.ts';
 import { type Done, type KeyAction, keyActions } from './key-actions.ts';
 import { stateBadge } from './keys-page.ts';
 import {

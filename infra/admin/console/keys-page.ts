@@ -1,7 +1,8 @@
 import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import type { KeyState, KeyView } from '../keys/key-view.ts';
-import { number, stateText, timeOrNever } from '../words.ts';
+import { number, timeOrNever } from '../text-format.ts';
+import { stateText } from '../words.ts';
 import { field, type Html, alert, markup, meter, nothingSent, table } from './markup.ts';
 import { show, showPart, type Site } from './site.ts';
 

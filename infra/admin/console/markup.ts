@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { number, visibleLines } from '../words.ts';
+import { number, visibleLines } from '../text-format.ts';
 
 export type Html = ReturnType<typeof html>;
 

@@ -2,7 +2,8 @@ import type { Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
 import { planViews } from '../keys/key-view.ts';
 import { closest } from '../usage.ts';
-import { limitText, number, percent } from '../words.ts';
+import { number, percent } from '../text-format.ts';
+import { limitText } from '../words.ts';
 import { heads, markup, meter, table } from './markup.ts';
 import { show, type Site } from './site.ts';
 

@@ -10,7 +10,8 @@ import { stockText } from '../records/export-inventory.ts';
 import { importRecords } from '../records/import-records.ts';
 import { formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
-import { imported, number } from '../words.ts';
+import { number } from '../text-format.ts';
+import { imported } from '../words.ts';
 import { facts, field, type Html, markup, nothingSent, type Sent } from './markup.ts';
 import {
   form,

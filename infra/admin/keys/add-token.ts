@@ -1,5 +1,6 @@
 import { hasRoom, tokenEntry, tokensLabelled } from '../../../shared/key-registry/key-tokens.ts';
-import { type Access, MAX_TOKENS, NEVER } from '../../../shared/keys/key-record.ts';
+import { type Access, MAX_TOKENS } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { generateToken, isIssued } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KeyChange, type NewRecord, revocation } from '../../../shared/key-registry/key-table.ts';
 import { isBusy } from '../../../shared/key-registry/mirror.ts';
-import { type KeyRecord, NEVER, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
 import { AdminError, awsReason, isAnswer } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { time } from '../words.ts';
+import { time } from '../text-format.ts';
 
 const MAX_TRIES = 20;
 

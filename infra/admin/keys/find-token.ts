@@ -1,4 +1,5 @@
-import { type KeyRecord, workingToken } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { workingToken } from '../../../shared/keys/working-token.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';

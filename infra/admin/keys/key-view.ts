@@ -1,5 +1,6 @@
 import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { type Access, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import type { Access, KeyRecord, TokenRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 import type { Target } from '../target.ts';

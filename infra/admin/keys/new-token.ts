@@ -1,12 +1,7 @@
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import { type Tokens, withShown, withToken, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import {
-  type Access,
-  type KeyRecord,
-  MAX_TOKENS_WITH_GRACE,
-  NEVER,
-  workingToken,
-} from '../../../shared/keys/key-record.ts';
+import { type Access, type KeyRecord, MAX_TOKENS_WITH_GRACE } from '../../../shared/keys/key-record.ts';
+import { NEVER, workingToken } from '../../../shared/keys/working-token.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';

@@ -1,10 +1,11 @@
 import { AT_ONCE, tokenEntry, tokensLabelled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
 import { tokensEndedTag } from '../../../shared/key-registry/mirror.ts';
-import { type KeyRecord, NEVER, unusedCounters, workingToken } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { NEVER, workingToken } from '../../../shared/keys/working-token.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { time } from '../words.ts';
+import { time } from '../text-format.ts';
 import {
   changedMeanwhile,
   changeRecord,

@@ -1,4 +1,5 @@
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { latestSuspension } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';

@@ -7,7 +7,7 @@ import { type InventoryItem, inventoryItemToJson } from '../../../shared/contrac
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { number } from '../words.ts';
+import { number } from '../text-format.ts';
 import type { Format, OnProgress, Transfer } from './record-kinds.ts';
 
 /** The formats that the import reads: what a file begins with, and the line of an entry. */

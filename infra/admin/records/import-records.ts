@@ -1,7 +1,7 @@
 import { writeItems } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { number } from '../words.ts';
+import { number } from '../text-format.ts';
 import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind, Transfer } from './record-kinds.ts';
 

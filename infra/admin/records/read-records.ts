@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin-error.ts';
-import { visible } from '../words.ts';
+import { visible } from '../text-format.ts';
 import { type Format, formatsOf, type RecordKind } from './record-kinds.ts';
 
 /** A file to be read, from its beginning each time. */

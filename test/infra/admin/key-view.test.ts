@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
 import { expectNoSecrets } from '../../support/secrets.ts';

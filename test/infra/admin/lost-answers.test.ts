@@ -4,7 +4,7 @@ import { addToken } from '../../../infra/admin/keys/add-token.ts';
 import { endToken } from '../../../infra/admin/keys/end-token.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
 import { suspendKey } from '../../../infra/admin/keys/suspend-key.ts';
-import { NEVER } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { commands, InProcessTarget, issueSubject, sync } from '../../support/in-process-target.ts';
 import { parsed } from '../../support/tables.ts';
 

@@ -7,7 +7,7 @@ import { report } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
 import { bar, colour, usageChart } from '../../../infra/admin/commands/usage-command.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
-import { number, percent, time } from '../../../infra/admin/words.ts';
+import { number, percent, time } from '../../../infra/admin/text-format.ts';
 import { aKey } from '../../support/tables.ts';
 
 describe('A table', () => {

@@ -4,7 +4,8 @@ import { AdminError } from '../../../infra/admin/admin-error.ts';
 import { outlastMemory } from '../../../infra/admin/keys/change-record.ts';
 import type { NewToken } from '../../../infra/admin/keys/new-token.ts';
 import { gatewayTags, UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
-import { type KeyRecord, MAIN_LABEL, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, MAIN_LABEL } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
 import type { Token } from '../../../shared/keys/token.ts';
 import {

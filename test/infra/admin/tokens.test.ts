@@ -3,7 +3,7 @@ import { addToken } from '../../../infra/admin/keys/add-token.ts';
 import { findToken } from '../../../infra/admin/keys/find-token.ts';
 import { revokeKey } from '../../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
-import { NEVER } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { commands, InProcessTarget, issueSubject, sync } from '../../support/in-process-target.ts';

@@ -10,7 +10,7 @@ import {
   withToken,
   workingTokens,
 } from '../../../shared/key-registry/key-tokens.ts';
-import { NEVER } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 
 const NOW = 1_000_000;

@@ -1,7 +1,8 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shortOfKeys } from '../../../shared/key-registry/gateway-state.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import type { UsagePlan } from '../../../infra/local/gateway-records/records.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';

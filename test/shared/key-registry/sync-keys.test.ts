@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { type KeyRecord, NEVER, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import type { SyncOptions } from '../../../shared/key-registry/sync-keys.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { KeyRegistry } from '../../support/key-registry.ts';
 

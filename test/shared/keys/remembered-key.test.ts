@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import {
   type CountedIn,
   emptyWindows,
