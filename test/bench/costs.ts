@@ -37,6 +37,9 @@ export async function benchCosts(): Promise<Figure[]> {
   }
 }
 
+/** Each another: one that comes again within a second takes no write. */
+const newKey = () => ({ Authorization: `Bearer ${generateToken()}` });
+
 async function measureRequests(measured: MeasuredHost): Promise<{ usages: model.MixedUsages; figures: Figure[] }> {
   const { keys, outputs } = measured.host.host;
   const { StockTableName = '', KeysTableName = '' } = outputs;
@@ -62,8 +65,6 @@ async function measureRequests(measured: MeasuredHost): Promise<{ usages: model.
   const page = await measure({ ...answered, name: `page of ${PAGE} pets`, path: `/inventory?limit=${PAGE}` });
   await measure({ ...answered, name: `page of ${PAGE} orders`, path: `/store/orders?limit=${PAGE}` });
   const list = await measure({ ...answered, name: `list of ${number(PETS)} pets`, path: '/inventory' });
-  // Each another: one that comes again within a second takes no write.
-  const newKey = () => ({ Authorization: `Bearer ${generateToken()}` });
   const unknown = { path: '/inventory', key: '', headers: newKey, status: 401, invocations: 1 };
   await measure({ ...unknown, name: 'refused: unknown key (401)' });
   await useUp(measured.host.baseUrl, keys.free);
