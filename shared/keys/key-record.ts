@@ -60,8 +60,8 @@ const keyRecordSchema = v.object({
   tokensEndedAt: v.optional(number),
   /** It came back with a backup, and tokens with it that had been ended: closed until it is rotated. */
   restored: v.optional(v.literal(true)),
-  /** The command that is under way, with several steps, and since when, Unix milliseconds. */
-  busy: v.optional(v.object({ command: v.string(), since: number })),
+  /** The command of several steps that is under way, since when (Unix milliseconds), and which run of it: two may begin at once. */
+  busy: v.optional(v.object({ by: v.string(), since: number, id: v.string() })),
   /** Closed for good: nothing takes it back. The record stays for a while, so that no sync adds the key again. */
   revoked: v.boolean(),
   /** Unix seconds at which DynamoDB deletes the record of a revoked key (its time to live). */

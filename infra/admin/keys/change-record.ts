@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KeyChange, type NewRecord, revocation } from '../../../shared/key-registry/key-table.ts';
 import { isBusy } from '../../../shared/key-registry/mirror.ts';
@@ -20,6 +21,8 @@ const MARGIN_MS = 500;
  * are metered on the interim plan.
  */
 export const INTERIM_MS = 5 * 60_000;
+
+type Mark = NonNullable<KeyRecord['busy']>;
 
 /** A command with several steps gives up when it takes longer, in milliseconds: its mark counts for twice as long. */
 const LONGEST_COMMAND_MS = 5 * 60_000;
@@ -50,12 +53,14 @@ export class BusyCommand {
   readonly #target: Target;
   readonly #recordId: string;
   readonly #since: number;
+  readonly #id: string;
   #keepsMark = false;
 
-  private constructor(target: Target, { recordId, busy }: KeyRecord) {
+  private constructor(target: Target, recordId: string, { since, id }: Mark) {
     this.#target = target;
     this.#recordId = recordId;
-    this.#since = busy?.since ?? 0;
+    this.#since = since;
+    this.#id = id;
   }
 
   /**
@@ -72,11 +77,12 @@ export class BusyCommand {
     work: (busy: BusyCommand) => Promise<Result>,
     change: KeyChange = {},
   ): Promise<Result> {
-    const record = await changeRecord(target, recordId, (now) => {
+    const mark: Mark = { by: command, since: Date.now(), id: randomBytes(3).toString('base64url') };
+    await changeRecord(target, recordId, (now) => {
       if (now.busy && isBusy(now)) throw busyError(keyId, now.busy);
-      return { ...change, busy: { command, since: Date.now() } };
+      return { ...change, busy: mark };
     });
-    const busy = new BusyCommand(target, record);
+    const busy = new BusyCommand(target, recordId, mark);
     try {
       return await work(busy);
     } catch (error) {
@@ -102,7 +108,7 @@ export class BusyCommand {
   /** The last write. @throws AdminError where the mark is another's by now, or was taken away by what closes the key */
   async end(change: (record: KeyRecord) => KeyChange): Promise<KeyRecord> {
     return changeRecord(this.#target, this.#recordId, (record) => {
-      if (record.busy?.since !== this.#since) throw changedMeanwhile(record.keyId);
+      if (!this.#owns(record)) throw changedMeanwhile(record.keyId);
       return { ...change(record), busy: undefined };
     });
   }
@@ -110,7 +116,11 @@ export class BusyCommand {
   /** Takes the mark away, if it is still there, after a failure. */
   async #abandon(): Promise<void> {
     const record = await this.#target.keyTable.get(this.#recordId);
-    if (record?.busy?.since === this.#since) await this.#target.keyTable.revise(record, { busy: undefined });
+    if (record && this.#owns(record)) await this.#target.keyTable.revise(record, { busy: undefined });
+  }
+
+  #owns({ busy }: KeyRecord): boolean {
+    return busy?.since === this.#since && busy.id === this.#id;
   }
 
   #interrupted(error: unknown): unknown {
@@ -179,9 +189,9 @@ export function changedMeanwhile(id: string): AdminError {
   );
 }
 
-const busyError = (id: string, { command, since }: NonNullable<KeyRecord['busy']>): AdminError =>
+const busyError = (id: string, { by, since }: Mark): AdminError =>
   new AdminError(
-    `Another command (${command}) is under way on the key ${id} since ${timeOf(since)}. ` +
+    `Another command (${by}) is under way on the key ${id} since ${timeOf(since)}. ` +
       `Run this one again when it is done; if it was cut off, at ${endOfMark(since)}.`,
   );
 

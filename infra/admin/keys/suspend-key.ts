@@ -30,7 +30,7 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
     suspendedByAdmin: true,
     ...(forMs === undefined && { enabled: false }),
     // Closing wins over a resumption that is under way.
-    ...(now.busy?.command === RESUME && { busy: undefined }),
+    ...(now.busy?.by === RESUME && { busy: undefined }),
   }));
   const now = forMs === undefined ? await mirrorSuspension(target, suspended) : suspended;
   if (forMs === undefined && !isSuspendedForGood(now))
@@ -90,7 +90,7 @@ async function mirrorSuspension(target: Target, record: KeyRecord): Promise<KeyR
   await setEnabled(target, record.keyId, !isClosed);
   const now = await readRecord(target, record.recordId);
   if (isSuspendedForGood(now) !== isClosed) return mirrorSuspension(target, now);
-  if (!isClosed || now.busy?.command !== RESUME) return now;
+  if (!isClosed || now.busy?.by !== RESUME) return now;
   // A resumption that began meanwhile may have enabled the key just before this disabled it: closing wins.
   await target.keyTable.revise(now, { busy: undefined });
   return mirrorSuspension(target, await readRecord(target, record.recordId));

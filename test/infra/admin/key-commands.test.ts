@@ -55,7 +55,7 @@ const plansOfSubject = () => world.records.plansOfKey('subject').map(({ id }) =>
 
 describe('A move', () => {
   test('is refused while another command is under way, for ten minutes at most, and says how long', async () => {
-    await issueChanged({ busy: { command: 'resume', since: NOW - UNDER_WAY_MS + 1 } });
+    await issueChanged({ busy: { by: 'resume', since: NOW - UNDER_WAY_MS + 1, id: 'aB3x' } });
     const keys = await world.keys();
 
     await expect(move()).rejects.toThrow(
@@ -65,6 +65,15 @@ describe('A move', () => {
     expect({ keys: await world.keys(), plans: plansOfSubject() }).toEqual({ keys, plans: ['free'] });
     now += 1;
     expect(await move()).toMatchObject({ plan: 'pro' });
+  });
+
+  test('is refused where another one began in the same millisecond', async () => {
+    await issueSubject(world, 'open');
+    const moves = await Promise.allSettled([move(), move()]);
+
+    expect(moves.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const [reason] = moves.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : []));
+    expect(reason).toContain('Another command (move) is under way on the key subject');
   });
 
   test('gives up before its next call to API Gateway once it has taken five minutes, and can be run again', async () => {
@@ -105,7 +114,7 @@ describe('A move', () => {
       `AWS could not be used: ${error.message} (${error.name}). ` +
         'What was sent may still arrive: run the same command again at 2026-11-21 12:41 UTC.',
     );
-    expect(await busy()).toEqual({ command: 'move', since: NOW });
+    expect(await busy()).toEqual({ by: 'move', since: NOW, id: expect.any(String) });
     await expect(move()).rejects.toThrow('Another command (move) is under way');
     now = Date.parse('2026-11-21T12:41:00Z');
     expect(await move()).toMatchObject({ plan: 'pro' });

@@ -99,7 +99,7 @@ test('A move that fails between the two plans keeps its mark, so that no sync cl
   await expect(commands['move to Pro'](target, 'subject')).rejects.toThrow('run the same command again at');
   await sync(target);
 
-  expect(await record()).toMatchObject({ enabled: true, busy: { command: 'move' } });
+  expect(await record()).toMatchObject({ enabled: true, busy: { by: 'move' } });
 });
 
 test('An ending whose tag cannot be written is done, and says what is left to do', async () => {

@@ -62,7 +62,11 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     });
 
     test('takes away what is undefined', async () => {
-      const { restored: _, busy: __, ...key } = await added({ restored: true, busy: { command: 'move', since: 1 } });
+      const {
+        restored: _,
+        busy: __,
+        ...key
+      } = await added({ restored: true, busy: { by: 'move', since: 1, id: 'aB3x' } });
 
       await table.revise({ ...key, restored: true }, { restored: undefined, busy: undefined });
       expect(await read(key)).toStrictEqual({ ...key, revision: 2 });

@@ -221,7 +221,7 @@ describe('a key that is being made', () => {
 });
 
 /** The mark of a command that began some minutes ago. */
-const busySince = (minutes: number) => ({ busy: { command: 'move', since: Date.now() - minutes * 60_000 } });
+const busySince = (minutes: number) => ({ busy: { by: 'move', since: Date.now() - minutes * 60_000, id: 'aB3x' } });
 
 describe('a key that a command is under way on', () => {
   const changes: readonly [string, (keyId: string) => void, Partial<KeyRecord>][] = [

@@ -32,7 +32,7 @@ describe('a record that is older than the last ending of a token', () => {
   test.each<[string, Partial<KeyRecord>]>([
     ['by a millisecond', { tokensEndedAt: ENDED_AT - 1 }],
     ['as it has none', {}],
-    ['and in the middle of a move', { busy: { command: 'move', since: Date.now() } }],
+    ['and in the middle of a move', { busy: { by: 'move', since: Date.now(), id: 'aB3x' } }],
     ['and disabled already', { enabled: false }],
   ])('%s is closed by a mark that no sync takes away', async (_, differences) => {
     const { busy: _busy, ...before } = await registry.issuedKey(differences, { tags: tagOf(ENDED_AT) });
