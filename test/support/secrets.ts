@@ -60,8 +60,11 @@ export const secretOf = (token: string): string => token.slice(20, 44);
 function formsOf(token: string): [form: string, kind: string][] {
   if (isIssued(token)) return [];
   const hash = Buffer.from(hashToken(token), 'base64url');
-  // Half a secret in a row has one of them. A key of the console may be of common words, so that a piece of it says nothing.
-  const pieces = token.startsWith('psk_') ? [0, 6, 12, 18].map((start) => secretOf(token).slice(start, start + 6)) : [];
+  // Half a secret in a row has one of them; shorter ones stand in numbers and ids by chance.
+  // A key of the console may be of common words, so that a piece of it says nothing.
+  const pieces = token.startsWith('psk_')
+    ? [0, 4, 8, 12, 16].map((start) => secretOf(token).slice(start, start + 8))
+    : [];
   return [
     [hash.toString('hex'), 'the hash of a known key'],
     [hash.toString('base64').replace('=', ''), 'the hash of a known key in base64'],
