@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { demoKey } from '../../infra/demo-keys.ts';
 import { generateToken, hashToken, parseToken } from '../../shared/keys/token.ts';
-import { LogScan, secretsInLog } from './secrets.ts';
+import { LogScan, secretOf, secretsInLog } from './secrets.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -37,6 +38,15 @@ test.each([
 
   expect(leaks).toContainEqual({ kind, line: 2 });
   expect(JSON.stringify(leaks)).not.toContain(text);
+});
+
+test.each([0, 3, 7, 12])('The scan of a log finds half the secret of a demo key, from its character %i on', (start) => {
+  const demo = demoKey('free');
+
+  expect(secretsInLog(`first\n${secretOf(demo).slice(start, start + 12)}`, [demo])).toContainEqual({
+    kind: 'a piece of a known key',
+    line: 2,
+  });
 });
 
 test('The scan of a log finds nothing in what a log may say', () => {
