@@ -13,8 +13,7 @@ import { Limiter } from '../shared/keys/limiter.ts';
 import { parseToken } from '../shared/keys/token.ts';
 import { requestLog, takeColdStarts } from '../shared/request-log.ts';
 
-/** One try: the SDK repeating a write that did arrive would count a request twice. */
-const limiter = new Limiter(documentClient({ maxAttempts: 1, requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
+const limiter = new Limiter(documentClient({ requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
 const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
 const interimKey = requiredEnv('INTERIM_USAGE_IDENTIFIER');
 const logRequest = requestLog();

@@ -1,6 +1,7 @@
 import { ServiceError } from '../shared/contract/errors.ts';
+import type { Int64 } from '../shared/contract/int64.ts';
 import { petToJson } from '../shared/contract/pets.ts';
-import { documentClient } from '../shared/dynamodb.ts';
+import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { ANY_ID, warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { deprecationHeaders } from '../shared/http/response-headers.ts';
@@ -10,11 +11,14 @@ import { parsePetId } from '../shared/http/request.ts';
 import { findPet } from '../shared/stores/find-pet.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
 
-const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
+const client = documentClient({ requestTimeout: 3_000 });
 const petsTable = requiredEnv('PETS_TABLE');
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 
-const check = () => Promise.all([findPet(client, petsTable, ANY_ID), stock.find(ANY_ID)]);
+/** The record of a pet and its stock entry. */
+const find = (petId: Int64) => Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
+
+const check = () => find(ANY_ID);
 export const initialise = () => warmUp(check);
 
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
@@ -23,7 +27,7 @@ export const handler = withHealthCheck(
   operationHandler(
     async (event) => {
       const petId = parsePetId(event);
-      const [pet, inStock] = await Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
+      const [pet, inStock] = await readAgain(() => find(petId));
       if (!pet) throw new ServiceError('PET_NOT_FOUND');
       return withEntityTag(event, { status: 200, body: petToJson(pet, inStock?.entry.status) });
     },

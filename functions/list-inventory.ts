@@ -5,7 +5,7 @@ import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { stockList } from '../shared/stores/sorted-table.ts';
 
-const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
+const client = documentClient({ requestTimeout: 3_000 });
 const stock = stockList(client, requiredEnv('STOCK_TABLE'));
 
 const check = () => stock.page({}, 1);

@@ -5,7 +5,7 @@ import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { orderList } from '../shared/stores/order-list.ts';
 
-const client = documentClient({ maxAttempts: 3, requestTimeout: 3_000 });
+const client = documentClient({ requestTimeout: 3_000 });
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 
 const check = () => orders.page({}, 1);

@@ -11,8 +11,7 @@ import { idempotentRequest, expectedVersions } from '../shared/http/update-heade
 import { IdempotentUpdates } from '../shared/stores/idempotent-updates.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
 
-/** The SDK must repeat no write by itself: the stores repeat those that surely were not done. */
-const client = documentClient({ maxAttempts: 1, requestTimeout: 3_000 });
+const client = documentClient({ requestTimeout: 3_000 });
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 const idempotent = new IdempotentUpdates(client, stock, requiredEnv('REQUESTS_TABLE'));
 

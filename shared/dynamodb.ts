@@ -6,10 +6,13 @@ import { ServiceError } from './contract/errors.ts';
 import { int64Schema } from './contract/int64.ts';
 
 export interface ClientOptions {
-  /** Tries per call, the first included. */
-  readonly maxAttempts: number;
   /** Longest wait for one answer, in milliseconds. */
   readonly requestTimeout: number;
+  /**
+   * Tries per call, the first included: one by default. The bundles of the functions of requests have no client that repeats
+   * calls; their stores do, who know which may be repeated ({@link tryAgain}).
+   */
+  readonly maxAttempts?: number;
 }
 
 /**
@@ -31,13 +34,10 @@ export const int64AttributeSchema = v.pipe(decimalTextSchema, int64Schema);
 export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());
 
 /** A DynamoDB client with {@link exactNumbers}. */
-export function documentClient({ maxAttempts, requestTimeout }: ClientOptions): DynamoDBDocumentClient {
-  const client = new DynamoDBClient({
-    maxAttempts,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout, throwOnRequestTimeout: true },
-  });
-  // It formats every answer for a logger that is not set, which takes a tenth of the time of a long list.
-  client.middlewareStack.remove('loggerMiddleware');
+export function documentClient({ requestTimeout, maxAttempts = 1 }: ClientOptions): DynamoDBDocumentClient {
+  // The rest of an answer must not take longer than its beginning.
+  const timeouts = { connectionTimeout: 1_000, requestTimeout, socketTimeout: requestTimeout };
+  const client = new DynamoDBClient({ maxAttempts, requestHandler: { ...timeouts, throwOnRequestTimeout: true } });
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
@@ -85,6 +85,13 @@ export function isUnavailable(error: unknown): boolean {
   const { $response }: Error & { readonly $response?: { readonly statusCode?: number } } = error;
   return error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
 }
+
+/** Of what only reads: it may be repeated whatever became of it. */
+const READ_TRIES = { maxTries: 3 };
+
+/** Reads from DynamoDB, up to three times where it is out of reach. @throws the last failure */
+export const readAgain = <Result>(read: () => Promise<Result>): Promise<Result> =>
+  tryAgain(read, isUnavailable, READ_TRIES);
 
 /** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE where DynamoDB is out of reach */
 export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>

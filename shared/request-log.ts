@@ -55,7 +55,9 @@ export interface LogOrigin {
 export function requestLog(): (request: AnsweredRequest) => void {
   const origin = { namespace: requiredEnv('METRICS_NAMESPACE'), stack: requiredEnv('STACK_NAME') };
   // Lambda would put its own words before what goes through the console, and CloudWatch reads whole lines of JSON only.
-  return (request) => void process.stdout.write(`${JSON.stringify(requestLine(request, origin, Date.now()))}\n`);
+  // Node.js opens its standard output at the first use: now, while Lambda initialises, rather than in the first request.
+  const { stdout } = process;
+  return (request) => void stdout.write(`${JSON.stringify(requestLine(request, origin, Date.now()))}\n`);
 }
 
 const NONE = 'none';

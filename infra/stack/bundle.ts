@@ -1,31 +1,54 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
+import type { DynamoDBParts } from '../stages.ts';
 
 const functionsFolder = join(import.meta.dirname, '../../functions');
-const standIns = join(import.meta.dirname, 'sdk-stand-ins.ts');
 
-/** How every function is bundled: what starts fastest (CommonJS, ES module sources, only what a Lambda uses). */
-export function bundleOptions(name: string): BuildOptions {
-  return {
-    entryPoints: [join(functionsFolder, `${name}.ts`)],
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
-    // An `import('node:http')` reads every export of it, and some of these load half of Node.
-    supported: { 'dynamic-import': false },
-    alias: {
-      '@aws-sdk/credential-provider-node': standIns,
-      '@aws-sdk/middleware-endpoint-discovery': standIns,
-      '@smithy/core/event-streams': standIns,
-    },
-  };
-}
+/** Calls API Gateway too, and pages through the whole table: it is no part of a request, and has the whole SDK. */
+const WHOLE_ALWAYS = 'sync-keys';
+
+const wholeStandIns = join(import.meta.dirname, 'whole-sdk-stand-ins.ts');
+const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
+
+/** Folder of the ES modules of a package, some of which it exports in its index only. */
+const modulesOf = (name: string): string => join(dirname(fileURLToPath(import.meta.resolve(name))), '../dist-es');
+
+/** What a bundle has in the place of packages. */
+const aliases: Readonly<Record<DynamoDBParts, Record<string, string>>> = {
+  parts: {
+    '@aws-sdk/client-dynamodb': part('client-dynamodb.ts'),
+    '@aws-sdk/client-dynamodb/dist-es': modulesOf('@aws-sdk/client-dynamodb'),
+    '@aws-sdk/lib-dynamodb': part('lib-dynamodb.ts'),
+    '@aws-sdk/lib-dynamodb/dist-es': modulesOf('@aws-sdk/lib-dynamodb'),
+    '@aws-sdk/core/client': part('core-client.ts'),
+    '@smithy/core/client': part('core-client.ts'),
+    '@smithy/core/dist-es': modulesOf('@smithy/core'),
+  },
+  whole: {
+    '@aws-sdk/credential-provider-node': wholeStandIns,
+    '@aws-sdk/middleware-endpoint-discovery': wholeStandIns,
+    '@smithy/core/event-streams': wholeStandIns,
+  },
+};
+
+/** How everything is bundled: what starts fastest (CommonJS, ES module sources, only what a Lambda uses). */
+export const bundleOptions = (dynamodb: DynamoDBParts): BuildOptions => ({
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'cjs',
+  mainFields: ['module', 'main'],
+  legalComments: 'none',
+  // An `import('node:http')` reads every export of it, and some of these load half of Node.
+  supported: { 'dynamic-import': false },
+  alias: aliases[dynamodb],
+  // Its paths are for types.
+  tsconfigRaw: {},
+});
 
 /**
  * What Lambda loads. A CommonJS bundle starts faster, but only an ES module can wait while it loads: for the function's
@@ -37,33 +60,35 @@ await initialise?.();
 export { handler };
 `;
 
-/** Bundles a function into a new temporary folder: `function.cjs` with its SDK, and `index.mjs`. No Docker is involved. */
-export function bundleFunction(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
-  bundleInto(folder, { [name]: '' });
+/** Bundles modules in one pass, each into a folder of its name: `function.cjs` with its SDK, and `index.mjs`. No Docker is involved. */
+export function bundleInto(folder: string, files: Readonly<Record<string, string>>, dynamodb: DynamoDBParts): void {
+  const entryPoints = Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') }));
+  buildSync({ ...bundleOptions(dynamodb), entryPoints, outdir: folder, outExtension: { '.js': '.cjs' } });
+  for (const name of Object.keys(files)) writeFileSync(join(folder, name, 'index.mjs'), lambdaModule);
+}
+
+/** The source files of the functions, by their names. */
+export const functionFiles = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(functionsFolder).map((file) => [file.replace(/\.ts$/, ''), join(functionsFolder, file)]),
+  );
+
+const bundles = new Map<string, string>();
+
+/** The bundle of a function. Those of all are made at the first call, and are there as long as the process: stages share them. */
+export function bundleOf(name: string, dynamodb: DynamoDBParts): string {
+  const { [WHOLE_ALWAYS]: own = '', ...ofRequests } = functionFiles();
+  const folder =
+    name === WHOLE_ALWAYS ? bundledOnce(name, { [name]: own }, 'whole') : bundledOnce(dynamodb, ofRequests, dynamodb);
+  return join(folder, name);
+}
+
+function bundledOnce(id: string, files: Readonly<Record<string, string>>, dynamodb: DynamoDBParts): string {
+  const known = bundles.get(id);
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), 'functions-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  bundleInto(folder, files, dynamodb);
+  bundles.set(id, folder);
   return folder;
-}
-
-/** Bundles functions in one pass, which takes half of the time. @param outputs by their names, the folders within the folder */
-function bundleInto(folder: string, outputs: Readonly<Record<string, string>>): void {
-  const entryPoints = Object.entries(outputs).map(([name, output]) => ({
-    in: join(functionsFolder, `${name}.ts`),
-    out: join(output, 'function'),
-  }));
-  buildSync({ ...bundleOptions(''), entryPoints, outdir: folder, outExtension: { '.js': '.cjs' } });
-  for (const output of Object.values(outputs)) writeFileSync(join(folder, output, 'index.mjs'), lambdaModule);
-}
-
-let bundles: string | undefined;
-
-/** The bundle of a function. All are made at the first call, and are there as long as the process: all stages have the same. */
-export function bundleOf(name: string): string {
-  if (bundles === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'functions-'));
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-    const names = readdirSync(functionsFolder).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
-    bundleInto(folder, Object.fromEntries(names.map((each) => [each, each])));
-    bundles = folder;
-  }
-  return join(bundles, name);
 }

@@ -71,7 +71,7 @@ export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space
 
 export interface OperationFunctionsProps extends Pick<
   StageSettings,
-  'allowedOrigins' | 'petDeprecation' | 'logRetentionDays' | 'lists'
+  'allowedOrigins' | 'dynamodb' | 'petDeprecation' | 'logRetentionDays' | 'lists'
 > {
   readonly tables: Tables;
   /** Origin of the reference page. */
@@ -101,7 +101,7 @@ export class OperationFunctions extends Construct {
   #add(
     name: string,
     { description, timeoutSeconds, calls, environment }: FunctionDefinition,
-    { tables, logRetentionDays, lists }: OperationFunctionsProps,
+    { tables, dynamodb, logRetentionDays, lists }: OperationFunctionsProps,
     shared: Environments,
   ): ServiceFunction {
     const used = tableNames.filter((table) => calls[table]);
@@ -112,6 +112,7 @@ export class OperationFunctions extends Construct {
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       description,
+      dynamodb,
       timeout: Duration.seconds(timeoutSeconds ?? lists.seconds),
       ...(timeoutSeconds === undefined && { reservedConcurrentExecutions: lists.concurrency }),
       logRetentionDays,

@@ -12,7 +12,7 @@ import {
 import type { Construct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/request-log.ts';
 import { FUNCTION_MEMORY_MEGABYTES } from '../costs/prices.ts';
-import type { LogRetentionDays } from '../stages.ts';
+import type { DynamoDBParts, LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleOf } from './bundle.ts';
 import { ServiceLogs } from './service-logs.ts';
@@ -24,6 +24,7 @@ export interface ServiceFunctionProps {
   /** File in the folder `functions`, without its ending. */
   readonly entry: string;
   readonly description: string;
+  readonly dynamodb: DynamoDBParts;
   readonly timeout: Duration;
   readonly logRetentionDays: LogRetentionDays;
   readonly environment?: Record<string, string>;
@@ -45,7 +46,7 @@ export class ServiceFunction extends LambdaFunction {
   readonly logs: ServiceLogs;
 
   constructor(scope: Construct, id: string, serviceProps: ServiceFunctionProps) {
-    const { entry, logRetentionDays, environment, reservedConcurrentExecutions, ...props } = serviceProps;
+    const { entry, dynamodb, logRetentionDays, environment, reservedConcurrentExecutions, ...props } = serviceProps;
     const logs = new ServiceLogs(scope, `${id}Logs`, { logRetentionDays });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
@@ -55,7 +56,7 @@ export class ServiceFunction extends LambdaFunction {
       ...props,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       environment: { ...environment, METRICS_NAMESPACE, STACK_NAME: Stack.of(scope).stackName },
-      code: Code.fromAsset(bundleOf(entry)),
+      code: Code.fromAsset(bundleOf(entry, dynamodb)),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,

@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import { type InventoryItem, petStatusSchema } from '../contract/inventory.ts';
-import { int64AttributeSchema, reachingDynamoDB, safeNumberSchema } from '../dynamodb.ts';
+import { int64AttributeSchema, reachingDynamoDB, readAgain, safeNumberSchema } from '../dynamodb.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';
@@ -97,24 +97,21 @@ export class SortedTable<Entry> {
   /** Reads are eventually consistent: half the price. */
   async #query({ status, after }: Selection, limit: number): Promise<Answer> {
     const names = Object.fromEntries(Object.keys(this.#schema.entries).map((name) => [`#${name}`, name]));
-    const { Items, LastEvaluatedKey, ScannedCount } = await reachingDynamoDB(
-      this.#client.send(
-        new QueryCommand({
-          TableName: this.#tableName,
-          ProjectionExpression: Object.keys(names).join(', '),
-          KeyConditionExpression: `storeId = :storeId${after === undefined ? '' : ` AND #${this.#idName} > :after`}`,
-          ...(status !== undefined && { FilterExpression: '#status = :status' }),
-          // Some attributes are called like words of the language.
-          ExpressionAttributeNames: names,
-          ExpressionAttributeValues: {
-            ':storeId': STORE_ID,
-            ...(after !== undefined && { ':after': BigInt(after) }),
-            ...(status !== undefined && { ':status': status }),
-          },
-          Limit: limit,
-        }),
-      ),
-    );
+    const query = new QueryCommand({
+      TableName: this.#tableName,
+      ProjectionExpression: Object.keys(names).join(', '),
+      KeyConditionExpression: `storeId = :storeId${after === undefined ? '' : ` AND #${this.#idName} > :after`}`,
+      ...(status !== undefined && { FilterExpression: '#status = :status' }),
+      // Some attributes are called like words of the language.
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: {
+        ':storeId': STORE_ID,
+        ...(after !== undefined && { ':after': BigInt(after) }),
+        ...(status !== undefined && { ':status': status }),
+      },
+      Limit: limit,
+    });
+    const { Items, LastEvaluatedKey, ScannedCount } = await reachingDynamoDB(readAgain(() => this.#client.send(query)));
     return { items: Items ?? [], read: ScannedCount ?? 0, last: LastEvaluatedKey && this.#idOf(LastEvaluatedKey) };
   }
 

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { bundleFunction } from '../../infra/stack/bundle.ts';
+import { bundleOf } from '../../infra/stack/bundle.ts';
 import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts';
 import { stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
@@ -40,7 +39,7 @@ interface Turn extends Record<Size, ListRun> {
  * the items. They take turns; each store has a process of its own, whose memory is what the system says at every chunk.
  */
 export async function benchListing(): Promise<Figure[]> {
-  const folder = bundleFunction('list-inventory');
+  const folder = bundleOf('list-inventory', 'parts');
   const engine = await startEmbeddedEngine(undefined);
   const tiny = await ListEnvironment.start(folder, engine.endpoint, 'tiny');
   const small = await ListEnvironment.start(folder, engine.endpoint, 'small');
@@ -59,7 +58,6 @@ export async function benchListing(): Promise<Figure[]> {
   }
   for (const environment of [tiny, small, large]) environment.close();
   await engine.close();
-  rmSync(folder, { recursive: true });
   return figures(turns.slice(1));
 }
 

@@ -2,8 +2,8 @@ import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchAttacks } from './attacks.ts';
-import { benchBundles } from './bundles.ts';
 import { benchClient } from './client.ts';
+import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLimiter } from './limiter.ts';
@@ -15,7 +15,7 @@ import { benchSize } from './size.ts';
 /** `npm run bench`: every number that the README and the docs state, as a table. */
 const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
-  bundles: { about: 'size and import of the bundle of each function', run: benchBundles },
+  cold: { about: 'size of each bundle, its cold start and first answers', run: benchCold },
   client: { about: 'what the client adds to a call', run: benchClient },
   costs: { about: 'capacity units of requests; what a million of them, and a month, cost', run: benchCosts },
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },

@@ -237,7 +237,7 @@ function callOf(environment: number, input: Input): Promise<never> {
 
 /** A client for each environment, made once: that takes longer than a schedule. */
 const clients = [0, 1].map((environment) => {
-  const client = documentClient({ maxAttempts: 1, requestTimeout: 1_000 });
+  const client = documentClient({ requestTimeout: 1_000 });
   client.middlewareStack.addRelativeTo(
     () =>
       async ({ input }: { readonly input: object }) => ({

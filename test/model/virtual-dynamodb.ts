@@ -69,7 +69,7 @@ export class VirtualDynamoDB {
 
   /** The client of all functions. The SDK checks a command and makes attribute values of it; the rest is here. */
   #newClient(): DynamoDBDocumentClient {
-    const client = documentClient({ maxAttempts: 1, requestTimeout: REQUEST_TIMEOUT_MS });
+    const client = documentClient({ requestTimeout: REQUEST_TIMEOUT_MS });
     client.middlewareStack.addRelativeTo(
       (_: unknown, { commandName: name = '' }) =>
         async ({ input }: { readonly input: object }) => {

@@ -41,7 +41,7 @@ describe('The DynamoDB client', () => {
   test('hands numbers over as the digits that DynamoDB sends, and leaves the rule for that as it is', async () => {
     const N = '9223372036854775807';
     await answerWith((_, response) => void response.end(JSON.stringify({ Item: { petId: { N } } })));
-    const client = documentClient({ maxAttempts: 1, requestTimeout: 1_000 });
+    const client = documentClient({ requestTimeout: 1_000 });
 
     expect((await client.send(new GetCommand(GET))).Item).toMatchObject({ petId: { value: N } });
     // The SDK writes defaults of its own into the options object that it is given.
@@ -51,7 +51,7 @@ describe('The DynamoDB client', () => {
   test('waits no longer for an answer than it is told', async () => {
     await answerWith(() => undefined);
     const start = Date.now();
-    const failure = await failureOf(documentClient({ maxAttempts: 1, requestTimeout: 200 }).send(new GetCommand(GET)));
+    const failure = await failureOf(documentClient({ requestTimeout: 200 }).send(new GetCommand(GET)));
 
     expect(isUnavailable(failure)).toBe(true);
     expect(isConnectionGone(failure)).toBe(false);
@@ -63,9 +63,7 @@ describe('The DynamoDB client', () => {
     ['hangs up', (request) => void request.socket.destroy(), true],
   ])('is not to blame where DynamoDB %s', async (_, listener, isGone) => {
     await answerWith(listener);
-    const failure = await failureOf(
-      documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).send(new GetCommand(GET)),
-    );
+    const failure = await failureOf(documentClient({ requestTimeout: 1_000 }).send(new GetCommand(GET)));
 
     expect(isUnavailable(failure)).toBe(true);
     expect(isConnectionGone(failure)).toBe(isGone);

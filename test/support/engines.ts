@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from '@jest/globals';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createEngineServer } from '../../infra/local/dynamodb/engine-server.ts';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { documentClient } from '../../shared/dynamodb.ts';
+import type { DynamoDBParts } from '../../infra/stages.ts';
+import { clientWith } from './dynamodb-clients.ts';
 import { dynamoDBLocalPort, untilItAnswers } from './dynamodb-local.ts';
 import { close, listen } from './listening.ts';
 
@@ -13,9 +14,10 @@ interface RunningEngine {
   readonly stop: () => Promise<void>;
 }
 
-/** Something that speaks DynamoDB. */
+/** Something that speaks DynamoDB, and what the stores call it with. */
 interface EngineUnderTest {
   readonly name: string;
+  readonly dynamodb: DynamoDBParts;
   /** Why this machine cannot run it; undefined where it can. */
   readonly missing: string | undefined;
   readonly start: () => Promise<RunningEngine>;
@@ -23,34 +25,40 @@ interface EngineUnderTest {
 
 const local = dynamoDBLocalPort();
 
+const noJava = local === undefined ? 'there is no java on the PATH' : undefined;
+
+/** Every store is tested with both clients, and on both engines where the machine can run them. */
 const engines: readonly EngineUnderTest[] = [
-  { name: 'dynalite', missing: undefined, start: startDynalite },
-  {
-    name: 'DynamoDB Local',
-    missing: local === undefined ? 'there is no java on the PATH' : undefined,
-    start: () => sharedEngine(local ?? 0),
-  },
+  { name: 'dynalite', dynamodb: 'parts', missing: undefined, start: startDynalite },
+  { name: 'DynamoDB Local', dynamodb: 'whole', missing: noJava, start: () => sharedEngine(local ?? 0) },
+  ...(noJava === undefined
+    ? []
+    : [{ name: 'dynalite', dynamodb: 'whole', missing: undefined, start: startDynalite } as const]),
 ];
 
-/** Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does. */
-export function describeOnEachEngine(title: string, body: () => void): void {
-  for (const { name, missing, start } of engines) {
+/**
+ * Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does, and gets what makes
+ * a client of the functions for the code under test.
+ */
+export function describeOnEachEngine(title: string, body: (newClient: () => DynamoDBDocumentClient) => void): void {
+  for (const { name, dynamodb, missing, start } of engines) {
+    const describeBody = (): void => body(() => clientWith(dynamodb, PATIENT));
     if (missing !== undefined) {
       process.stderr.write(`Skipped: ${title}, on ${name}: ${missing}\n`);
       // oxlint-disable-next-line jest/no-disabled-tests -- an engine that this machine cannot run
       describe.skip(`${title}, on ${name}`, () => {
-        body();
+        describeBody();
       });
       continue;
     }
-    describe(`${title}, on ${name}`, () => {
+    describe(`${title}, on ${name}, with ${dynamodb === 'parts' ? 'parts of the SDK' : 'the whole SDK'}`, () => {
       let running: RunningEngine | undefined;
       beforeAll(async () => {
         running = await start();
         pointSdkAt(localEndpoint(running.port));
       });
       afterAll(() => running?.stop());
-      body();
+      describeBody();
     });
   }
 }
@@ -115,17 +123,13 @@ export class EmbeddedDatabase {
 }
 
 /**
- * The client of the functions, with longer timeouts: in a test hundreds of requests share one process, its event loop and
- * its 50 sockets, maybe with the engine too. On Lambda each request has a process of its own.
+ * Longer than those of the functions: in a test hundreds of requests share one process, its event loop and its 50 sockets,
+ * maybe with the engine too. On Lambda each request has a process of its own.
  */
-export function testClient(): DynamoDBDocumentClient {
-  const { translateConfig } = documentClient({ maxAttempts: 1, requestTimeout: 1_000 }).config;
-  const client = new DynamoDBClient({
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true },
-  });
-  return DynamoDBDocumentClient.from(client, translateConfig);
-}
+const PATIENT = { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
+
+/** The client of the functions with the whole SDK, and time. */
+export const testClient = (): DynamoDBDocumentClient => clientWith('whole', PATIENT);
 
 /** Does something with a client of an engine, and stops the engine. */
 export async function withEngine<Result>(

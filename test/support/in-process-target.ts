@@ -87,7 +87,7 @@ export class InProcessTarget {
 
   /** The SDK checks a command and makes attribute values of it; the tables in memory do the rest. */
   #newClient(): DynamoDBDocumentClient {
-    const client = documentClient({ maxAttempts: 1, requestTimeout: 1_000 });
+    const client = documentClient({ requestTimeout: 1_000 });
     client.middlewareStack.addRelativeTo(
       (_: unknown, { commandName = '' }) =>
         ({ input }: { readonly input: object }) =>

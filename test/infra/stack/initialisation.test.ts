@@ -1,13 +1,13 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import * as v from 'valibot';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
+import { bundleOf } from '../../../infra/stack/bundle.ts';
+import type { DynamoDBParts } from '../../../infra/stages.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';
 import { FaultyEngine } from '../../support/faulty-engine.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
-import { resourcesOf, synthesizedStages, withoutHash } from '../../support/synthesized.ts';
 import {
   anEntry,
   createKeysTable,
@@ -16,16 +16,6 @@ import {
   createRequestsTable,
   StockTable,
 } from '../../support/tables.ts';
-
-const { staging } = synthesizedStages();
-
-const codeFolders = new Map(
-  resourcesOf(
-    staging,
-    'AWS::Lambda::Function',
-    v.object({ Code: v.object({ S3Key: v.string() }), Handler: v.string() }),
-  ).map(({ id, properties }) => [withoutHash(id), staging.assetFolders.get(properties.Code.S3Key)]),
-);
 
 const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42' } };
 
@@ -39,31 +29,25 @@ const authorized = {
  * Functions, an event of each, what is in their answers without DynamoDB and with it; and the calls that they may make,
  * by which they prove to a release that they can serve.
  */
-const functions: readonly [id: string, event: object, unreached: string, reached: string, calls: string[]][] = [
-  ['FunctionsAuthorizer', authorized, '"outcome":"SERVICE_UNAVAILABLE"', '"Effect":"Deny"', ['UpdateItem']],
-  ['FunctionsListInventory', aProxyEvent(), '"statusCode":503', '"statusCode":200', ['Query']],
+const functions: readonly [name: string, event: object, unreached: string, reached: string, calls: string[]][] = [
+  ['authorizer', authorized, '"outcome":"SERVICE_UNAVAILABLE"', '"Effect":"Deny"', ['UpdateItem']],
+  ['list-inventory', aProxyEvent(), '"statusCode":503', '"statusCode":200', ['Query']],
   [
-    'FunctionsUpdateInventory',
+    'update-inventory',
     aProxyEvent({ ...ofOnePet, ...patch }),
     '"statusCode":503',
     '"statusCode":200',
     ['GetItem', 'TransactWriteItems'],
   ],
   [
-    'FunctionsGetPet',
+    'get-pet',
     aProxyEvent({ ...ofOnePet, resource: '/pets/{petId}' }),
     '"statusCode":503',
     '"statusCode":404',
     ['GetItem', 'GetItem'],
   ],
-  [
-    'FunctionsListOrders',
-    aProxyEvent({ resource: '/store/orders' }),
-    '"statusCode":503',
-    '"statusCode":200',
-    ['Query'],
-  ],
-  ['FunctionsFallback', aProxyEvent({ resource: '/{proxy+}' }), '"statusCode":404', '"statusCode":404', []],
+  ['list-orders', aProxyEvent({ resource: '/store/orders' }), '"statusCode":503', '"statusCode":200', ['Query']],
+  ['fallback', aProxyEvent({ resource: '/{proxy+}' }), '"statusCode":404', '"statusCode":404', []],
 ];
 
 let engine: FaultyEngine;
@@ -105,16 +89,16 @@ afterEach(async () => {
 
 afterAll(() => engine.stop());
 
-function deploy(id: string): LambdaFunction {
+function deploy(name: string, dynamodb: DynamoDBParts = 'parts'): LambdaFunction {
   const lambda = new LambdaFunction(
     {
-      codeFolder: codeFolders.get(id) ?? `no code of ${id}`,
+      codeFolder: bundleOf(name, dynamodb),
       handler: 'index.handler',
-      functionName: id,
-      functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${id}`,
+      functionName: name,
+      functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
       memoryMegabytes: 256,
       timeoutSeconds: 20,
-      logGroupName: id,
+      logGroupName: name,
       variables,
     },
     (line) => log.push(String(line)),
@@ -123,32 +107,34 @@ function deploy(id: string): LambdaFunction {
   return lambda;
 }
 
-describe.each(functions)('%s', (id, event, unreached, reached, calls) => {
-  const answer = (lambda: LambdaFunction): Promise<string> => text(lambda.stream(JSON.stringify(event)));
+describe.each(['parts', 'whole'] as const)('With %s of the SDK', (dynamodb) => {
+  describe.each(functions)('%s', (name, event, unreached, reached, calls) => {
+    const answer = (lambda: LambdaFunction): Promise<string> => text(lambda.stream(JSON.stringify(event)));
 
-  test('starts where DynamoDB is out of reach, fails its proof there, and serves as soon as it is back', async () => {
-    const lambda = deploy(id);
-    await engine.disconnect();
-    const before = await answer(lambda);
-    const proof = await lambda.invoke('{}').catch((error: unknown) => error);
-    await engine.reconnect();
+    test('starts where DynamoDB is out of reach, fails its proof there, and serves as soon as it is back', async () => {
+      const lambda = deploy(name, dynamodb);
+      await engine.disconnect();
+      const before = await answer(lambda);
+      const proof = await lambda.invoke('{}').catch((error: unknown) => error);
+      await engine.reconnect();
 
-    expect(before).toContain(unreached);
-    expect(proof instanceof FunctionError).toBe(calls.length > 0);
-    expect(await answer(lambda)).toContain(reached);
-    // Once: the environment that could not reach it is the one that serves.
-    expect(log.join('').match(/Init Duration/g)).toHaveLength(1);
-  });
+      expect(before).toContain(unreached);
+      expect(proof instanceof FunctionError).toBe(calls.length > 0);
+      expect(await answer(lambda)).toContain(reached);
+      // Once: the environment that could not reach it is the one that serves.
+      expect(log.join('').match(/Init Duration/g)).toHaveLength(1);
+    });
 
-  test('invoked with nothing, proves that it can serve by the calls that it may make, and changes nothing', async () => {
-    const lambda = deploy(id);
-    await lambda.invoke('{}');
-    const before = engine.calls.length;
+    test('invoked with nothing, proves that it can serve by the calls that it may make, and changes nothing', async () => {
+      const lambda = deploy(name, dynamodb);
+      await lambda.invoke('{}');
+      const before = engine.calls.length;
 
-    await expect(lambda.invoke('{}')).resolves.toMatch(/^(?:null)?$/);
-    expect(engine.calls.slice(before)).toEqual(calls);
-    expect(log.join('')).not.toMatch(/statusCode|"status":/);
-    expect(await stock.read('0')).toMatchObject({ quantity: 1 });
+      await expect(lambda.invoke('{}')).resolves.toMatch(/^(?:null)?$/);
+      expect(engine.calls.slice(before)).toEqual(calls);
+      expect(log.join('')).not.toMatch(/statusCode|"status":/);
+      expect(await stock.read('0')).toMatchObject({ quantity: 1 });
+    });
   });
 });
 
@@ -156,7 +142,7 @@ test('The update proves that it can write to both of its tables, the requests to
   const { REQUESTS_TABLE, ...others } = variables;
   variables = { ...others, REQUESTS_TABLE: 'no-such-table' };
   try {
-    await expect(deploy('FunctionsUpdateInventory').invoke('{}')).rejects.toThrow('ResourceNotFoundException');
+    await expect(deploy('update-inventory').invoke('{}')).rejects.toThrow('ResourceNotFoundException');
   } finally {
     variables = { ...others, REQUESTS_TABLE: String(REQUESTS_TABLE) };
   }
@@ -166,6 +152,6 @@ test('What the first request finds set up was set up before it: the connection, 
   const calls = engine.calls.length;
   const refused = aProxyEvent({ ...ofOnePet, method: 'PATCH', body: 'no JSON' });
 
-  expect(await deploy('FunctionsUpdateInventory').invoke(JSON.stringify(refused))).toContain('"statusCode":415');
+  expect(await deploy('update-inventory').invoke(JSON.stringify(refused))).toContain('"statusCode":415');
   expect(engine.calls.slice(calls)).toEqual(['GetItem']);
 });

@@ -15,7 +15,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
   let table: KeyTable;
 
   beforeAll(async () => {
-    client = documentClient({ maxAttempts: 1, requestTimeout: CALL_MS });
+    client = documentClient({ requestTimeout: CALL_MS });
     name = await createKeysTable(client);
     table = new KeyTable(client, name);
   });

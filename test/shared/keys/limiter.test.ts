@@ -20,14 +20,14 @@ const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
 const END_OF_DAY = Date.UTC(2025, 5, 16);
 const FIVE_MINUTES = 300_000;
 
-describeOnEachEngine('The limiter', () => {
+describeOnEachEngine('The limiter', (newClient) => {
   let table: KeysTable;
   let client: DynamoDBDocumentClient;
   let limiter: Limiter;
 
   beforeAll(async () => {
-    client = testClient();
-    table = await KeysTable.create(client);
+    client = newClient();
+    table = await KeysTable.create(testClient());
   });
 
   beforeEach(() => {
@@ -244,7 +244,7 @@ describe('The limiter gives up', () => {
 
 /** A client whose first calls fail, each with the next of these errors. */
 function failingClient(errors: readonly Error[]): { client: DynamoDBDocumentClient; calls: unknown[] } {
-  const client = documentClient({ maxAttempts: 1, requestTimeout: 20_000 });
+  const client = documentClient({ requestTimeout: 20_000 });
   const calls: unknown[] = [];
   client.middlewareStack.add(
     (next) => (args) => {

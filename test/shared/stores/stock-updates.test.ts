@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { documentClient } from '../../../shared/dynamodb.ts';
 import { type IdempotentRequest, IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { describeOnEachEngine, pointSdkAt } from '../../support/engines.ts';
+import { clientWith } from '../../support/dynamodb-clients.ts';
+import { describeOnEachEngine, pointSdkAt, testClient } from '../../support/engines.ts';
 import { dynamoDBError, type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
@@ -29,7 +29,7 @@ const anUpdate = (differences: Partial<StockUpdate> = {}): StockUpdate => ({
 const etag = (version: string) => ({ code: 'PRECONDITION_FAILED', headers: { ETag: `"${version}"` } });
 const NOT_FOUND = { code: 'PET_NOT_FOUND' };
 
-describeOnEachEngine('Updates of the stock', () => {
+describeOnEachEngine('Updates of the stock', (newClient) => {
   let client: DynamoDBDocumentClient;
   let stock: StockTable;
   let store: StockStore;
@@ -37,9 +37,10 @@ describeOnEachEngine('Updates of the stock', () => {
   let idempotent: IdempotentUpdates;
 
   beforeAll(async () => {
-    client = documentClient({ maxAttempts: 1, requestTimeout: 10_000 });
-    stock = await StockTable.create(client);
-    requestsTable = await createRequestsTable(client);
+    const whole = testClient();
+    client = newClient();
+    stock = await StockTable.create(whole);
+    requestsTable = await createRequestsTable(whole);
     store = new StockStore(client, stock.name);
     idempotent = new IdempotentUpdates(client, store, requestsTable);
   });
@@ -153,9 +154,8 @@ const losses: readonly [string, Fault][] = [
 
 const petId = int64('42');
 
-describe('An update of the stock', () => {
+describe.each(['parts', 'whole'] as const)('An update of the stock with %s of the SDK', (dynamodb) => {
   let engine: FaultyEngine;
-  let client: DynamoDBDocumentClient;
   let stock: StockTable;
   let store: StockStore;
   let idempotent: IdempotentUpdates;
@@ -163,10 +163,11 @@ describe('An update of the stock', () => {
   beforeAll(async () => {
     engine = await FaultyEngine.start();
     pointSdkAt(engine.endpoint);
-    client = documentClient({ maxAttempts: 1, requestTimeout: 10_000 });
-    stock = await StockTable.create(client);
+    const whole = testClient();
+    const client = clientWith(dynamodb, { requestTimeout: 10_000, throwOnRequestTimeout: true });
+    stock = await StockTable.create(whole);
     store = new StockStore(client, stock.name);
-    idempotent = new IdempotentUpdates(client, store, await createRequestsTable(client));
+    idempotent = new IdempotentUpdates(client, store, await createRequestsTable(whole));
   });
 
   afterAll(() => engine.stop());

@@ -1,6 +1,6 @@
 import { fromEnv } from '@aws-sdk/credential-provider-env';
 
-/** What the bundles have in the place of parts of the SDK that no function of ours uses (see bundle.ts). */
+/** What bundles of the whole SDK have in the place of parts of the SDK that no function of ours uses (see bundle.ts). */
 
 /**
  * The default credential chain. Lambda gives a function its credentials in environment variables; the rest of the chain

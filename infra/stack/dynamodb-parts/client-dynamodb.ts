@@ -1,0 +1,119 @@
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb/dist-es/models/errors.js';
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb/dist-es/models/DynamoDBServiceException.js';
+import { fromEnv } from '@aws-sdk/credential-provider-env';
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/transport';
+import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler';
+import { SignatureV4 } from '@smithy/signature-v4';
+
+export { ConditionalCheckFailedException, DynamoDBServiceException, TransactionCanceledException };
+
+/** What a command of `@aws-sdk/lib-dynamodb` is made around. */
+const commandOf = (operation: string) =>
+  class {
+    readonly operation = operation;
+  };
+
+export const GetItemCommand = commandOf('GetItem');
+export const QueryCommand = commandOf('Query');
+export const UpdateItemCommand = commandOf('UpdateItem');
+export const TransactWriteItemsCommand = commandOf('TransactWriteItems');
+
+/** The JSON of an answer. What is wrong has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
+interface Data {
+  readonly __type?: string;
+  readonly message?: string;
+  readonly Message?: string;
+}
+
+/** The exceptions that are more than a name. */
+const modeled = new Map(Object.entries({ ConditionalCheckFailedException, TransactionCanceledException }));
+/** By these names DynamoDB refuses a signature, maybe for its time. */
+const SIGNATURE_REFUSED = new Set(['InvalidSignatureException', 'RequestExpired', 'RequestTimeTooSkewed']);
+/** A clock that is less wrong is not why: the bound of AWS's own clients. */
+const LEAST_CLOCK_ERROR_MS = 240_000;
+
+/**
+ * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: the protocol (AWS JSON 1.0)
+ * is all that is ours. It finds region, endpoint and credentials in the variables of a Lambda function, repeats no call, and
+ * has no binary values. Like the SDK, it leaves it to TLS that an answer is whole, and does not check its CRC32.
+ */
+export class DynamoDBClient {
+  readonly #endpoint: URL;
+  readonly #signer: SignatureV4;
+  readonly #handler: NodeHttpHandler;
+  /** What has to be added to this machine's time, in milliseconds. */
+  #clockOffset = 0;
+
+  constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
+    if (maxAttempts !== 1) throw new Error('This client repeats no call: set maxAttempts to 1');
+    const { AWS_REGION: region = '', AWS_ENDPOINT_URL_DYNAMODB: endpoint } = process.env;
+    const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+    this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${suffix}`);
+    this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });
+    this.#handler = new NodeHttpHandler(requestHandler);
+  }
+
+  /** Makes one call. @throws DynamoDBServiceException, or what the connection failed with */
+  async call(operation: string, input: object): Promise<Data> {
+    const body = JSON.stringify(input, refuseBinary);
+    const offset = this.#clockOffset;
+    try {
+      return await this.#post(operation, body, offset);
+    } catch (error) {
+      if (!(error instanceof DynamoDBServiceException) || !SIGNATURE_REFUSED.has(error.name)) throw error;
+      this.#clockOffset = Date.parse(error.$response?.headers['date'] ?? '') - Date.now() || 0;
+      if (Math.abs(this.#clockOffset - offset) < LEAST_CLOCK_ERROR_MS) throw error;
+      return this.#post(operation, body, this.#clockOffset);
+    }
+  }
+
+  async #post(operation: string, body: string, clockOffset: number): Promise<Data> {
+    const { protocol, hostname, host, port, pathname: path } = this.#endpoint;
+    const { _X_AMZN_TRACE_ID: trace } = process.env;
+    const headers = {
+      host,
+      'content-type': 'application/x-amz-json-1.0',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
+      ...(trace !== undefined && { 'x-amzn-trace-id': trace }),
+    };
+    const to = { protocol, hostname, path, ...(port !== '' && { port: Number(port) }) };
+    const signingDate = new Date(Date.now() + clockOffset);
+    const signed = await this.#signer.sign(new HttpRequest({ ...to, method: 'POST', headers, body }), { signingDate });
+    const { response } = await this.#handler.handle(HttpRequest.clone(signed));
+    const chunks: Buffer[] = [];
+    for await (const chunk of response.body) chunks.push(chunk);
+    const data = parse(Buffer.concat(chunks).toString());
+    if (response.statusCode !== 200 || !data) throw exceptionOf(response.statusCode, response.headers, data);
+    return data;
+  }
+}
+
+function refuseBinary(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+  if (ArrayBuffer.isView(this[name])) throw new TypeError('The bundles of the functions have no binary values');
+  return value;
+}
+
+/** The JSON of an answer; undefined where something in between has answered in its own way. */
+function parse(text: string): Data | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function exceptionOf(status: number, headers: Readonly<Record<string, string>>, data: Data = {}) {
+  const { __type = 'UnknownError', Message = `HTTP status ${status}`, message = Message, ...rest } = data;
+  const name = __type.replace(/^.*#/, '');
+  const options = { ...rest, message, $metadata: { httpStatusCode: status } };
+  // What answers without a reason may have carried the call out.
+  const $fault = status >= 400 && status < 500 ? 'client' : 'server';
+  const Modeled = modeled.get(name);
+  const exception = Modeled ? new Modeled(options) : new DynamoDBServiceException({ ...options, name, $fault });
+  return Object.assign(exception, { $response: { statusCode: status, headers } });
+}

@@ -1,0 +1,276 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buffer } from 'node:stream/consumers';
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { isAnswerLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
+import { clientWith } from '../../support/dynamodb-clients.ts';
+import { localEndpoint, pointSdkAt } from '../../support/engines.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { close, freePort, listen } from '../../support/listening.ts';
+
+acceptForeignErrors();
+
+const SETTINGS = { connectionTimeout: 200, requestTimeout: 400, socketTimeout: 400, throwOnRequestTimeout: true };
+const HOUR_MS = 3_600_000;
+const GET = new GetCommand({ TableName: 'pets', Key: { petId: 42n } });
+const UPDATE = new UpdateCommand({ TableName: 'pets', Key: { petId: 9_223_372_036_854_775_807n } });
+
+interface Call {
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  /** Port of the caller: one for each connection. */
+  readonly connection: number | undefined;
+}
+
+type Answer = (response: ServerResponse) => void;
+
+const json =
+  (status: number, body: object): Answer =>
+  (response) =>
+    void response.writeHead(status).end(JSON.stringify(body));
+
+const fails = (status: number, type: string, rest: object = {}): Answer =>
+  json(status, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault', ...rest });
+
+const FOUND = json(200, { Item: { petId: { N: '9223372036854775807' }, tags: { L: [{ S: 'a' }, { NULL: true }] } } });
+
+let server: Server;
+let answers: Answer[] = [];
+let calls: Call[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => void take(request, response));
+  pointSdkAt(localEndpoint(await listen(server)));
+});
+
+async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = (await buffer(request)).toString();
+  calls.push({ headers: request.headers, body, connection: request.socket.remotePort });
+  (answers.shift() ?? FOUND)(response);
+}
+
+beforeEach(() => {
+  answers = [];
+  calls = [];
+});
+
+afterEach(() => {
+  for (const name of ['AWS_SESSION_TOKEN', 'AWS_LAMBDA_FUNCTION_NAME', '_X_AMZN_TRACE_ID']) delete process.env[name];
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await close(server);
+});
+
+const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
+
+/** What the stores look at in a failure. */
+const kindOf = (failure: unknown) => ({
+  unavailable: isUnavailable(failure),
+  throttled: isThrottled(failure),
+  refused: wasRefused(failure),
+  lost: isAnswerLost(failure),
+  gone: isConnectionGone(failure),
+});
+
+const NONE = { unavailable: false, throttled: false, refused: false, lost: false, gone: false };
+const THROTTLED = { ...NONE, unavailable: true, throttled: true, refused: true };
+const LOST = { ...NONE, unavailable: true, lost: true };
+
+describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dynamodb) => {
+  const newClient = (): DynamoDBDocumentClient => clientWith(dynamodb, SETTINGS);
+
+  test('sends DynamoDB its own JSON, and has the digits of numbers as they are, there and back', async () => {
+    const { Item } = await newClient().send(GET);
+    await newClient().send(UPDATE);
+
+    expect(Item).toMatchObject({ petId: { value: '9223372036854775807' }, tags: ['a', null] });
+    expect(calls.map(({ body }) => body)).toEqual([
+      '{"TableName":"pets","Key":{"petId":{"N":"42"}}}',
+      '{"TableName":"pets","Key":{"petId":{"N":"9223372036854775807"}}}',
+    ]);
+    expect(calls[0]?.headers).toMatchObject({
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': 'DynamoDB_20120810.GetItem',
+    });
+  });
+
+  test('signs with the credentials, the region and the session token of its environment, and hands the trace on', async () => {
+    const trace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1';
+    const variables = { AWS_SESSION_TOKEN: 'a token', AWS_LAMBDA_FUNCTION_NAME: 'f', _X_AMZN_TRACE_ID: trace };
+    Object.assign(process.env, variables);
+    await newClient().send(GET);
+
+    expect(calls[0]?.headers).toMatchObject({
+      authorization: expect.stringMatching(
+        /^AWS4-HMAC-SHA256 Credential=local\/\d{8}\/eu-central-1\/dynamodb\/aws4_request, SignedHeaders=\S*;host;\S*x-amz-target\S*, Signature=[0-9a-f]{64}$/,
+      ),
+      'x-amz-security-token': 'a token',
+      'x-amzn-trace-id': trace,
+    });
+    expect(calls[0]?.headers['authorization']).not.toContain('trace');
+  });
+
+  test.each([
+    ['eu-central-1', 'dynamodb.eu-central-1.amazonaws.com'],
+    ['us-gov-west-1', 'dynamodb.us-gov-west-1.amazonaws.com'],
+    ['cn-northwest-1', 'dynamodb.cn-northwest-1.amazonaws.com.cn'],
+  ])('calls the endpoint of %s', async (region, host) => {
+    const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION } = process.env;
+    process.env['AWS_REGION'] = region;
+    delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+    const asked: string[] = [];
+    const lookup = (name: string, _: unknown, found: (error: Error) => void): void => {
+      asked.push(name);
+      found(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
+    };
+    const failure = await failureOf(clientWith(dynamodb, { ...SETTINGS, httpsAgent: { lookup } }).send(GET));
+    Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION });
+
+    expect(asked).toEqual([host]);
+    expect(kindOf(failure)).toEqual({ ...NONE, unavailable: true, refused: true });
+  });
+
+  test.each<[string, Answer, Partial<typeof NONE>, string]>([
+    ['too many requests', fails(400, 'ThrottlingException'), THROTTLED, 'ThrottlingException'],
+    [
+      'no capacity',
+      fails(400, 'ProvisionedThroughputExceededException'),
+      THROTTLED,
+      'ProvisionedThroughputExceededException',
+    ],
+    ['the limit of the account', fails(400, 'RequestLimitExceeded'), THROTTLED, 'RequestLimitExceeded'],
+    ['a fault of its own', fails(500, 'InternalServerError'), LOST, 'InternalServerError'],
+    ['that it is not there', fails(503, 'ServiceUnavailable'), LOST, 'ServiceUnavailable'],
+    ['a right that is missing', fails(400, 'AccessDeniedException'), NONE, 'AccessDeniedException'],
+    ['a table that is not there', fails(400, 'ResourceNotFoundException'), NONE, 'ResourceNotFoundException'],
+  ])('knows of %s by the name', async (_, answer, kind, name) => {
+    answers = [answer];
+    const failure = await failureOf(newClient().send(GET));
+
+    expect(failure).toMatchObject({ name, message: 'a fault' });
+    expect(kindOf(failure)).toEqual({ ...NONE, ...kind });
+    expect(calls).toHaveLength(1);
+  });
+
+  test('has the old item of a condition that failed, and the reasons of a transaction, as attribute values', async () => {
+    const Item = { petId: { N: '42' } };
+    const CancellationReasons = [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item }];
+    answers = [
+      fails(400, 'ConditionalCheckFailedException', { Item }),
+      fails(400, 'TransactionCanceledException', { CancellationReasons, Message: 'cancelled', message: undefined }),
+    ];
+    const conflict = await failureOf(newClient().send(UPDATE));
+    const canceled = await failureOf(newClient().send(new TransactWriteCommand({ TransactItems: [] })));
+
+    expect(conflict).toBeInstanceOf(ConditionalCheckFailedException);
+    expect(conflict).toMatchObject({ message: 'a fault', Item });
+    expect(canceled).toBeInstanceOf(TransactionCanceledException);
+    expect(canceled).toMatchObject({ message: 'cancelled', CancellationReasons });
+  });
+
+  test.each<[string, Answer]>([
+    ['503 with a page', (response) => void response.writeHead(503).end('<html>')],
+    ['502 with nothing', (response) => void response.writeHead(502).end()],
+    [
+      'a part of an answer',
+      (response) => void response.writeHead(200, { 'content-length': 99 }).write('{"It', () => response.destroy()),
+    ],
+    ['nothing, and hangs up', (response) => void response.destroy()],
+  ])('takes the answer for lost where something in between sends %s', async (_, answer) => {
+    answers = [answer];
+
+    expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
+  });
+
+  test('waits no longer than it is told: for an answer, and for the rest of one', async () => {
+    answers = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
+    const client = clientWith(dynamodb, { ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
+    const failures = [await failureOf(client.send(UPDATE)), await failureOf(client.send(UPDATE))];
+
+    expect(failures.map(kindOf)).toMatchObject([LOST, { unavailable: true, lost: true }]);
+  });
+
+  test('does not wait for a connection that nobody takes', async () => {
+    const { AWS_ENDPOINT_URL_DYNAMODB } = process.env;
+    pointSdkAt(localEndpoint(await freePort()));
+    const failure = await failureOf(newClient().send(GET));
+    Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB });
+
+    expect(kindOf(failure)).toEqual({ ...NONE, unavailable: true, refused: true });
+  });
+
+  test('goes on with one connection, and finds out by its use that it is gone', async () => {
+    const client = newClient();
+    for (let call = 0; call < 3; call++) await client.send(GET);
+    expect(new Set(calls.map(({ connection }) => connection)).size).toBe(1);
+
+    // As after a freeze: the server has closed it, and this process has not yet looked.
+    answers = [(response) => void response.socket?.destroy()];
+    expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
+    expect(await client.send(GET)).toHaveProperty('Item');
+  });
+
+  test('has at most 50 connections, whatever there is to do', async () => {
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    let waiting = 0;
+    const wait: Answer = (response) => {
+      waiting += 1;
+      if (waiting === 50) resolve();
+      void go.promise.then(() => FOUND(response));
+    };
+    const go = Promise.withResolvers<void>();
+    answers = Array.from({ length: 60 }, () => wait);
+    const client = clientWith(dynamodb, { ...SETTINGS, requestTimeout: 10_000 });
+    const all = Promise.all(Array.from({ length: 60 }, () => client.send(GET)));
+    await enough;
+    await sleep(50);
+
+    expect(waiting).toBe(50);
+    go.resolve();
+    await all;
+    expect(new Set(calls.map(({ connection }) => connection)).size).toBe(50);
+  });
+});
+
+const refuseTime: Answer = (response) => {
+  response.setHeader('Date', new Date(Date.now() + HOUR_MS).toUTCString());
+  fails(400, 'InvalidSignatureException')(response);
+};
+const signedAhead = ({ headers }: Call): number => {
+  const time = String(headers['x-amz-date']).replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
+  return Date.parse(time) - Date.now();
+};
+
+describe('A clock that is wrong', () => {
+  test('is put right by the time of the answer: the call is signed once more, and those after it rightly', async () => {
+    const client = clientWith('parts', SETTINGS);
+    answers = [refuseTime];
+
+    expect(await client.send(GET)).toHaveProperty('Item');
+    await client.send(GET);
+    expect(calls.map((call) => Math.round(Math.abs(signedAhead(call)) / HOUR_MS))).toEqual([0, 1, 1]);
+  });
+
+  test('is no reason to send a call a third time, nor one that is right to send it twice', async () => {
+    answers = [refuseTime, refuseTime, fails(400, 'InvalidSignatureException')];
+    const client = clientWith('parts', SETTINGS);
+
+    expect(await failureOf(client.send(GET))).toMatchObject({ name: 'InvalidSignatureException' });
+    expect(calls).toHaveLength(2);
+    expect(await failureOf(clientWith('parts', SETTINGS).send(GET))).toMatchObject({
+      name: 'InvalidSignatureException',
+    });
+    expect(calls).toHaveLength(3);
+  });
+});
+
+test('The parts of the SDK refuse what they do not have: repeated calls, and binary values', async () => {
+  const binary = new UpdateCommand({ TableName: 'pets', Key: { petId: Buffer.from('42') } });
+
+  await expect(clientWith('parts', SETTINGS).send(binary)).rejects.toThrow('no binary values');
+  expect(calls).toEqual([]);
+});
