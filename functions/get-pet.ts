@@ -7,6 +7,7 @@ import { ANY_ID, warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { withEntityTag } from '../shared/http/entity-tags.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
+import { rehearse } from '../shared/http/rehearsal.ts';
 import { parsePetId } from '../shared/http/request.ts';
 import { findPet } from '../shared/stores/find-pet.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
@@ -19,8 +20,6 @@ const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 const find = (petId: Int64) => Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
 
 const check = () => find(ANY_ID);
-export const initialise = () => warmUp(check);
-
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
 export const handler = withHealthCheck(
   check,
@@ -38,3 +37,5 @@ export const handler = withHealthCheck(
     }),
   ),
 );
+
+export const initialise = () => warmUp(() => rehearse(handler, { httpMethod: 'GET', petId: ANY_ID }));

@@ -14,6 +14,7 @@ import {
   refusalCode,
   unknownLimit,
 } from './authorizer-context.ts';
+import { isRehearsal } from './rehearsal.ts';
 import { allowedOrigin, corsHeaders, securityHeaders } from './response-headers.ts';
 import { requestTime } from './request.ts';
 
@@ -98,7 +99,7 @@ function withHeaders(headers: Headers): Middleware {
 const withErrorBodies: Middleware = {
   onError: (request) => {
     const { status, code, headers, body, message, cause } = serviceErrorOf(request.error);
-    if (status >= 500 && cause !== undefined) {
+    if (status >= 500 && cause !== undefined && !isRehearsal(request.event)) {
       logError(message, cause, { requestId: request.event.requestContext.requestId, code });
     }
     request.response = toResult({ status, headers, body: JSON.stringify(body) });
@@ -121,6 +122,7 @@ function requestLogger() {
   return (request: unknown): void => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy hands over its own request, answered, without its type
     const { event, response, error } = request as Answered & { readonly response: ProxyResult<unknown> };
+    if (isRehearsal(event)) return;
     const { requestId, authorizer } = event.requestContext;
     const { coldStarts, plan, keyId, outcome } = readAuthorizerMetrics(authorizer);
     const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;

@@ -148,10 +148,13 @@ test('The update proves that it can write to both of its tables, the requests to
   }
 });
 
-test('What the first request finds set up was set up before it: the connection, by a call that changes nothing', async () => {
+test('What the first request finds set up was set up before it, by a request that changes nothing and is not logged', async () => {
   const calls = engine.calls.length;
   const refused = aProxyEvent({ ...ofOnePet, method: 'PATCH', body: 'no JSON' });
 
   expect(await deploy('update-inventory').invoke(JSON.stringify(refused))).toContain('"statusCode":415');
-  expect(engine.calls.slice(calls)).toEqual(['GetItem']);
+  expect(engine.calls.slice(calls)).toEqual(['UpdateItem']);
+  expect(log.join('').match(/"message":"Request"/g)).toHaveLength(1);
+  expect(log.join('')).toContain('"coldStarts":1');
+  expect(await stock.read('0')).toMatchObject({ quantity: 1 });
 });
