@@ -11,6 +11,7 @@ const functionsFolder = join(import.meta.dirname, '../../functions');
 const WHOLE_ALWAYS = 'sync-keys';
 
 const wholeStandIns = join(import.meta.dirname, 'whole-sdk-stand-ins.ts');
+const webStreamsStandIn = join(import.meta.dirname, 'web-streams-stand-in.ts');
 const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
 
 /** Folder of the ES modules of a package, some of which it exports in its index only. */
@@ -26,6 +27,8 @@ const aliases: Readonly<Record<DynamoDBParts, Record<string, string>>> = {
     '@aws-sdk/core/client': part('core-client.ts'),
     '@smithy/core/client': part('core-client.ts'),
     '@smithy/core/dist-es': modulesOf('@smithy/core'),
+    // Imported when it is wanted, which is never; whatever it imports could not be put in line with the rest.
+    '@smithy/core/event-streams': part('core-client.ts'),
   },
   whole: {
     '@aws-sdk/credential-provider-node': wholeStandIns,
@@ -45,7 +48,9 @@ export const bundleOptions = (dynamodb: DynamoDBParts): BuildOptions => ({
   legalComments: 'none',
   // An `import('node:http')` reads every export of it, and some of these load half of Node.
   supported: { 'dynamic-import': false },
-  alias: aliases[dynamodb],
+  alias: { ...aliases[dynamodb], 'node:stream/web': webStreamsStandIn },
+  // Looking for it loads Web Crypto, of which no part makes use: all have node:crypto.
+  define: { crypto: 'undefined' },
   // Its paths are for types.
   tsconfigRaw: {},
 });
