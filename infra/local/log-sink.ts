@@ -1,8 +1,13 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Takes what a function or the gateway logs. */
 export type LogSink = (text: string | Uint8Array) => void;
+
+/** How long a line may wait for others: a write for each would take a good part of the time of a request. */
+const WRITE_DELAY_MS = 50;
+/** What may wait before it is written at once, in bytes. */
+const MOST_WAITING = 256 * 1024;
 
 /**
  * The log groups of the host, a file each. Never a standard stream: whoever started the host may not read it, and a
@@ -10,30 +15,71 @@ export type LogSink = (text: string | Uint8Array) => void;
  */
 export class LogGroups {
   readonly #folder: string;
-  readonly #files = new Map<string, WriteStream>();
+  readonly #files = new Map<string, LogFile>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The sink of a log group. */
+  /** The sink of a log group. What comes after the logs are closed, such as of an answer that was cut off, is dropped. */
   sink(name: string): LogSink {
-    const file = this.#files.get(name) ?? this.#open(name);
-    // What ends after the logs are closed, such as an answer that was cut off, has no line.
-    return (text) => void (file.writableEnded || file.write(text));
-  }
-
-  #open(name: string): WriteStream {
-    const file = createWriteStream(join(this.#folder, `${name}.log`), { flags: 'a' });
-    // A full disk must not stop the service; whoever looks for the log finds out why it ends.
-    file.once('error', (error) => process.stderr.write(`The log ${name} ends here: ${error.message}\n`));
+    const file = this.#files.get(name) ?? new LogFile(name, join(this.#folder, `${name}.log`));
     this.#files.set(name, file);
-    return file;
+    return (text) => file.add(text);
   }
 
-  async close(): Promise<void> {
-    await Promise.all(
-      [...this.#files.values()].map((file) => new Promise<void>((resolve) => void file.end(() => resolve()))),
-    );
+  close(): void {
+    for (const file of this.#files.values()) file.close();
+  }
+}
+
+/** A file to whose end lines are written, many at once. */
+class LogFile {
+  readonly #name: string;
+  readonly #path: string;
+  #descriptor: number | undefined;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(name: string, path: string) {
+    this.#name = name;
+    this.#path = path;
+    // Whoever follows a log finds its file from the start.
+    this.#write();
+  }
+
+  add(text: string | Uint8Array): void {
+    if (this.#isClosed) return;
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#waitingBytes > MOST_WAITING) this.#write();
+    else this.#timer ??= setTimeout(() => this.#write(), WRITE_DELAY_MS);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#write();
+    this.#isClosed = true;
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const bytes = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    try {
+      this.#descriptor ??= openSync(this.#path, 'a');
+      for (let written = 0; written < bytes.length;) written += writeSync(this.#descriptor, bytes, written);
+    } catch (error) {
+      // A full disk must not stop the service; whoever looks for the log finds out why it ends.
+      this.#isClosed = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`The log ${this.#name} ends here: ${reason}\n`);
+    }
   }
 }

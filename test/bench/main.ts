@@ -7,6 +7,7 @@ import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLimiter } from './limiter.ts';
+import { benchHostListing } from './host-listing.ts';
 import { benchListing } from './listing.ts';
 import { benchLocalHost, benchSynthesis } from './local-host.ts';
 import { benchParsers } from './parsers.ts';
@@ -21,6 +22,7 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start, memory and speed of the local host', run: benchLocalHost },
+  'host-list': { about: 'time of the list of 100,000 pets through the local host', run: benchHostListing },
   parsers: { about: 'time of each parser at the text that costs it most', run: benchParsers },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
   synthesis: { about: 'time of cdk synth', run: benchSynthesis },

@@ -152,4 +152,16 @@ describe('npm start', () => {
       /^npm start: The data folder .* cannot be used: .+It is damaged: restore it from a copy or delete it, [^\n]+\n$/,
     );
   });
+
+  test('that is stopped in the middle of requests says nothing of them', async () => {
+    host = new HostProcess(['--json', '--port', '0', '--data', 'memory'], path.dirname(data));
+    const { baseUrl, keys } = await host.ready();
+    const api = ApiClient.withKey(baseUrl, keys.enterprise);
+    const requests = Array.from({ length: 200 }, () => api.list().catch(() => undefined));
+    await Promise.any(requests);
+    const { exitCode, stderr } = await host.stop('SIGINT');
+    await Promise.all(requests);
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  });
 });

@@ -36,7 +36,7 @@ export interface LocalApi extends LoadedRestApi {
     readonly body: Buffer;
   }>;
   /** The lines of the access log so far; the API takes no more requests afterwards. */
-  accessLog(): Promise<unknown[]>;
+  accessLog(): unknown[];
 }
 
 /** The service's template on the local gateway, with functions that a test writes. Call it where hooks may stand. */
@@ -47,7 +47,9 @@ export class LocalApis {
   readonly #logGroups: LogGroups[] = [];
 
   constructor() {
-    afterAll(() => Promise.all(this.#logGroups.map((logGroups) => logGroups.close())));
+    afterAll(() => {
+      for (const logGroups of this.#logGroups) logGroups.close();
+    });
     this.#deploy = testFunctions();
     this.#folder = temporaryFolder();
     this.#template = new ServiceTemplate();
@@ -80,8 +82,8 @@ export class LocalApis {
         body: Buffer.isBuffer(body) ? body : await buffer(body),
       };
     };
-    const accessLog = async (): Promise<unknown[]> => {
-      await logGroups.close();
+    const accessLog = (): unknown[] => {
+      logGroups.close();
       const [stage] = stack.resources('AWS::ApiGateway::Stage');
       const name = stage?.properties.AccessLogSetting?.DestinationArn.split(':').at(-1) ?? '';
       const lines = readFileSync(path.join(logFolder, `${name}.log`), 'utf8')

@@ -3,12 +3,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { afterAll } from '@jest/globals';
+import type { EnvironmentPool } from '../../infra/local/lambda/environment-pool.ts';
 import { LambdaFunction, type LambdaFunctionSettings } from '../../infra/local/lambda/lambda-function.ts';
 import type { LogSink } from '../../infra/local/log-sink.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface TestFunctionSettings extends Partial<LambdaFunctionSettings> {
   readonly log?: LogSink;
+  readonly pool?: EnvironmentPool;
 }
 
 /** Makes a Lambda function of CommonJS source text. */
@@ -20,7 +22,7 @@ export function testFunctions(): Deploy {
   afterAll(() => Promise.all(deployed.map((lambda) => lambda.close())));
   const folder = temporaryFolder();
 
-  return (source, { log = () => undefined, ...settings } = {}) => {
+  return (source, { log = () => undefined, pool, ...settings } = {}) => {
     const functionName = `function-${deployed.length}`;
     const codeFolder = path.join(folder, functionName);
     mkdirSync(codeFolder);
@@ -39,6 +41,7 @@ export function testFunctions(): Deploy {
         ...settings,
       },
       log,
+      pool,
     );
     deployed.push(lambda);
     return lambda;

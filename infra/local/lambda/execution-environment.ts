@@ -18,7 +18,7 @@ const INIT_TIMEOUT_MS = 10_000;
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
-const runtime = new URL('runtime.worker.ts', import.meta.url);
+const runtimeSource = new URL('runtime.worker.ts', import.meta.url);
 
 /** Takes a part of a streamed response. The function goes on at once, or when the promise says that it was taken. */
 export type ChunkTaker = (chunk: Uint8Array) => Promise<void> | undefined;
@@ -35,11 +35,12 @@ export class ExecutionEnvironment {
   readonly #worker: Worker;
   #underWay: UnderWay | undefined;
   #dead: Error | undefined;
+  readonly #onEnd: (() => void)[] = [];
   #mostHeapBytes = 0;
 
   /** Starts the thread; {@link load} waits for the function. */
   constructor(settings: EnvironmentSettings, variables: Readonly<Record<string, string>>, log: LogSink) {
-    this.#worker = new Worker(runtime, {
+    this.#worker = new Worker(settings.runtime ?? runtimeSource, {
       workerData: settings,
       env: { ...variables },
       execArgv: [],
@@ -68,6 +69,11 @@ export class ExecutionEnvironment {
       await this.stop();
       throw error;
     }
+  }
+
+  /** Calls back as soon as no event can be given to it any more. */
+  onEnd(listener: () => void): void {
+    this.#onEnd.push(listener);
   }
 
   get isAlive(): boolean {
@@ -99,6 +105,7 @@ export class ExecutionEnvironment {
 
   async stop(): Promise<void> {
     if (!this.isAlive) return;
+    this.#die('Runtime exited: it was stopped');
     const exit = once(this.#worker, 'exit');
     await this.#worker.terminate();
     await exit.catch(() => undefined);
@@ -135,7 +142,9 @@ export class ExecutionEnvironment {
   }
 
   #die(errorMessage: string, errorType = 'Runtime.ExitError'): void {
-    this.#dead ??= new FunctionError({ errorType, errorMessage });
+    if (this.#dead) return;
+    this.#dead = new FunctionError({ errorType, errorMessage });
     this.#underWay?.reject(this.#dead);
+    for (const listener of this.#onEnd) listener();
   }
 }

@@ -2,6 +2,8 @@
 export interface EnvironmentSettings {
   /** Folder with the bundle. */
   readonly codeFolder: string;
+  /** File of the runtime as JavaScript, which is loaded with less memory than its source; undefined where there is none. */
+  readonly runtime?: string | undefined;
   /** `file.export` of the handler. */
   readonly handler: string;
   readonly functionName: string;

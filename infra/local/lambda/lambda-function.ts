@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import { Readable } from 'node:stream';
 import type { LogSink } from '../log-sink.ts';
 import { account, localCredentials } from '../../local-endpoint.ts';
+import { EnvironmentPool } from './environment-pool.ts';
 import { type ChunkTaker, ExecutionEnvironment } from './execution-environment.ts';
 import {
   type EnvironmentSettings,
@@ -12,7 +13,7 @@ import {
   MAX_STREAMED_BYTES,
 } from './invocation.ts';
 import { reportLine } from './report-line.ts';
-import { MAX_RUNNING, type Turn, Turns } from './turns.ts';
+import { type Turn, Turns } from './turns.ts';
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
@@ -22,21 +23,22 @@ export interface LambdaFunctionSettings extends EnvironmentSettings {
 /** How long a reader may take for a part of a response before the function runs for others meanwhile. */
 const STALLED_MS = 100;
 
-/** Environments that stay for later events; those beyond, which slow readers have made necessary, are ended. */
-const MAX_IDLE = MAX_RUNNING;
-
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
 export class LambdaFunction {
   readonly #settings: LambdaFunctionSettings;
   readonly #log: LogSink;
   readonly #idle: ExecutionEnvironment[] = [];
   readonly #all = new Set<ExecutionEnvironment>();
-  readonly #turns = new Turns();
+  readonly #pool: EnvironmentPool;
+  readonly #turns: Turns;
   #closed = false;
 
-  constructor(settings: LambdaFunctionSettings, log: LogSink) {
+  /** @param pool of all functions that run beside each other */
+  constructor(settings: LambdaFunctionSettings, log: LogSink, pool = new EnvironmentPool()) {
     this.#settings = settings;
     this.#log = log;
+    this.#pool = pool;
+    this.#turns = new Turns(() => this.#all.size + pool.room);
   }
 
   /**
@@ -118,7 +120,7 @@ export class LambdaFunction {
       if (error instanceof FunctionError) ({ errorType } = error.failure);
       throw error;
     } finally {
-      if (environment?.isAlive && this.#idle.push(environment) > MAX_IDLE) void this.#idle.shift()?.stop();
+      if (environment?.isAlive) this.#rest(environment);
       const durationMs = performance.now() - startedAt;
       const usedMegabytes = environment?.usedMegabytes ?? 0;
       const report = { requestId, endedAt: Date.now(), durationMs, initMs, memoryMegabytes, usedMegabytes, errorType };
@@ -147,16 +149,30 @@ export class LambdaFunction {
     await Promise.all([...this.#all].map((environment) => environment.stop()));
   }
 
+  /** The one that was used last, so that those which are not needed come to their end. */
   #idleEnvironment(): ExecutionEnvironment | undefined {
     const idle = this.#idle.pop();
-    return idle && !idle.isAlive ? this.#idleEnvironment() : idle;
+    if (idle) this.#pool.wake(idle);
+    return idle;
+  }
+
+  /** Keeps an environment for later events, unless there are too many. */
+  #rest(environment: ExecutionEnvironment): void {
+    if (this.#pool.isOver && this.#all.size > 1) return void environment.stop();
+    this.#idle.push(environment);
+    this.#pool.rest(environment);
   }
 
   async #newEnvironment(): Promise<ExecutionEnvironment> {
     if (this.#closed) throw new FunctionError({ errorType: 'Closed', errorMessage: 'The host is stopping' });
     const environment = new ExecutionEnvironment(this.#settings, this.#variables(), this.#log);
-    for (const other of this.#all) if (!other.isAlive) this.#all.delete(other);
     this.#all.add(environment);
+    environment.onEnd(() => {
+      this.#all.delete(environment);
+      const index = this.#idle.indexOf(environment);
+      if (index >= 0) this.#idle.splice(index, 1);
+    });
+    this.#pool.add(environment);
     await environment.load();
     return environment;
   }

@@ -2,6 +2,7 @@ import type { SynthesizedStack } from '../assembly.ts';
 import { HostError } from '../host-error.ts';
 import type { LogGroups } from '../log-sink.ts';
 import type { LocalStack } from '../template/stack.ts';
+import { EnvironmentPool } from './environment-pool.ts';
 import { LambdaFunction } from './lambda-function.ts';
 
 /**
@@ -12,10 +13,11 @@ import { LambdaFunction } from './lambda-function.ts';
  */
 export function loadFunctions(
   stack: LocalStack,
-  { assetFolders }: SynthesizedStack,
+  { assetFolders, runtime }: SynthesizedStack,
   endpoints: Readonly<Record<string, string>>,
   logGroups: LogGroups,
 ): Map<string, LambdaFunction> {
+  const pool = new EnvironmentPool();
   const aliases = stack.resources('AWS::Lambda::Alias');
   return new Map(
     stack.resources('AWS::Lambda::Function').flatMap(({ logicalId, ref, properties }) => {
@@ -23,6 +25,7 @@ export function loadFunctions(
       if (codeFolder === undefined) throw new HostError(`Resource ${logicalId}: its code was not bundled`);
       const settings = {
         codeFolder,
+        runtime,
         handler: properties.Handler,
         functionName: ref,
         functionArn: stack.attribute(logicalId, 'Arn'),
@@ -31,7 +34,7 @@ export function loadFunctions(
         logGroupName: properties.LoggingConfig.LogGroup,
         variables: { ...properties.Environment.Variables, ...endpoints },
       };
-      const lambda = new LambdaFunction(settings, logGroups.sink(settings.logGroupName));
+      const lambda = new LambdaFunction(settings, logGroups.sink(settings.logGroupName), pool);
       const ofThis = aliases.filter((alias) => alias.properties.FunctionName === ref);
       return [settings.functionArn, ...ofThis.map((alias) => alias.ref)].map((arn) => [arn, lambda] as const);
     }),

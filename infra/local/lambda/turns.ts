@@ -1,5 +1,5 @@
-/** How many invocations may run at once. On AWS there are a thousand; a laptop queues those beyond. */
-export const MAX_RUNNING = 3;
+/** How many invocations may run at once, if there are environments for them. A laptop queues those beyond. */
+const MAX_RUNNING = 3;
 
 /** How many of them may be of one client: another finds one free, or soon. */
 const MAX_RUNNING_OF_CLIENT = MAX_RUNNING - 1;
@@ -19,6 +19,12 @@ export class Turns {
   /** With the times since when, by the process's clock; the longest first. */
   readonly #waiting = new Map<Turn, number>();
   readonly #queue: { readonly turn: Turn; readonly start: () => void }[] = [];
+  readonly #environments: () => number;
+
+  /** @param environments how many there are for those which run or wait; one may always run */
+  constructor(environments: () => number) {
+    this.#environments = environments;
+  }
 
   /** Waits until a turn may run, in the order of arrival as far as the client has not too many. */
   async run(turn: Turn): Promise<void> {
@@ -54,7 +60,9 @@ export class Turns {
   }
 
   #startNext(): void {
-    if (this.#running.size >= MAX_RUNNING) return;
+    const underWay = this.#running.size + this.#waiting.size;
+    const mayRun = this.#running.size === 0 || underWay < this.#environments();
+    if (this.#running.size >= MAX_RUNNING || !mayRun) return;
     const index = this.#queue.findIndex(({ turn }) => this.#mayRun(turn));
     const [next] = index < 0 ? [] : this.#queue.splice(index, 1);
     if (!next) return;

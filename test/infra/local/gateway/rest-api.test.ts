@@ -107,7 +107,7 @@ test('The access log has a line of JSON for an answered request, and for an erro
   await answer(api);
   await answer(api, { bodyTooLarge: true });
 
-  expect(await api.accessLog()).toEqual([
+  expect(api.accessLog()).toEqual([
     {
       ...entry,
       resource: '/inventory',

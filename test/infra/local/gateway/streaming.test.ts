@@ -25,7 +25,7 @@ test('A streamed answer has its status and headers from the metadata, its reques
     },
     body: Buffer.from('[1,"ä"]'),
   });
-  expect(await api.accessLog()).toMatchObject([{ resource: '/inventory', status: '200', bytes: '8' }]);
+  expect(api.accessLog()).toMatchObject([{ resource: '/inventory', status: '200', bytes: '8' }]);
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { EnvironmentPool } from '../../../../infra/local/lambda/environment-pool.ts';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { reportLine } from '../../../../infra/local/lambda/report-line.ts';
@@ -84,6 +85,31 @@ describe('a function', () => {
     await lambda.close();
 
     expect(await underWay).toEqual(failure('Runtime.ExitError', expect.any(String)));
+  });
+});
+
+describe('execution environments', () => {
+  test('end when they have had nothing to do for a while; the next event gets a new one', async () => {
+    const lambda = deploy('let calls = 0; exports.handler = async () => ++calls;', { pool: new EnvironmentPool(200) });
+    const calls = [await invoke(lambda), await invoke(lambda)];
+    await sleep(600);
+
+    expect([...calls, await invoke(lambda)]).toEqual([1, 2, 1]);
+  });
+
+  test('of several functions that are busy are six together', async () => {
+    const source = `exports.handler = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return require('node:worker_threads').threadId; };`;
+    const pool = new EnvironmentPool();
+    const functions = Array.from({ length: 4 }, () => deploy(source, { pool }));
+    const useAll = () =>
+      Promise.all(functions.map((lambda) => Promise.all(Array.from({ length: 6 }, () => invoke(lambda)))));
+    // What starts at the same moment may be more; it ends with its event.
+    await useAll();
+    const again = await useAll();
+
+    expect(new Set(again.flat()).size).toBe(6);
   });
 });
 

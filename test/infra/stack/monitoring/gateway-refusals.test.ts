@@ -16,7 +16,7 @@ const lineSchema = v.array(v.record(v.string(), v.string()));
 
 /** Whether CloudWatch Logs would count the last line of an access log: the pattern with its comparisons worked out. */
 async function isCounted(api: LocalApi): Promise<unknown> {
-  const line = v.parse(lineSchema, await api.accessLog()).at(-1) ?? {};
+  const line = v.parse(lineSchema, api.accessLog()).at(-1) ?? {};
   const [, expression = ''] = /^\{(.*)\}$/.exec(filter?.properties.FilterPattern ?? '') ?? [];
   return runInNewContext(
     expression.replaceAll(/\$\.(\w+) = "(\w+)"/g, (_, field: string, value: string) => String(line[field] === value)),

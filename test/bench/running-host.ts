@@ -1,0 +1,166 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { UpdateUsagePlanCommand } from '@aws-sdk/client-api-gateway';
+import autocannon from 'autocannon';
+import * as v from 'valibot';
+import { cataloguePlanId } from '../../infra/admin/keys/create-key.ts';
+import { moveKey } from '../../infra/admin/keys/move-key.ts';
+import { findTarget } from '../../infra/admin/target.ts';
+import { demoKey } from '../../infra/demo-keys.ts';
+import { progress } from './figure.ts';
+
+export const CONNECTIONS = 50;
+/** Where the machine is too slow for all requests in this time, the figure says how many there were. */
+const LONGEST_MS = 90_000;
+/** Between two looks at the memory. */
+const SAMPLE_MS = 250;
+
+const DEMO_KEY_ID = 'demo-enterprise';
+/** Requests a minute and a day. */
+const MANY = 1_000_000_000;
+
+const packageSchema = v.object({ scripts: v.object({ start: v.string() }) });
+const readySchema = v.object({ baseUrl: v.string() });
+
+/** A request, and the status of its answer: any other ends the bench. */
+export interface LoadRequest {
+  readonly method: 'GET' | 'PATCH' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+  readonly status: number;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  /** Seconds. */
+  readonly duration: number;
+}
+
+interface Load {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly kinds: readonly LoadRequest[];
+  readonly amount: number;
+  readonly longestMs?: number;
+}
+
+/** The local host in a process of its own, with its data in memory. */
+export class RunningHost {
+  readonly baseUrl: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, baseUrl: string) {
+    this.#child = child;
+    this.baseUrl = baseUrl;
+  }
+
+  /** Starts it by npm, which then is the process that is looked at. */
+  static startWithNpm(): Promise<RunningHost> {
+    return RunningHost.#start('npm', ['start', '--silent', '--'], process.env);
+  }
+
+  /** Starts it as `npm start` does, with more options, but without npm in between: the process is the host's own, and its memory too. */
+  static start(options: readonly string[] = []): Promise<RunningHost> {
+    const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
+    const [variables, args] = scripts.start.split('exec node ');
+    if (variables === undefined || args === undefined) throw new Error('npm start does not begin with exec node');
+    const environment = variables.trim().split(' ').filter(Boolean);
+    const env = Object.fromEntries(environment.map((each): [string, string] => splitAtFirst(each, '=')));
+    return RunningHost.#start(process.execPath, [...args.split(' '), ...options], { ...process.env, ...env });
+  }
+
+  /** @throws Error with what the host has said where it ends before it is ready */
+  static async #start(command: string, leading: readonly string[], env: NodeJS.ProcessEnv): Promise<RunningHost> {
+    const child = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory'], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const errors = text(child.stderr);
+    const [line]: string[] = await Promise.race([
+      once(child.stdout.setEncoding('utf8'), 'data'),
+      once(child.stdout, 'end'),
+    ]);
+    if (line === undefined) throw new Error(`The host has ended before it was ready: ${await errors}`);
+    return new RunningHost(child, v.parse(readySchema, JSON.parse(line)).baseUrl);
+  }
+
+  async stop(): Promise<void> {
+    const exit = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await exit;
+  }
+
+  residentMegabytes(): number {
+    return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(this.#child.pid)])) / 1_000;
+  }
+
+  /** Lifts the limits of the Enterprise demo key, and the throttle of its usage plan, which is that of the stage. */
+  async liftLimits(): Promise<void> {
+    const quiet = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
+    const target = await findTarget({ url: this.baseUrl }, quiet);
+    const patchOperations = [{ op: 'remove' as const, path: '/throttle' }];
+    const usagePlanId = await cataloguePlanId(target, 'enterprise');
+    await target.gateway.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations }));
+    // With its tags in API Gateway: a sync would undo what is in the keys table alone.
+    await moveKey(target, DEMO_KEY_ID, 'enterprise', { perMinute: MANY, perDay: MANY });
+    target.gateway.destroy();
+    target.documents.destroy();
+  }
+
+  /** Sends requests with the Enterprise demo key. */
+  async load(
+    kinds: readonly LoadRequest[],
+    amount: number,
+    longestMs = LONGEST_MS,
+  ): Promise<LoadResult & { readonly peakMegabytes: number }> {
+    const { origin: url, pathname } = new URL(this.baseUrl);
+    const headers = { authorization: `Bearer ${demoKey('enterprise')}`, 'content-type': 'application/json' };
+    const belowStage = kinds.map((kind) => ({ ...kind, path: `${pathname}${kind.path}` }));
+    let peakMegabytes = 0;
+    const sampling = setInterval(() => (peakMegabytes = Math.max(peakMegabytes, this.residentMegabytes())), SAMPLE_MS);
+    try {
+      return { ...(await send({ url, headers, kinds: belowStage, amount, longestMs })), peakMegabytes };
+    } finally {
+      clearInterval(sampling);
+    }
+  }
+}
+
+/** Sends requests over many connections, on each one kind after the other. */
+export async function send({ url, headers, kinds, amount, longestMs = LONGEST_MS }: Load): Promise<LoadResult> {
+  const { promise, resolve } = Promise.withResolvers<autocannon.Result>();
+  const requests = kinds.map(({ method, path, body }) => ({ method, path, ...(body !== undefined && { body }) }));
+  let answers = 0;
+  const settings = { url, headers, requests, connections: CONNECTIONS, amount };
+  const running = autocannon(settings, (_, outcome) => resolve(outcome)).on('response', () => {
+    answers += 1;
+    if (answers % 10_000 === 0) progress(`${answers} of ${amount} requests`);
+  });
+  const timer = setTimeout(() => running.stop(), longestMs);
+  const { errors, duration, statusCodeStats = {} } = await promise;
+  clearTimeout(timer);
+  const expected = new Set(kinds.map(({ status }) => String(status)));
+  const others = Object.keys(statusCodeStats).filter((status) => !expected.has(status));
+  if (errors > 0) throw new Error(`${errors} requests were not answered`);
+  if (others.length > 0) throw new Error(`Requests were answered with ${others.join(', ')}`);
+  return { requests: answers, duration };
+}
+
+function splitAtFirst(whole: string, separator: string): [string, string] {
+  const at = whole.indexOf(separator);
+  return [whole.slice(0, at), whole.slice(at + 1)];
+}
+
+export const update: LoadRequest = { method: 'PATCH', path: '/inventory/701', body: '{"quantity":5}', status: 200 };
+export const list: LoadRequest = { method: 'GET', path: '/inventory', status: 200 };
+
+/** One of each operation, and a path that is none. */
+export const allOperations: readonly LoadRequest[] = [
+  list,
+  update,
+  { method: 'GET', path: '/pets/701', status: 200 },
+  { method: 'GET', path: '/store/orders', status: 200 },
+  { method: 'GET', path: '/no-such-path', status: 404 },
+];
