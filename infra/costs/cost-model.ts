@@ -114,15 +114,18 @@ export interface FixedParts {
   readonly kmsKeys: number;
 }
 
-/** The sync of keys, day and night: milliseconds with a few keys at 4 calls a second, and bytes of log, START to REPORT. */
-const SYNC = { everyMinutes: 5, billedMs: 2_000, memoryMegabytes: 512, logBytes: 1_000 };
+/** The sync of keys, day and night: milliseconds with a few keys at 4 calls a second, and bytes of log. */
+const SYNC = { everyMinutes: 5, billedMs: 2_000, memoryMegabytes: 512, logBytes: 600 };
+/** Lambda asks an empty queue over five connections, each for 20 seconds at a time (Lambda developer guide, "Using Lambda with Amazon SQS"). */
+const POLLS_A_MINUTE = 15;
 
-/** USD a month of a stage that nobody calls, with a few keys. What SQS is asked for events is within its lasting free million. */
+/** USD a month of a stage that nobody calls, with a few keys. */
 export function atRestMonthly(parts: FixedParts): number {
   const syncs = (DAYS_A_MONTH * 1_440) / SYNC.everyMinutes;
   const usage = { writeUnits: 0, readUnits: 1, invocations: 1, answerBytes: 0, ...SYNC };
   const { lambda, dynamodb, logs, tracing } = costPerMillion(usage, { ...SYNC, tracedShare: 1, firewall: false });
-  return fixedMonthly({ ...parts, metrics: 0 }) + ((lambda + dynamodb + logs + tracing) * syncs) / MILLION;
+  const polls = DAYS_A_MONTH * 1_440 * POLLS_A_MINUTE * prices.sqs.perMillionRequests;
+  return fixedMonthly({ ...parts, metrics: 0 }) + ((lambda + dynamodb + logs + tracing) * syncs + polls) / MILLION;
 }
 
 /** What they cost in a month, in USD. */

@@ -34,6 +34,8 @@ export const prices = {
   },
   /** https://aws.amazon.com/xray/pricing/ */
   xray: { perMillionTracesRecorded: 5 },
+  /** https://aws.amazon.com/sqs/pricing/: standard queues; the first million a month, which stays free, is not taken off */
+  sqs: { perMillionRequests: 0.4 },
   /** https://aws.amazon.com/waf/pricing/: a managed rule group counts as one rule */
   waf: { perWebAclMonthly: 5, perRuleMonthly: 1, perMillionRequests: 0.6 },
   /** https://aws.amazon.com/kms/pricing/: a customer-managed key; keys that AWS owns or manages cost nothing to keep */
@@ -43,7 +45,7 @@ export const prices = {
 } as const;
 
 /** Share of the requests that X-Ray records (see inventory-api.ts). */
-export const TRACED_SHARE = 0.05;
+export const TRACED_SHARE = 0.01;
 
 /** Memory of every function: with less, a cold start takes longer, and a list waits for its processor. */
 export const FUNCTION_MEMORY_MEGABYTES = 1_024;

@@ -2,11 +2,14 @@ import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type Alias,
+  ApplicationLogLevel,
   Architecture,
   Code,
   Function as LambdaFunction,
   type IFunction,
+  LoggingFormat,
   Runtime,
+  SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
@@ -61,6 +64,10 @@ export class ServiceFunction extends LambdaFunction {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       logGroup: logs,
+      // Lambda leaves lines that are JSON as they are, metrics in them too, and writes its own only about what failed.
+      loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: SystemLogLevel.WARN,
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
       role,
       tracing: Tracing.ACTIVE,
       // Older versions stay, for a release to go back to. The version of a release that was taken back goes: Lambda

@@ -12,7 +12,7 @@ import { allOperations, CONNECTIONS, list, RunningHost, send, update } from './r
 const UPDATES = 20_000;
 const MIXED_REQUESTS = 20_000;
 /** Until what the load needed has come to its end. */
-const REST_MS = 10_000;
+const REST_MS = 35_000;
 
 const FIRST_LISTS = 2_000;
 const LISTS = 20_000;

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,9 +8,11 @@ import * as v from 'valibot';
 import type { RequestUsage } from '../../infra/costs/cost-model.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from '../support/listening.ts';
+import { assemblyForFaults } from '../support/function-faults.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { parseReportLine } from '../support/parsed-report-line.ts';
 import { roomyMinute } from '../support/roomy-minute.ts';
+import { type EditableTemplate, ServiceTemplate, writeAssembly } from '../support/service-template.ts';
 import { median } from './figure.ts';
 
 const WARM_UP = 10;
@@ -19,11 +22,6 @@ const SECONDS = 8;
 const LONGEST_WAIT_MS = 10_000;
 const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 const READS = new Set(['GetItem', 'Query']);
-
-/** Lambda writes these as well; the local host does not. */
-const START_AND_END = `START RequestId: 00000000-0000-0000-0000-000000000000 Version: 10
-END RequestId: 00000000-0000-0000-0000-000000000000
-`;
 
 /** Capacity units that one call has consumed of a table, by the engine's own account. */
 interface Consumed {
@@ -69,12 +67,16 @@ export class MeasuredHost {
     const consumed: Consumed[] = [];
     const meter = createServer((request, response) => void forward(engine.endpoint, request, response, consumed));
     const dynamodb = new URL(`http://127.0.0.1:${await listen(meter)}`);
-    const host = await LocalHost.start({ dynamodb, sampleData: false });
+    const folder = mkdtempSync(join(tmpdir(), 'measured-host-'));
+    const assembly = assemblyForFaults(folder);
+    writeAssembly(assembly, 'staging', new ServiceTemplate().with(reportAll));
+    const host = await LocalHost.start({ dynamodb, sampleData: false, assembly });
     return new MeasuredHost(host, consumed, async () => {
       await host.close();
       meter.closeAllConnections();
       await close(meter);
       await engine.close();
+      rmSync(folder, { recursive: true });
     });
   }
 
@@ -95,7 +97,6 @@ export class MeasuredHost {
     // Of each function the median: the bench is not alone on its machine.
     const durations = lines.map((ofFile) => ofFile.flatMap((line) => parseReportLine(line)?.durationMs ?? []));
     const billed = durations.filter((ofFile) => ofFile.length > 0).map((ofFile) => median(ofFile.map(Math.ceil)));
-    const startAndEnd = durations.flat().length * START_AND_END.length;
     return {
       writeUnits: units(({ action }) => WRITES.has(action)),
       readUnits: units(({ action }) => READS.has(action)),
@@ -103,7 +104,7 @@ export class MeasuredHost {
         units((one) => one.table === table && (what === 'read' ? READS : WRITES).has(one.action)),
       invocations: durations.flat().length / REQUESTS,
       billedMs: sum(billed),
-      logBytes: (sum(lines.flat().map(billedBytes)) + startAndEnd) / REQUESTS,
+      logBytes: sum(lines.flat().map(billedBytes)) / REQUESTS,
       answerBytes: answerBytes / REQUESTS,
     };
   }
@@ -145,6 +146,15 @@ export class MeasuredHost {
   }
 }
 
+/** Lets Lambda report every invocation, for the time that it takes. */
+function reportAll({ Resources }: EditableTemplate): void {
+  for (const { Type, Properties } of Object.values(Resources)) {
+    if (Type !== 'AWS::Lambda::Function') continue;
+    const config = v.parse(v.looseObject({ LogGroup: v.unknown() }), Properties['LoggingConfig']);
+    Properties['LoggingConfig'] = { ...config, SystemLogLevel: 'INFO' };
+  }
+}
+
 const callSchema = v.looseObject({ TableName: v.optional(v.string()) });
 const capacitySchema = v.object({ TableName: v.string(), CapacityUnits: v.number() });
 const answerSchema = v.object({
@@ -177,11 +187,8 @@ async function forward(
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
 }
 
-/** CloudWatch Logs keeps the time of a line beside it; the file has that of a report in front. */
-function billedBytes(line: string): number {
-  const text = parseReportLine(line) ? line.slice(line.indexOf('\t') + 1) : line;
-  return Buffer.byteLength(text) + 1;
-}
+/** The reports are for the bench: as it is deployed, Lambda writes none of what succeeds. */
+const billedBytes = (line: string): number => (parseReportLine(line) ? 0 : Buffer.byteLength(line) + 1);
 
 function headerBytes({ headers, status, statusText }: Response): number {
   const lines = [`HTTP/1.1 ${status} ${statusText}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), ''];

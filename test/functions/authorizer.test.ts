@@ -19,7 +19,7 @@ const STAGE = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1';
 
 let authorize: (event: APIGatewayRequestAuthorizerEvent) => Promise<APIGatewayAuthorizerResult>;
 let keys: KeysTable;
-let log: jest.SpiedFunction<typeof console.error>;
+let log: jest.SpiedFunction<typeof process.stderr.write>;
 
 beforeAll(async () => {
   keys = await KeysTable.create(database.client);
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
 });
 
 afterEach(() => {

@@ -1,24 +1,17 @@
-import { type InvocationReport, TIMED_OUT } from '../../infra/local/lambda/report-line.ts';
+import * as v from 'valibot';
 
-/** Reads a line of the local host's log. @returns undefined for any other line */
-export function parseReportLine(line: string): InvocationReport | undefined {
-  const [time = '', first = '', ...rest] = line.trimEnd().split('\t');
-  if (!first.startsWith('REPORT RequestId: ')) return undefined;
-  const fields = new Map(rest.map((field) => splitField(field)));
-  const number = (name: string): number => Number.parseFloat(fields.get(name) ?? '');
-  const status = fields.get('Status');
-  return {
-    requestId: first.slice('REPORT RequestId: '.length),
-    endedAt: Date.parse(time),
-    durationMs: number('Duration'),
-    initMs: fields.has('Init Duration') ? number('Init Duration') : undefined,
-    memoryMegabytes: number('Memory Size'),
-    usedMegabytes: number('Max Memory Used'),
-    errorType: status === 'timeout' ? TIMED_OUT : fields.get('Error Type'),
-  };
-}
+const reportSchema = v.object({
+  type: v.literal('platform.report'),
+  record: v.object({
+    metrics: v.object({ durationMs: v.number(), initDurationMs: v.optional(v.number()) }),
+    status: v.string(),
+    errorType: v.optional(v.string()),
+  }),
+});
 
-function splitField(field: string): [name: string, value: string] {
-  const colon = field.indexOf(': ');
-  return [field.slice(0, colon), field.slice(colon + 2)];
+/** What a line of the local host's log says of an invocation; undefined for any other line. */
+export function parseReportLine(line: string) {
+  if (!line.includes('"platform.report"')) return undefined;
+  const { record } = v.parse(reportSchema, JSON.parse(line));
+  return { ...record.metrics, status: record.status, errorType: record.errorType };
 }

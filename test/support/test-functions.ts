@@ -36,6 +36,7 @@ export function testFunctions(): Deploy {
         functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
         memoryMegabytes: 128,
         timeoutSeconds: 20,
+        systemLogLevel: 'INFO',
         logGroupName: `${functionName}-logs`,
         variables: {},
         ...settings,

@@ -2,7 +2,8 @@ import type { ExecutionEnvironment } from './execution-environment.ts';
 
 /** Environments of all functions together, some 25 MB each. Those beyond a function's first are started up to here. */
 const MAX_ENVIRONMENTS = 6;
-const IDLE_MS = 5_000;
+/** Long enough for requests that are sent by hand: to start one takes a tenth of a second. */
+const IDLE_MS = 30_000;
 
 /**
  * The execution environments of a host's functions. On AWS there are a thousand; a laptop has memory for a few. Each

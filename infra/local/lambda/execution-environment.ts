@@ -16,8 +16,6 @@ const YOUNG_GENERATION_MEGABYTES = 4;
 /** The time that Lambda gives a function to load. */
 const INIT_TIMEOUT_MS = 10_000;
 
-const BYTES_PER_MEGABYTE = 1024 * 1024;
-
 const runtimeSource = new URL('runtime.worker.ts', import.meta.url);
 
 /** Takes a part of a streamed response. The function goes on at once, or when the promise says that it was taken. */
@@ -36,7 +34,6 @@ export class ExecutionEnvironment {
   #underWay: UnderWay | undefined;
   #dead: Error | undefined;
   readonly #onEnd: (() => void)[] = [];
-  #mostHeapBytes = 0;
 
   /** Starts the thread; {@link load} waits for the function. */
   constructor(settings: EnvironmentSettings, variables: Readonly<Record<string, string>>, log: LogSink) {
@@ -78,11 +75,6 @@ export class ExecutionEnvironment {
 
   get isAlive(): boolean {
     return this.#dead === undefined;
-  }
-
-  /** The most memory that its invocations left in use, in whole megabytes. */
-  get usedMegabytes(): number {
-    return Math.ceil(this.#mostHeapBytes / BYTES_PER_MEGABYTE);
   }
 
   /**
@@ -131,7 +123,6 @@ export class ExecutionEnvironment {
 
   #receive(message: EnvironmentMessage): void {
     if (message.kind === 'chunk') return void this.#take(message.chunk);
-    this.#mostHeapBytes = Math.max(this.#mostHeapBytes, message.heapBytes);
     if (message.kind === 'succeeded') this.#underWay?.resolve(message.payload);
     else this.#underWay?.reject(new FunctionError(message.failure));
   }

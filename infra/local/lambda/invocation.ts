@@ -33,13 +33,13 @@ export type HostMessage =
   /** The last chunk has been taken. */
   | { readonly kind: 'taken' };
 
-/** Messages of an execution environment. `heapBytes`: memory that the function holds. */
+/** Messages of an execution environment. */
 export type EnvironmentMessage =
   /** A part of a streamed response; the next comes once this has been taken. */
   | { readonly kind: 'chunk'; readonly chunk: Uint8Array }
   /** It has loaded, or run an event. `payload`: JSON text; empty after a streamed response. */
-  | { readonly kind: 'succeeded'; readonly payload: string; readonly heapBytes: number }
-  | { readonly kind: 'failed'; readonly failure: FunctionFailure; readonly heapBytes: number };
+  | { readonly kind: 'succeeded'; readonly payload: string }
+  | { readonly kind: 'failed'; readonly failure: FunctionFailure };
 
 /** The longest event or result that a synchronous invocation carries, as JSON text in bytes. */
 export const MAX_PAYLOAD_BYTES = 6_291_556;

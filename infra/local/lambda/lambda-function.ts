@@ -12,11 +12,12 @@ import {
   MAX_PAYLOAD_BYTES,
   MAX_STREAMED_BYTES,
 } from './invocation.ts';
-import { reportLine } from './report-line.ts';
+import { reportLine, type SystemLogLevel } from './report-line.ts';
 import { type Turn, Turns } from './turns.ts';
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
+  readonly systemLogLevel: SystemLogLevel;
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -103,7 +104,7 @@ export class LambdaFunction {
   /** Runs an event, and logs at its end what it took, as Lambda does. */
   async #run(event: string, take: ChunkTaker, turn: Turn): Promise<string> {
     const requestId = randomUUID();
-    const { memoryMegabytes, timeoutSeconds } = this.#settings;
+    const { memoryMegabytes, timeoutSeconds, systemLogLevel } = this.#settings;
     let startedAt = performance.now();
     let initMs: number | undefined;
     let environment = this.#idleEnvironment();
@@ -121,10 +122,10 @@ export class LambdaFunction {
       throw error;
     } finally {
       if (environment?.isAlive) this.#rest(environment);
+      const isLogged = !this.#closed && (errorType !== undefined || systemLogLevel === 'INFO');
       const durationMs = performance.now() - startedAt;
-      const usedMegabytes = environment?.usedMegabytes ?? 0;
-      const report = { requestId, endedAt: Date.now(), durationMs, initMs, memoryMegabytes, usedMegabytes, errorType };
-      if (!this.#closed) this.#log(reportLine(report));
+      const report = { requestId, endedAt: Date.now(), durationMs, initMs, memoryMegabytes, errorType };
+      if (isLogged) this.#log(reportLine(report));
     }
   }
 

@@ -31,6 +31,7 @@ export function loadFunctions(
         functionArn: stack.attribute(logicalId, 'Arn'),
         memoryMegabytes: properties.MemorySize,
         timeoutSeconds: properties.Timeout,
+        systemLogLevel: properties.LoggingConfig.SystemLogLevel,
         logGroupName: properties.LoggingConfig.LogGroup,
         variables: { ...properties.Environment.Variables, ...endpoints },
       };

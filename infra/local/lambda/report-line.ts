@@ -1,3 +1,6 @@
+/** From which level on Lambda writes lines of its own: of every invocation, or of one that has failed. */
+export type SystemLogLevel = 'INFO' | 'WARN';
+
 /** What Lambda reports of an invocation at its end. */
 export interface InvocationReport {
   readonly requestId: string;
@@ -7,7 +10,6 @@ export interface InvocationReport {
   /** What the function took to load; undefined where it was loaded already. */
   readonly initMs: number | undefined;
   readonly memoryMegabytes: number;
-  readonly usedMegabytes: number;
   /** Why it failed, as Lambda names it; undefined where it did not. */
   readonly errorType: string | undefined;
 }
@@ -15,24 +17,22 @@ export interface InvocationReport {
 /** How Lambda names a function that did not end in time. */
 export const TIMED_OUT = 'Sandbox.Timedout';
 
-/**
- * The line that Lambda writes at the end of an invocation (Lambda developer guide, "Runtime environment lifecycle"). The
- * time before it is kept beside the text by CloudWatch Logs; a file has only text.
- */
+/** The line that Lambda writes at the end of an invocation (Lambda Telemetry API, `platform.report`). */
 export function reportLine(report: InvocationReport): string {
-  const { requestId, endedAt, durationMs, initMs, memoryMegabytes, usedMegabytes, errorType } = report;
-  const fields = [
-    `REPORT RequestId: ${requestId}`,
-    `Duration: ${durationMs.toFixed(2)} ms`,
-    `Billed Duration: ${Math.ceil(durationMs + (initMs ?? 0))} ms`,
-    `Memory Size: ${memoryMegabytes} MB`,
-    `Max Memory Used: ${usedMegabytes} MB`,
-    initMs !== undefined && `Init Duration: ${initMs.toFixed(2)} ms`,
-    errorType !== undefined && statusOf(errorType),
-  ];
-  return `${new Date(endedAt).toISOString()}\t${fields.filter((field) => field !== false).join('\t')}\n`;
+  const { requestId, endedAt, durationMs, initMs, memoryMegabytes, errorType } = report;
+  const metrics = {
+    durationMs: round(durationMs),
+    billedDurationMs: Math.ceil(durationMs + (initMs ?? 0)),
+    memorySizeMB: memoryMegabytes,
+    ...(initMs !== undefined && { initDurationMs: round(initMs) }),
+  };
+  const record = { requestId, metrics, status: statusOf(errorType), ...(errorType !== undefined && { errorType }) };
+  return `${JSON.stringify({ time: new Date(endedAt).toISOString(), type: 'platform.report', record })}\n`;
 }
 
-function statusOf(errorType: string): string {
-  return errorType === TIMED_OUT ? 'Status: timeout' : `Status: error\tError Type: ${errorType}`;
+const round = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1_000;
+
+function statusOf(errorType: string | undefined): string {
+  if (errorType === undefined) return 'success';
+  return errorType === TIMED_OUT ? 'timeout' : 'error';
 }

@@ -6,9 +6,6 @@ const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming');
 /** Between the metadata of an HTTP response and its body (API Gateway developer guide, "format for response streaming"). */
 export const DELIMITER = Buffer.alloc(8);
 
-/** What a function may write before it has been taken: so that it reads its next page meanwhile. */
-const WRITTEN_AHEAD_BYTES = 128 * 1024;
-
 export type StreamingHandler = (event: unknown, stream: Writable, context: unknown) => Promise<unknown>;
 
 /** What a streaming handler writes its response to. */
@@ -19,7 +16,7 @@ export class ResponseStream extends Writable {
 
   /** @param send resolves once the chunk has been taken, so that no more is read than is wanted */
   constructor(send: (chunk: Uint8Array) => Promise<void>) {
-    super({ highWaterMark: WRITTEN_AHEAD_BYTES });
+    super();
     this.#send = send;
   }
 

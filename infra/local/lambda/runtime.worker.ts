@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
-import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
 import type {
@@ -75,17 +74,11 @@ function sendChunk(chunk: Uint8Array): Promise<void> {
 /** Does something and reports how it ended. @param work gives the payload */
 async function reportEnd(work: () => Promise<string>): Promise<void> {
   try {
-    report({ kind: 'succeeded', payload: await work(), heapBytes: heapBytes() });
+    report({ kind: 'succeeded', payload: await work() });
   } catch (error) {
     console.error(error);
-    report({ kind: 'failed', failure: failureOf(error), heapBytes: heapBytes() });
+    report({ kind: 'failed', failure: failureOf(error) });
   }
-}
-
-/** The memory of this thread; the rest of the process is the host's. */
-function heapBytes(): number {
-  const { total_heap_size: heap, external_memory: external } = getHeapStatistics();
-  return heap + external;
 }
 
 async function buffered(handler: Handler, invocation: Invocation): Promise<string> {

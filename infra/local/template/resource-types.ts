@@ -135,7 +135,13 @@ export const resourceTypes = {
     Architectures: noEffect,
     Description: noEffect,
     Environment: v.optional(v.strictObject({ Variables: texts }), { Variables: {} }),
-    LoggingConfig: v.strictObject({ LogGroup: text }),
+    LoggingConfig: v.strictObject({
+      LogGroup: text,
+      // Lines are written as they are, and none is below this level.
+      LogFormat: v.literal('JSON'),
+      ApplicationLogLevel: v.literal('INFO'),
+      SystemLogLevel: v.picklist(['INFO', 'WARN']),
+    }),
     MemorySize: v.number(),
     // It protects the other functions of an account, which a laptop does not have.
     ReservedConcurrentExecutions: noEffect,

@@ -14,6 +14,9 @@ export interface Query {
 /** The lines of requests, among all that a function writes. */
 const REQUESTS = 'filter message = "Request"';
 
+/** What Lambda itself writes about a call that failed, in JSON or, before a function has started, in words. */
+const FAILURES_OF_LAMBDA = '@message like /Task timed out|Runtime\\.ExitError|"status":\\s*"(error|failure|timeout)"/';
+
 /** The questions that somebody on call asks the logs. */
 export const queries = {
   slowest: {
@@ -30,8 +33,8 @@ export const queries = {
     name: 'Errors and their causes',
     logs: 'requests',
     lines: [
-      'fields @timestamp, requestId, message, error.name, error.reason, error.rootCause, @message, @log',
-      'filter level = "ERROR" or @message like /Task timed out|Runtime\\.ExitError|Status: (error|timeout)/',
+      'fields @timestamp, requestId, message, error.name, error.reason, error.rootCause, record.metrics.maxMemoryUsedMB, @message, @log',
+      `filter level = "ERROR" or ${FAILURES_OF_LAMBDA}`,
       'sort @timestamp desc',
       'limit 100',
     ],
@@ -81,9 +84,10 @@ export const queries = {
     name: 'Cold starts',
     logs: 'requests',
     lines: [
-      'filter @type = "REPORT"',
-      'stats count(*) as calls, count(@initDuration) as coldStarts, avg(@initDuration) as meanInit, max(@initDuration) as longestInit, max(@maxMemoryUsed) / 1000000 as mostMegabytes by @log',
+      `${REQUESTS} and coldStarts > 0`,
+      'stats sum(coldStarts) as coldStarts, avg(latency) as meanLatency, max(latency) as longestLatency by operation, bin(1h)',
       'sort coldStarts desc',
+      'limit 200',
     ],
   },
   syncChanges: {
@@ -102,7 +106,7 @@ export const queries = {
     logs: 'sync',
     lines: [
       'fields @timestamp, @message',
-      'filter @message like /ERROR|Task timed out|Status: (error|timeout)/',
+      `filter level = "ERROR" or ${FAILURES_OF_LAMBDA}`,
       'sort @timestamp desc',
       'limit 50',
     ],

@@ -18,10 +18,10 @@ import { recordRequestLines } from '../../support/request-lines.ts';
 acceptForeignErrors();
 const lines = recordRequestLines();
 
-let log: jest.SpiedFunction<typeof console.error>;
+let log: jest.SpiedFunction<typeof process.stderr.write>;
 
 beforeEach(() => {
-  log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
 });
 
 afterEach(() => {

@@ -17,10 +17,10 @@ const lines = recordRequestLines();
 const own = { 'X-API-Stability': 'beta', Link: '<https://example.com>; rel="sunset"' };
 const INTERNAL_ERROR = '{"code":"INTERNAL_ERROR","message":"The service failed to answer this request.","status":500}';
 
-let log: jest.SpiedFunction<typeof console.error>;
+let log: jest.SpiedFunction<typeof process.stderr.write>;
 
 beforeEach(() => {
-  log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
   takeColdStarts();
 });
 

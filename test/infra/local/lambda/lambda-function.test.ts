@@ -130,7 +130,7 @@ describe('a function that streams', () => {
     while (cutOff() < 4) await sleep(20);
     expect(await text(lambda.stream('{"isShort":true}', 'one'))).toBe('x');
     expect(cutOff()).toBe(4);
-    expect(log().match(/Error Type: Host.ReaderStalled/g)).toHaveLength(4);
+    expect(log().match(/"errorType":"Host.ReaderStalled"/g)).toHaveLength(4);
   });
 
   test('goes on where a reader comes back after a while', async () => {
@@ -180,7 +180,7 @@ describe('a function that fails', () => {
     const reports = log()
       .split('\n')
       .flatMap((line) => parseReportLine(line) ?? []);
-    expect(reports).toMatchObject([{ memoryMegabytes: 128, errorType }]);
+    expect(reports).toMatchObject([{ status: 'error', errorType }]);
   });
 
   test('to load is loaded anew for the next event', async () => {
@@ -243,26 +243,40 @@ describe('the log of a function', () => {
     await lambda.close();
 
     expect(log()).toMatch(/loaded\n[^]*failed\n/);
-    expect(log().match(/REPORT .*/g)).toEqual([
-      expect.stringContaining('\tInit Duration: '),
-      expect.not.stringContaining('\tInit Duration: '),
+    expect(log().match(/.*platform.report.*/g)).toEqual([
+      expect.stringContaining('"initDurationMs":'),
+      expect.not.stringContaining('"initDurationMs":'),
     ]);
+  });
+
+  test('has only what the function writes, and what failed, where Lambda is to warn only', async () => {
+    const { lambda, log } = deployLogging(deploy, breaking, { systemLogLevel: 'WARN' });
+    await lambda.invoke('{}');
+    expect(log()).toBe('');
+
+    await expect(lambda.invoke('{"what":"exits"}')).rejects.toThrow('Runtime.ExitError');
+    expect(log().match(/.*platform.report.*/g)).toEqual([expect.stringContaining('"status":"error"')]);
   });
 
   test('has a line that reads as that of Lambda', () => {
     const report = {
       requestId: '9268b414-8984-4f0b-9f04-13dadc62b51d',
       endedAt: Date.parse('2026-11-21T12:00:00.250Z'),
-      durationMs: 12.345,
+      durationMs: 12.345678,
       initMs: undefined,
       memoryMegabytes: 1_024,
-      usedMegabytes: 37,
       errorType: 'Sandbox.Timedout',
     };
 
-    expect(reportLine(report)).toBe(
-      '2026-11-21T12:00:00.250Z\tREPORT RequestId: 9268b414-8984-4f0b-9f04-13dadc62b51d\tDuration: 12.35 ms\t' +
-        'Billed Duration: 13 ms\tMemory Size: 1024 MB\tMax Memory Used: 37 MB\tStatus: timeout\n',
-    );
+    expect(JSON.parse(reportLine(report))).toEqual({
+      time: '2026-11-21T12:00:00.250Z',
+      type: 'platform.report',
+      record: {
+        requestId: '9268b414-8984-4f0b-9f04-13dadc62b51d',
+        metrics: { durationMs: 12.346, billedDurationMs: 13, memorySizeMB: 1_024 },
+        status: 'timeout',
+        errorType: 'Sandbox.Timedout',
+      },
+    });
   });
 });
