@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { createStockTable } from '../support/tables.ts';
-import { atLeast, atMost, type Figure, median, progress, report } from './figure.ts';
+import { atLeast, atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
 import { allOperations, CONNECTIONS, list, RunningHost, send, update } from './running-host.ts';
 
 const UPDATES = 20_000;
@@ -71,43 +73,66 @@ async function speedFigures(): Promise<Figure[]> {
     await host.load([update], UPDATES / 10);
     const { requests, duration } = await host.load([update], UPDATES);
     const updates = requests / duration;
+    const what = 'host: updates a second ÷ UpdateItem calls of the same engine';
     return [
       report(`host: updates a second, from ${CONNECTIONS} connections`, updates),
-      atLeast(
-        'host: updates a second ÷ bare UpdateItem calls of the same engine',
-        updates / (await bareUpdates()),
-        0.2,
-      ),
+      atLeast(`${what} by the AWS SDK`, updates / (await callsOfSdk()), 0.2),
+      report(`${what} by a load generator`, updates / (await callsOfLoadGenerator())),
     ];
   } finally {
     await host.stop();
   }
 }
 
-/** UpdateItem calls a second that the embedded engine alone answers. */
-async function bareUpdates(): Promise<number> {
+const CALL = {
+  Key: { storeId: { S: 'bench' }, petId: { N: '1' } },
+  UpdateExpression: 'SET quantity = :quantity',
+  ExpressionAttributeValues: { ':quantity': { N: '5' } },
+};
+
+/** UpdateItem calls a second over as many connections as the host's clients have, from this process. */
+async function callsOfSdk(): Promise<number> {
+  return withStockTable(async ({ endpoint }, TableName) => {
+    const client = new DynamoDBClient({
+      endpoint: endpoint.href,
+      region: account.region,
+      credentials: localCredentials,
+    });
+    let left = UPDATES;
+    const callAll = async (): Promise<void> => {
+      while (left-- > 0) await client.send(new UpdateItemCommand({ TableName, ...CALL }));
+    };
+    const milliseconds = await timeOf(() => Promise.all(Array.from({ length: CONNECTIONS }, callAll)));
+    client.destroy();
+    return (UPDATES / milliseconds) * 1_000;
+  });
+}
+
+/** The same without an SDK: a load generator sends one text again and again. */
+async function callsOfLoadGenerator(): Promise<number> {
+  return withStockTable(async ({ endpoint }, TableName) => {
+    // The engine wants a signature, and does not look at it.
+    const headers = {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': 'DynamoDB_20120810.UpdateItem',
+      'x-amz-date': '20260101T000000Z',
+      authorization: 'AWS4-HMAC-SHA256 Credential=a/20260101/b/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+    };
+    const body = JSON.stringify({ TableName, ...CALL });
+    const kinds = [{ method: 'POST', path: endpoint.pathname, body, status: 200 }] as const;
+    const { requests, duration } = await send({ url: endpoint.origin, headers, kinds, amount: UPDATES });
+    return requests / duration;
+  });
+}
+
+async function withStockTable(measure: (engine: Engine, tableName: string) => Promise<number>): Promise<number> {
   const engine = await startEmbeddedEngine(undefined);
   const documents = documentsAt(engine.endpoint);
-  const TableName = await createStockTable(documents);
+  const tableName = await createStockTable(documents);
   documents.destroy();
-  const call = {
-    TableName,
-    Key: { storeId: { S: 'bench' }, petId: { N: '1' } },
-    UpdateExpression: 'SET quantity = :quantity',
-    ExpressionAttributeValues: { ':quantity': { N: '5' } },
-  };
-  // The engine wants a signature, and does not look at it.
-  const headers = {
-    'content-type': 'application/x-amz-json-1.0',
-    'x-amz-target': 'DynamoDB_20120810.UpdateItem',
-    'x-amz-date': '20260101T000000Z',
-    authorization: 'AWS4-HMAC-SHA256 Credential=a/20260101/b/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
-  };
-  const { pathname } = engine.endpoint;
-  const kinds = [{ method: 'POST', path: pathname, body: JSON.stringify(call), status: 200 }] as const;
-  const { requests, duration } = await send({ url: engine.endpoint.origin, headers, kinds, amount: UPDATES });
+  const measured = await measure(engine, tableName);
   await engine.close();
-  return requests / duration;
+  return measured;
 }
 
 /** Seconds from `npm start` to its ready line. */
