@@ -14,7 +14,7 @@ const wholeStandIns = join(import.meta.dirname, 'whole-sdk-stand-ins.ts');
 const webStreamsStandIn = join(import.meta.dirname, 'web-streams-stand-in.ts');
 const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
 
-/** Folder of the ES modules of a package, some of which it exports in its index only. */
+/** Folder of the ES modules of a package, some of which it exports in its index only. A version that moves one of them cannot be bundled. */
 const modulesOf = (name: string): string => join(dirname(fileURLToPath(import.meta.resolve(name))), '../dist-es');
 
 /** What a bundle has in the place of packages. */

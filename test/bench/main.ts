@@ -15,17 +15,18 @@ import { benchSize } from './size.ts';
 
 /** `npm run bench`: every number that the README and the docs state, as a table. */
 const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
+  // Those in virtual time first: it is for a process in which nothing else runs.
+  limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
+  costs: { about: 'capacity units of requests; what a million of them, and a month, cost', run: benchCosts },
   cold: { about: 'size of each bundle, its cold start and first answers', run: benchCold },
   client: { about: 'what the client adds to a call', run: benchClient },
-  costs: { about: 'capacity units of requests; what a million of them, and a month, cost', run: benchCosts },
-  limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start, memory and speed of the local host', run: benchLocalHost },
   'host-list': { about: 'time of the list of 100,000 pets through the local host', run: benchHostListing },
   parsers: { about: 'time of each parser at the text that costs it most', run: benchParsers },
-  size: { about: 'weight of the repository, beside its budget', run: benchSize },
   synthesis: { about: 'time of cdk synth', run: benchSynthesis },
+  size: { about: 'weight of the repository, beside its budget', run: benchSize },
 };
 
 const list = Object.entries(parts).map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`);
