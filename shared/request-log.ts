@@ -88,7 +88,7 @@ export function requestLine(request: AnsweredRequest, { namespace, stack }: LogO
     ...(!complete && { complete }),
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
-    coldStarts,
+    ...(coldStarts > 0 && { coldStarts }),
     stack,
     ...Object.fromEntries(metrics),
     _aws: {

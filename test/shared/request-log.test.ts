@@ -44,7 +44,6 @@ describe('The line about a request', () => {
       plan: 'pro',
       status: '200',
       latency: 37,
-      coldStarts: 0,
       stack: 'staging-Inventory',
       Requests: 1,
       _aws: expect.anything(),

@@ -17,7 +17,7 @@ const requestLineSchema = v.strictObject({
   reason: v.optional(v.string()),
   complete: v.optional(v.literal(false)),
   latency: whole,
-  coldStarts: v.pipe(whole, v.maxValue(2)),
+  coldStarts: v.optional(v.picklist([1, 2])),
   stack: v.string(),
   Requests: v.literal(1),
   Refusals: v.optional(v.literal(1)),
