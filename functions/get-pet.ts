@@ -20,6 +20,7 @@ const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 const find = (petId: Int64) => Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
 
 const check = () => find(ANY_ID);
+
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
 export const handler = withHealthCheck(
   check,
