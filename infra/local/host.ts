@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
-import { ControlPlane } from './control-plane/control-plane.ts';
+import { ControlPlane } from './account/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
 import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import type { UsageMeter } from './gateway/usage-meter.ts';
-import { GatewayRecords } from './gateway-records/gateway-records.ts';
-import { applyTemplate } from './gateway-records/template-records.ts';
+import { GatewayRecords } from './account/gateway-records.ts';
+import { applyTemplate } from './account/template-records.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-sink.ts';
 import { prepareData } from './prepare-data.ts';
-import { LocalStack } from './template/stack.ts';
+import { ServedStack } from './template/stack.ts';
 
 export interface HostOptions {
   /** Address to listen on. */
@@ -107,7 +107,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   if (options.assembly === undefined) await assemble(assemblyFolder);
   const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
-  const stack = new LocalStack(synthesized.name, synthesized.template, options.pageOrigin ?? origin);
+  const stack = new ServedStack(synthesized.name, synthesized.template, options.pageOrigin ?? origin);
   applyTemplate(records, stack);
 
   const logFolder = makeFolder(options.dataFolder ?? assemblyFolder, 'logs');

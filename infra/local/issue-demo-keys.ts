@@ -6,9 +6,9 @@ import { type KeyIdentity, unusedCounters } from '../../shared/keys/key-record.t
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
-import type { GatewayRecords } from './gateway-records/gateway-records.ts';
-import type { UsagePlan } from './gateway-records/records.ts';
-import { templatePlans } from './gateway-records/template-records.ts';
+import type { GatewayRecords } from './account/gateway-records.ts';
+import type { UsagePlan } from './account/records.ts';
+import { templatePlans } from './account/template-records.ts';
 import { HostError } from './host-error.ts';
 
 /** The template's usage plan for a plan of the catalogue. */

@@ -8,10 +8,10 @@ import { type Item, writeItems } from '../write-items.ts';
 import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
 import { createTables } from './dynamodb/tables.ts';
-import type { GatewayRecords } from './gateway-records/gateway-records.ts';
+import type { GatewayRecords } from './account/gateway-records.ts';
 import { HostError } from './host-error.ts';
 import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
-import type { LocalStack } from './template/stack.ts';
+import type { ServedStack } from './template/stack.ts';
 
 /**
  * Creates what a host starts with and does not have yet: tables, sample data, demo keys.
@@ -20,7 +20,7 @@ import type { LocalStack } from './template/stack.ts';
  * @throws HostError where the engine cannot be used
  */
 export async function prepareData(
-  stack: LocalStack,
+  stack: ServedStack,
   { endpoint }: Engine,
   records: GatewayRecords,
   sampleData: boolean,
@@ -57,7 +57,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function outputOf(stack: LocalStack, name: string): string {
+function outputOf(stack: ServedStack, name: string): string {
   const value = stack.outputs[name];
   if (value === undefined) throw new HostError(`The template has no output ${name}`);
   return value;

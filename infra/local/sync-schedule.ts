@@ -1,7 +1,7 @@
 import { HostError } from './host-error.ts';
 import type { LambdaFunction } from './lambda/lambda-function.ts';
 import type { LogSink } from './log-sink.ts';
-import { type LocalStack, only } from './template/stack.ts';
+import { type ServedStack, only } from './template/stack.ts';
 
 interface SyncScheduleSettings {
   readonly sync: Pick<LambdaFunction, 'invoke'>;
@@ -67,7 +67,7 @@ export class SyncSchedule {
  * @throws HostError on anything else that rules and event sources could be
  */
 export function loadSyncSchedule(
-  stack: LocalStack,
+  stack: ServedStack,
   functions: ReadonlyMap<string, LambdaFunction>,
   sink: LogSink,
 ): SyncSchedule {

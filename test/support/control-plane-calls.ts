@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import * as v from 'valibot';
-import { ControlPlane, type ControlPlaneRequest } from '../../infra/local/control-plane/control-plane.ts';
-import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
-import { MAX_BODY_BYTES } from '../../infra/local/control-plane/call.ts';
+import { ControlPlane, type ControlPlaneRequest } from '../../infra/local/account/control-plane.ts';
+import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
+import { MAX_BODY_BYTES } from '../../infra/local/account/call.ts';
 import { readBody } from '../../infra/local/read-request.ts';
 import type { ApiStage } from '../../shared/key-registry/gateway-client.ts';
 import { apiStage } from './gateway-records.ts';

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readAssembly } from '../../infra/local/assembly.ts';
-import { LocalStack } from '../../infra/local/template/stack.ts';
+import { ServedStack } from '../../infra/local/template/stack.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 /** What goes wrong in a function, as JavaScript of its handler. */
@@ -106,7 +106,7 @@ function plant(assembly: string, logicalId: string, code: string): void {
 
 function codeFolder(assembly: string, logicalId: string): string {
   const { name, template, assetFolders } = readAssembly(assembly);
-  const functions = new LocalStack(name, template).resources('AWS::Lambda::Function');
+  const functions = new ServedStack(name, template).resources('AWS::Lambda::Function');
   const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.properties.Code.S3Key ?? '';
   const folder = assetFolders.get(code);
   if (folder === undefined) throw new Error(`The assembly has no function ${logicalId}`);

@@ -1,7 +1,7 @@
 import type { APIGatewayClient, APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
 import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
-import type { ApiKey } from '../../infra/local/gateway-records/records.ts';
+import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
+import type { ApiKey } from '../../infra/local/account/records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayClient } from '../../shared/key-registry/gateway-client.ts';

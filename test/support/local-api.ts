@@ -6,10 +6,10 @@ import * as v from 'valibot';
 import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { type LoadedRestApi, loadRestApi } from '../../infra/local/gateway/load-rest-api.ts';
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
-import { GatewayRecords } from '../../infra/local/gateway-records/gateway-records.ts';
-import { applyTemplate } from '../../infra/local/gateway-records/template-records.ts';
+import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
+import { applyTemplate } from '../../infra/local/account/template-records.ts';
 import { LogGroups } from '../../infra/local/log-sink.ts';
-import { LocalStack } from '../../infra/local/template/stack.ts';
+import { ServedStack } from '../../infra/local/template/stack.ts';
 import { anApiKey } from './gateway-records.ts';
 import { type EditableTemplate, ServiceTemplate } from './service-template.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -56,7 +56,7 @@ export class LocalApis {
   }
 
   start(sources: FunctionSources, change: (template: EditableTemplate) => void = () => undefined): LocalApi {
-    const stack = new LocalStack(this.#template.stackName, this.#template.with(change));
+    const stack = new ServedStack(this.#template.stackName, this.#template.with(change));
     const records = recordsOf(stack);
     const logFolder = path.join(this.#folder, `logs-${this.#logGroups.length}`);
     mkdirSync(logFolder);
@@ -95,7 +95,7 @@ export class LocalApis {
   }
 }
 
-function recordsOf(stack: LocalStack): GatewayRecords {
+function recordsOf(stack: ServedStack): GatewayRecords {
   const records = GatewayRecords.inMemory();
   applyTemplate(records, stack);
   const free = templatePlanOf(records, 'free');

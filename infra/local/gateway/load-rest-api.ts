@@ -1,10 +1,10 @@
-import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
-import type { ApiStage } from '../gateway-records/records.ts';
+import type { GatewayRecords } from '../account/gateway-records.ts';
+import type { ApiStage } from '../account/records.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogGroups } from '../log-sink.ts';
 import type { PropertiesOf } from '../template/resource-types.ts';
-import { type LocalStack, only } from '../template/stack.ts';
+import { type ServedStack, only } from '../template/stack.ts';
 import { GatewayResponses } from './gateway-responses.ts';
 import { type Method, RestApi } from './rest-api.ts';
 import { Router } from './router.ts';
@@ -18,7 +18,7 @@ export interface LoadedRestApi {
 
 /** Builds the one REST API of the stack, with its one stage. */
 export function loadRestApi(
-  stack: LocalStack,
+  stack: ServedStack,
   functions: ReadonlyMap<string, LambdaFunction>,
   logGroups: LogGroups,
   records: GatewayRecords,
@@ -41,7 +41,11 @@ export function loadRestApi(
   return { restApi, usageMeter, apiStage };
 }
 
-function loadRouter(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunction>, rootId: string): Router<Method> {
+function loadRouter(
+  stack: ServedStack,
+  functions: ReadonlyMap<string, LambdaFunction>,
+  rootId: string,
+): Router<Method> {
   const authorizers = new Map(
     stack
       .resources('AWS::ApiGateway::Authorizer')
@@ -67,7 +71,7 @@ function loadRouter(stack: LocalStack, functions: ReadonlyMap<string, LambdaFunc
 }
 
 /** The path of a resource, from the path parts of it and its parents: `/inventory/{petId}`; empty for the root. */
-function pathOf(id: string, stack: LocalStack, rootId: string): string {
+function pathOf(id: string, stack: ServedStack, rootId: string): string {
   if (id === rootId) return '';
   const resource = stack.resources('AWS::ApiGateway::Resource').find(({ ref }) => ref === id);
   if (!resource) throw new HostError(`The template has no API resource ${id}`);

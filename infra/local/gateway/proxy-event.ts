@@ -1,5 +1,5 @@
 import { account } from '../../local-endpoint.ts';
-import type { ApiStage } from '../gateway-records/records.ts';
+import type { ApiStage } from '../account/records.ts';
 import { type GatewayRequest, groupByName, headerValues, lastValues } from './messages.ts';
 import type { Match } from './router.ts';
 

@@ -1,5 +1,5 @@
-import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
-import type { ApiStage, Throttle } from '../gateway-records/records.ts';
+import type { GatewayRecords } from '../account/gateway-records.ts';
+import type { ApiStage, Throttle } from '../account/records.ts';
 import { GatewayError } from './gateway-error.ts';
 
 /** The tokens that a key has left on a plan. */

@@ -1,7 +1,7 @@
 import type { SynthesizedStack } from '../assembly.ts';
 import { HostError } from '../host-error.ts';
 import type { LogGroups } from '../log-sink.ts';
-import type { LocalStack } from '../template/stack.ts';
+import type { ServedStack } from '../template/stack.ts';
 import { EnvironmentPool } from './environment-pool.ts';
 import { LambdaFunction } from './lambda-function.ts';
 
@@ -12,7 +12,7 @@ import { LambdaFunction } from './lambda-function.ts';
  * @throws HostError where the code of one is not there
  */
 export function loadFunctions(
-  stack: LocalStack,
+  stack: ServedStack,
   { assetFolders, runtime }: SynthesizedStack,
   endpoints: Readonly<Record<string, string>>,
   logGroups: LogGroups,

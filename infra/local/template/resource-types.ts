@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { templateTagsSchema } from '../gateway-records/records.ts';
 
 /** A property that changes nothing on a laptop: what it sets up is AWS's own business. */
 const noEffect = v.optional(v.unknown());
@@ -7,7 +6,13 @@ const noEffect = v.optional(v.unknown());
 const text = v.string();
 const texts = v.record(v.string(), v.string());
 const status = v.pipe(text, v.regex(/^\d{3}$/));
-const tags = v.optional(templateTagsSchema, []);
+/** CloudFormation's list of tags, as a map. */
+const tags = v.pipe(
+  v.optional(v.array(v.strictObject({ Key: text, Value: text })), []),
+  v.transform((list): Readonly<Record<string, string>> =>
+    Object.fromEntries(list.map(({ Key, Value }) => [Key, Value])),
+  ),
+);
 const methodPlace = { RestApiId: text, ResourceId: text, HttpMethod: text };
 
 /** A method whose requests go to a function. */

@@ -49,7 +49,7 @@ export interface Resource<Type extends KnownType> {
 }
 
 /** A template, of which the local host understands what it serves: entirely, or not at all. */
-export class LocalStack {
+export class ServedStack {
   readonly outputs: Readonly<Record<string, string>>;
   readonly #name: string;
   readonly #template: Template;

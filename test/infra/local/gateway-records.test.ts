@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
-import { applyTemplate } from '../../../infra/local/gateway-records/template-records.ts';
+import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { applyTemplate } from '../../../infra/local/account/template-records.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
-import { LocalStack } from '../../../infra/local/template/stack.ts';
+import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -118,7 +118,7 @@ describe('the records of a template', () => {
   const resources = { Plan: usagePlan(limits), Key, PlanKey: planKey({ Ref: 'Key' }) };
   let records: GatewayRecords;
 
-  const apply = (template: Resources) => applyTemplate(records, new LocalStack('test', { Resources: template }));
+  const apply = (template: Resources) => applyTemplate(records, new ServedStack('test', { Resources: template }));
 
   beforeEach(() => {
     records = GatewayRecords.inMemory();

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { ControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import { ControlPlane } from '../../../infra/local/account/control-plane.ts';
 import { createHttpServer, type Service, type Timings } from '../../../infra/local/http-server.ts';
 import { admitting, LocalApis } from '../../support/local-api.ts';
 import { close, listen } from '../../support/listening.ts';

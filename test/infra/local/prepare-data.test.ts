@@ -3,12 +3,12 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { issueDemoKeys } from '../../../infra/local/issue-demo-keys.ts';
 import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
-import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
-import { applyTemplate } from '../../../infra/local/gateway-records/template-records.ts';
+import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { applyTemplate } from '../../../infra/local/account/template-records.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { loadSampleData } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
-import { LocalStack } from '../../../infra/local/template/stack.ts';
+import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 import { unusedCounters } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
@@ -47,7 +47,7 @@ function recordsWith(ids: readonly PlanId[]): GatewayRecords {
     },
   ]);
   const empty = GatewayRecords.inMemory();
-  applyTemplate(empty, new LocalStack('test', { Resources: Object.fromEntries(resources) }));
+  applyTemplate(empty, new ServedStack('test', { Resources: Object.fromEntries(resources) }));
   return empty;
 }
 

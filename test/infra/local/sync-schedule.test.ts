@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { loadSyncSchedule, SyncSchedule } from '../../../infra/local/sync-schedule.ts';
-import { LocalStack } from '../../../infra/local/template/stack.ts';
+import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
 import { answering, testFunctions } from '../../support/test-functions.ts';
 
@@ -69,7 +69,7 @@ const service = new ServiceTemplate();
 const lambda = testFunctions()(answering(null));
 
 function load(change: (template: EditableTemplate) => unknown) {
-  const stack = new LocalStack(
+  const stack = new ServedStack(
     service.stackName,
     service.with((template) => void change(template)),
   );

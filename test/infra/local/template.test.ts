@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { resolveIntrinsics } from '../../../infra/local/template/intrinsics.ts';
-import { LocalStack } from '../../../infra/local/template/stack.ts';
+import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
 
 const service = new ServiceTemplate();
 
-const load = (template: unknown) => new LocalStack('staging-Inventory', template);
+const load = (template: unknown) => new ServedStack('staging-Inventory', template);
 
 describe('the template of the service', () => {
   const stack = load(service.unchanged);

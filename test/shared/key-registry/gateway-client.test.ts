@@ -1,6 +1,6 @@
 import { type APIGatewayClient, type APIGatewayClientConfig, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { GatewayRecords } from '../../../infra/local/gateway-records/gateway-records.ts';
+import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { gatewayClient } from '../../../shared/key-registry/gateway-client.ts';
 import { ControlPlaneServer } from '../../support/control-plane-calls.ts';

@@ -4,7 +4,7 @@ import { shortOfKeys } from '../../../shared/key-registry/gateway-state.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import type { UsagePlan } from '../../../infra/local/gateway-records/records.ts';
+import type { UsagePlan } from '../../../infra/local/account/records.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
 import { KeyRegistry } from '../../support/key-registry.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ApiKey, UsagePlan } from '../gateway-records/records.ts';
+import type { ApiKey, UsagePlan } from './records.ts';
 import { findApiKey, withNamePrefix } from './api-keys.ts';
 import {
   badRequest,

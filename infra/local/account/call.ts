@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { GatewayRecords } from '../gateway-records/gateway-records.ts';
-import type { ApiStage } from '../gateway-records/records.ts';
+import type { GatewayRecords } from './gateway-records.ts';
+import type { ApiStage } from './records.ts';
 
 /** What an operation works on. */
 export interface Gateway {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { account } from '../../local-endpoint.ts';
-import { type Tags, tagsSchema } from '../gateway-records/records.ts';
+import { type Tags, tagsSchema } from './records.ts';
 import { type Call, type Gateway, notFound, type Operation, parseBody } from './call.ts';
 
 const tagBodySchema = v.strictObject({ tags: tagsSchema });

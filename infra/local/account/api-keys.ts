@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
-import { type ApiKey, tagsSchema } from '../gateway-records/records.ts';
+import { type ApiKey, tagsSchema } from './records.ts';
 import {
   applyPatches,
   badRequest,

@@ -19,12 +19,6 @@ export const tagsSchema = v.pipe(
   v.transform((tags): Tags => ({ ...tags })),
 );
 
-/** CloudFormation's way of writing tags. */
-export const templateTagsSchema = v.pipe(
-  v.array(v.strictObject({ Key: v.string(), Value: v.string() })),
-  v.transform((tags): Tags => Object.fromEntries(tags.map(({ Key, Value }) => [Key, Value]))),
-);
-
 /** An API key of the gateway. What meters a request is its value. */
 export const apiKeySchema = v.object({
   id: v.string(),

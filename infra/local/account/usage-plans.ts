@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isSameStage, sharedStages, tagsSchema, type UsagePlan } from '../gateway-records/records.ts';
+import { isSameStage, sharedStages, tagsSchema, type UsagePlan } from './records.ts';
 import {
   applyPatches,
   badRequest,

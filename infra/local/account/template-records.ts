@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HostError } from '../host-error.ts';
-import type { LocalStack, Resource } from '../template/stack.ts';
+import type { ServedStack, Resource } from '../template/stack.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import type { UsagePlan } from './records.ts';
 
@@ -15,7 +15,7 @@ const NOTE = 'template/';
  *
  * @throws HostError on a reference to another stack, or on a key whose value another key has
  */
-export function applyTemplate(records: GatewayRecords, stack: LocalStack): void {
+export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
   const plans = stack.resources('AWS::ApiGateway::UsagePlan');
   const keys = stack.resources('AWS::ApiGateway::ApiKey');
   const ids = new Set([...plans, ...keys].map(({ ref }) => ref));
