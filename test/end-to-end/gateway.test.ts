@@ -4,14 +4,13 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sampleStock } from '../../infra/local/sample-data.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
-import { aKey, parsed } from '../support/tables.ts';
+import { parsed } from '../support/tables.ts';
 
 const PAGE = 'https://reference.example.com';
 
@@ -41,20 +40,11 @@ const sendRaw = async (requestLine: string, fields = '', body = '') => {
 const listWithKey = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
 
 describe('A request without a valid key', () => {
-  test.each([
-    ['PATCH', '/inventory/no-pet'],
-    ['HEAD', '/inventory'],
-    ['OPTIONS', '/nowhere'],
-  ])('is 401 before anything else is looked at: %s %s', async (method, path) => {
-    expect(await withoutKey.send(method, path)).toMatchObject({ status: 401, rateLimit: { limit: 0, remaining: 0 } });
-  });
-
-  test('is 401 that finds fault in a key where there is one, and in none where there is none (RFC 6750 §3.1)', async () => {
-    const [missing, invalid] = [await withoutKey.list(), await listWithKey('letmein')];
-
-    expect([missing.error?.code, invalid.error?.code]).toEqual(['API_KEY_MISSING', 'API_KEY_INVALID']);
-    expect(missing.headers.get('WWW-Authenticate')).toBe('Bearer realm="pet-store-inventory"');
-    expect(invalid.headers.get('WWW-Authenticate')).toBe('Bearer realm="pet-store-inventory", error="invalid_token"');
+  test('is 401 before anything else is looked at', async () => {
+    expect(await withoutKey.send('PATCH', '/inventory/no-pet')).toMatchObject({
+      status: 401,
+      rateLimit: { limit: 0, remaining: 0 },
+    });
   });
 
   test('has the very same answer for a disabled key, an expired one, an unknown one and a mistyped one', async () => {
@@ -78,13 +68,6 @@ describe('A request without a valid key', () => {
     for (const refused of [recordId, hexHash, generateToken(recordId)])
       expect(await listWithKey(refused)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
   });
-
-  test('is 401 with a key that no usage plan has', async () => {
-    const ofNobody = generateToken();
-    await key.put(aKey({ keyId: 'nobody' }, ofNobody));
-
-    expect(await listWithKey(ofNobody)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
-  });
 });
 
 test('A token that may only read gets 403 for an update, and both requests are counted', async () => {
@@ -100,7 +83,6 @@ test('A token that may only read gets 403 for an update, and both requests are c
 
 describe('Routes', () => {
   test.each([
-    ['PUT', '/inventory', 'GET, HEAD, OPTIONS'],
     ['DELETE', '/inventory/101', 'PATCH, OPTIONS'],
     ['POST', '/pets/101', 'GET, HEAD, OPTIONS'],
   ])('405 for %s %s, with Allow: %s', async (method, path, allowed) => {
@@ -110,15 +92,8 @@ describe('Routes', () => {
     expect(answer.headers.get('Allow')).toBe(allowed);
   });
 
-  test.each(['', '/nowhere', '/Inventory', '/inventory/101/quantity', '/%zz'])(
-    '404 for GET %s, which is no operation',
-    async (path) => {
-      expect(await api.send('GET', path)).toMatchObject({ status: 404, error: { code: 'ROUTE_NOT_FOUND' } });
-    },
-  );
-
-  test('404 for a path that dots lead out of the stage', async () => {
-    expect(await sendRaw('GET /v1/../outputs.json HTTP/1.1')).toMatchObject({ error: { code: 'ROUTE_NOT_FOUND' } });
+  test.each(['', '/inventory/101/quantity', '/%zz'])('404 for GET %s, which is no operation', async (path) => {
+    expect(await api.send('GET', path)).toMatchObject({ status: 404, error: { code: 'ROUTE_NOT_FOUND' } });
   });
 
   test('GET /inventory without the stage is 404 and says where the API is', async () => {
@@ -130,23 +105,14 @@ describe('Routes', () => {
 });
 
 describe('A page of another origin', () => {
-  test.each([
-    ['/inventory', 'GET, HEAD', {}],
-    ['/inventory/101', 'PATCH', { 'accept-patch': 'application/json' }],
-  ])('asks ahead without a key what it may do with %s', async (path, methods, patch) => {
+  test('asks ahead without a key what it may do', async () => {
     const { minuteUsed } = await key.read();
-    const answer = await withoutKey.send('OPTIONS', path, {
-      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': methods },
+    const answer = await withoutKey.send('OPTIONS', '/inventory/101', {
+      headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': 'PATCH' },
     });
 
     expect(answer).toMatchObject({ status: 204, text: '' });
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': methods,
-      allow: `${methods}, OPTIONS`,
-      ...patch,
-      'access-control-allow-headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key',
-    });
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(PAGE);
     expect((await key.read()).minuteUsed).toBe(minuteUsed);
   });
 
@@ -170,46 +136,32 @@ describe('A page of another origin', () => {
 });
 
 describe('HTTP', () => {
+  const head = 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\n';
+  const rebound = 'GET /v1/inventory HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n';
+
+  test.each([
+    ['HTTP/1.0', 'GET /v1/inventory HTTP/1.0', '', ''],
+    ['an offer to upgrade the connection', 'GET /v1/inventory HTTP/1.1', 'Upgrade: h2c\r\n', ''],
+    [
+      'a body in chunks',
+      'PATCH /v1/inventory/101 HTTP/1.1',
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n',
+      '8\r\n{"quanti\r\n7\r\nty":12}\r\n0\r\n\r\n',
+    ],
+  ])('%s: 200', async (_, requestLine, fields, body) => {
+    expect(await sendRaw(requestLine, fields, body)).toMatchObject({ status: 200 });
+  });
+
   test.each([
     [
-      'header fields that are repeated',
-      'GET /v1/inventory HTTP/1.1',
-      'X-Tag: a\r\nx-tag: b\r\nCookie: a=1\r\nCookie: b=2\r\n',
+      'a length beside chunks',
+      `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'BAD_REQUEST',
     ],
-    ['HTTP/1.0', 'GET /v1/inventory HTTP/1.0', ''],
-    ['an offer to upgrade the connection', 'GET /v1/inventory HTTP/1.1', 'Upgrade: h2c\r\n'],
-  ])('%s: 200', async (_, requestLine, fields) => {
-    expect(await sendRaw(requestLine, fields)).toMatchObject({ status: 200 });
-  });
-
-  test('a body in chunks: 200', async () => {
-    const fields = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
-    const chunks = '8\r\n{"quanti\r\n7\r\nty":12}\r\n0\r\n\r\n';
-
-    expect(await sendRaw('PATCH /v1/inventory/101 HTTP/1.1', fields, chunks)).toMatchObject({
-      status: 200,
-      text: '{"petId":101,"quantity":12,"status":"available"}',
-    });
-  });
-
-  const head = 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\n';
-  test.each([
-    ['an unknown method', 'FROB /v1/inventory HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-    ['20 kB of headers', `${head}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`],
-    ['a length beside chunks', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ['a request with two Host headers', `${head}host: example.com\r\nConnection: close\r\n\r\n`],
-  ])('%s: 400 with an Error body', async (_, bytes) => {
-    expect(checked(await sendBytes(bytes))).toMatchObject({ status: 400, error: { code: 'BAD_REQUEST' } });
-  });
-
-  test('a request to a name that was made to resolve to this machine: 400 that says how to call it', async () => {
-    const fields = `Host: rebound.example.com\r\nAuthorization: Bearer ${key.token}\r\nConnection: close\r\n`;
-    for (const path of ['/v1/inventory', '/', '/openapi.json']) {
-      expect(checked(await sendBytes(`GET ${path} HTTP/1.1\r\n${fields}\r\n`))).toMatchObject({
-        status: 400,
-        error: { code: 'BAD_REQUEST', message: expect.stringContaining(`Call it at ${host.origin}`) },
-      });
-    }
+    ['a name that was made to resolve to this machine', rebound, 'BAD_REQUEST'],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 'METHOD_NOT_ALLOWED'],
+  ])('%s: an Error body', async (_, bytes, code) => {
+    expect(checked(await sendBytes(bytes))).toMatchObject({ error: { code } });
   });
 
   test('a client that closes its side after the request has its answer', async () => {
@@ -218,25 +170,6 @@ describe('HTTP', () => {
     socket.end(`${head}Authorization: Bearer ${key.token}\r\n\r\n`);
 
     expect(checked(parseAnswer(await text(socket)))).toMatchObject({ status: 200 });
-  });
-
-  test('CONNECT: 405, as the host is no proxy', async () => {
-    const answer = checked(await sendBytes('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'));
-
-    expect(answer.status).toBe(405);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405 });
-  });
-
-  test('far more requests at once than a function has environments are all answered, each with its own', async () => {
-    const work = Array.from({ length: 150 }, (_, index) => ({
-      petId: sampleStock[index % sampleStock.length]?.petId ?? '',
-      quantity: 1_000 + index,
-    }));
-    const answers = await Promise.all(work.map(({ petId, quantity }) => api.setQuantity(petId, quantity)));
-    const own = work.map(({ petId, quantity }) => expect.stringMatching(`^{"petId":${petId},"quantity":${quantity},`));
-
-    expect(answers.map((answer) => answer.text)).toEqual(own);
-    expect(new Set(answers.map(({ headers }) => headers.get('x-amzn-RequestId')))).toHaveProperty('size', 150);
   });
 });
 
