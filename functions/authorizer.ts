@@ -7,7 +7,6 @@ import { ANY_ID, warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
 import { authorizerMetrics, contextOf, unavailableContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { isRehearsal, rehearse } from '../shared/http/rehearsal.ts';
-import { allowedOrigin } from '../shared/http/response-headers.ts';
 import { bearerToken, headerValues, requestTime } from '../shared/http/request.ts';
 import { logError } from '../shared/log.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
@@ -45,14 +44,13 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
     const isInterim = now < key.interimUntil;
     const meteredAs = verdict.kind !== 'admitted' ? overflowKey : isInterim ? interimKey : token.usageIdentifier;
     const metrics = authorizerMetrics(takeColdStarts(), key.plan);
-    const context = { ...contextOf(verdict, token.hash, now), ...originContext(event), ...metrics };
+    const context = { ...contextOf(verdict, token.hash, now), ...metrics };
     return allow(event.methodArn, key.keyId, meteredAs, context);
   } catch (error) {
     if (isRehearsal(event)) throw error;
     logError('A request could not be counted', error, { requestId: event.requestContext.requestId });
     return allow(event.methodArn, UNCOUNTED, interimKey, {
       ...unavailableContext(now),
-      ...originContext(event),
       ...authorizerMetrics(takeColdStarts()),
     });
   }
@@ -63,7 +61,7 @@ function denied(event: APIGatewayRequestAuthorizerEvent, code: DenialCode, now: 
   if (!isRehearsal(event)) logDenial(event, code, now);
   const hasSeveral = headerValues(event, 'Authorization').length > 1;
   const message = hasSeveral ? 'The request has more than one Authorization header: send one.' : undefined;
-  return deny(event.methodArn, code, now, { ...originContext(event), ...(message !== undefined && { message }) });
+  return deny(event.methodArn, code, now, message === undefined ? {} : { message });
 }
 
 function logDenial(event: APIGatewayRequestAuthorizerEvent, code: DenialCode, now: number): void {
@@ -76,10 +74,4 @@ function logDenial(event: APIGatewayRequestAuthorizerEvent, code: DenialCode, no
     code,
     refusal: code,
   });
-}
-
-/** For the gateway's own answers, where pages of several origins may call. */
-function originContext(event: APIGatewayRequestAuthorizerEvent): { readonly origin?: string } {
-  const origin = process.env.ALLOWED_ORIGINS === undefined ? undefined : allowedOrigin(event);
-  return origin === undefined ? {} : { origin };
 }

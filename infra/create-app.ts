@@ -61,7 +61,7 @@ function isAtOnce(app: App): boolean {
   throw new Error(`The context "release" may be "allAtOnce" only, not ${JSON.stringify(release)}`);
 }
 
-/** The API lets the page's origin call it, and the page has the API's address in it: so the page comes in two parts. */
+/** The API links to the page, and the page has the API's address in it: so the page comes in two parts. */
 function addReferencePage(stage: Stage, settings: StageSettings, inventory: InventoryStack): void {
   inventory.addStackDependency(new ReferenceSite(stage, 'ReferenceSite', settings));
   new ReferenceContent(stage, 'ReferenceContent', settings).addStackDependency(inventory);

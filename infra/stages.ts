@@ -60,10 +60,8 @@ export interface StageSettings {
   readonly keysWarmThroughput?: { readonly readUnitsPerSecond: number; readonly writeUnitsPerSecond: number };
   /** A name of one's own for the API, whose base address is then `https://NAME/v1`; by default API Gateway's. */
   readonly apiDomain?: Domain;
-  /** A name of one's own for the reference page, from which browsers may then call the API; by default CloudFront's. */
+  /** A name of one's own for the reference page; by default CloudFront's. */
   readonly pageDomain?: Domain;
-  /** Origins, such as `https://shop.example.com`, whose pages may call the API beside the reference page. */
-  readonly allowedOrigins?: readonly string[];
   /**
    * The most that the admin command agrees with one Enterprise customer. The throttle must let as much through, and the
    * firewall's bound of an address rises with it: so it is raised, and deployed, before a customer gets more.

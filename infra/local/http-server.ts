@@ -164,13 +164,13 @@ function sendError(response: ServerResponse, code: ErrorCode, message?: string):
   response.writeHead(status, errorHeaders()).end(JSON.stringify(body));
 }
 
-/** The headers of every answer. What these tell is the same for everybody, so any page may read it. */
+/** The headers of every answer. */
 function errorHeaders(): Record<string, string> {
   const limits = Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, unknownLimit[source]]));
   return {
     'Content-Type': 'application/json',
     ...limits,
-    ...corsHeaders('*'),
+    ...corsHeaders,
     ...securityHeaders,
     'x-amzn-RequestId': randomUUID(),
     'x-amz-apigw-id': randomUUID(),

@@ -24,7 +24,7 @@ export function baseUrlOf({ name, apiDomain }: StageSettings): string {
   return apiDomain ? baseUrlAt(apiDomain) : Fn.importValue(exportNames.baseUrl(name));
 }
 
-/** An origin that no page can have (RFC 2606, section 2): without a page, no browser may call the API. */
+/** An origin that no page can have (RFC 2606, section 2), for a stage without one. */
 const NO_ORIGIN = 'https://no-page.invalid';
 
 /** Origin of the reference page, for the stacks beside its own; or of a page that is kept elsewhere. */

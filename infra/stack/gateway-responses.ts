@@ -58,28 +58,17 @@ const answers: Record<string, Answer> = {
   WAF_FILTERED: { code: 'FORBIDDEN', ...before },
 };
 
-/**
- * Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8).
- *
- * @param hasOrigins whether pages of other origins than the reference page may call: the authorizer then tells which it is.
- *   Before it has run an answer tells nothing of anybody, and any page may read it.
- */
-export function addGatewayResponses(restApi: RestApi, pageOrigin: string, hasOrigins: boolean): void {
-  const fixed = Object.entries({ ...corsHeaders(pageOrigin), ...securityHeaders }).map(([header, value]) => [
+/** Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8). */
+export function addGatewayResponses(restApi: RestApi): void {
+  const fixed = Object.entries({ ...corsHeaders, ...securityHeaders }).map(([header, value]) => [
     header,
     literal(value),
   ]);
   for (const [type, { code, afterAuthorizer, headers, body }] of Object.entries(answers)) {
-    const origin = afterAuthorizer ? 'context.authorizer.origin' : literal('*');
     restApi.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(errorCatalogue[code].status),
-      responseHeaders: {
-        ...limitHeaderMappings(afterAuthorizer),
-        ...Object.fromEntries(fixed),
-        ...(hasOrigins && { 'Access-Control-Allow-Origin': origin }),
-        ...headers,
-      },
+      responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...Object.fromEntries(fixed), ...headers },
       templates: { 'application/json': body ?? bodyOf(code) },
     });
   }

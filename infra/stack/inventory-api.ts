@@ -26,7 +26,12 @@ import {
   type OperationId,
   operations,
 } from '../../shared/contract/operations.ts';
-import { allowedMethods, allowedRequestHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
+import {
+  allowedMethods,
+  allowedRequestHeaders,
+  corsHeaders,
+  securityHeaders,
+} from '../../shared/http/response-headers.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { TRACED_SHARE } from '../costs/prices.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
@@ -51,8 +56,6 @@ const DRAWN: readonly OperationId[] = ['getPet'];
 const PREFLIGHT_SECONDS = 3_600;
 
 export interface InventoryApiProps extends StageSettings {
-  /** Origin of the reference page, whose try-it calls the API from a browser. */
-  readonly pageOrigin: string;
   readonly functions: OperationFunctions;
 }
 
@@ -66,7 +69,7 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { functions, pageOrigin, allowedOrigins = [], logRetentionDays, apiDomain, lists } = props;
+    const { functions, logRetentionDays, apiDomain, lists } = props;
     this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.byName.authorizer.live,
@@ -95,8 +98,8 @@ export class InventoryApi extends Construct {
     allowNoOldTls(this.restApi);
     this.#sampleTraces();
     this.#keepExecutionLogs(logRetentionDays);
-    this.#route(functions, [pageOrigin, ...allowedOrigins], lists.seconds);
-    addGatewayResponses(this.restApi, pageOrigin, allowedOrigins.length > 0);
+    this.#route(functions, lists.seconds);
+    addGatewayResponses(this.restApi);
     // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
     // there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
@@ -129,7 +132,7 @@ export class InventoryApi extends Construct {
     });
   }
 
-  #route({ byName }: OperationFunctions, origins: readonly string[], listSeconds: number): void {
+  #route({ byName }: OperationFunctions, listSeconds: number): void {
     const paths = new Set<string>();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
     for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
@@ -139,13 +142,13 @@ export class InventoryApi extends Construct {
     }
     const toFallback = integration(byName.fallback);
     for (const path of ['/', ...paths, `/${ANY_PATH}`]) this.#addMethod(path, 'ANY', toFallback);
-    for (const path of paths) this.#addPreflight(path, origins);
+    for (const path of paths) this.#addPreflight(path);
   }
 
   /** What a browser asks before a page may call the API: it sends no key, and is no request to the service. */
-  #addPreflight(path: string, [pageOrigin = '', ...others]: readonly string[]): void {
+  #addPreflight(path: string): void {
     const headers = {
-      'Access-Control-Allow-Origin': pageOrigin,
+      'Access-Control-Allow-Origin': corsHeaders['Access-Control-Allow-Origin'],
       'Access-Control-Allow-Methods': methodsOf(path).join(', '),
       'Access-Control-Allow-Headers': allowedRequestHeaders.join(', '),
       'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
@@ -157,11 +160,10 @@ export class InventoryApi extends Construct {
       Object.fromEntries(
         Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, valueOf(value)]),
       );
-    const template = others.length > 0 && { responseTemplates: { 'application/json': echoOf(others) } };
     const literals = parametersOf((value) => `'${value}'`);
     const answer = new MockIntegration({
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
-      integrationResponses: [{ statusCode: '204', responseParameters: literals, ...template }],
+      integrationResponses: [{ statusCode: '204', responseParameters: literals }],
     });
     const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', answer, {
       authorizationType: AuthorizationType.NONE,
@@ -215,13 +217,6 @@ function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: Stag
   });
   return { ...settings, metricsEnabled: false, methodOptions: Object.fromEntries(methodOptions) };
 }
-
-/** A template that names the origin of the request where it is one of these; without it, the origin of the page stays. */
-const echoOf = (origins: readonly string[]): string => `#set($origin = $input.params("Origin"))
-#if($origin == "")#set($origin = $input.params("origin"))#end
-#if(${origins.map((origin) => `$origin == "${origin}"`).join(' || ')})
-#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)
-#end`;
 
 /** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still takes TLS 1.0. */
 function allowNoOldTls(restApi: RestApi): void {

@@ -13,7 +13,7 @@ import { UsagePlans } from './usage-plans.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
-  /** Origin of the reference page, whose try-it calls the API from a browser. */
+  /** Origin of the reference page, which the headers of a deprecated operation link to. */
   readonly pageOrigin: string;
   /** Let functions switch at once, whatever `release` says. */
   readonly atOnce: boolean;

@@ -31,35 +31,35 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
     description: 'Checks the API key of a request and counts it',
     timeoutSeconds: 10,
     calls: { keys: ['UpdateItem'] },
-    environment: ['meters', 'origins'],
+    environment: ['meters'],
   },
   listInventory: {
     description: operations.listInventory.purpose,
     calls: { stock: ['Query'] },
-    environment: ['page', 'origins', 'streaming'],
+    environment: ['streaming'],
   },
   updateInventory: {
     description: operations.updateInventory.purpose,
     timeoutSeconds: 15,
     calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] },
-    environment: ['page', 'origins'],
+    environment: [],
   },
   getPet: {
     description: operations.getPet.purpose,
     timeoutSeconds: 15,
     calls: { pets: ['GetItem'], stock: ['GetItem'] },
-    environment: ['page', 'origins', 'deprecation'],
+    environment: ['page', 'deprecation'],
   },
   listOrders: {
     description: operations.listOrders.purpose,
     calls: { orders: ['Query'] },
-    environment: ['page', 'origins', 'streaming'],
+    environment: ['streaming'],
   },
   fallback: {
     description: 'Answers 404 and 405 for what is no operation',
     timeoutSeconds: 5,
     calls: {},
-    environment: ['page', 'origins'],
+    environment: [],
   },
 };
 
@@ -71,7 +71,7 @@ export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space
 
 export interface OperationFunctionsProps extends Pick<
   StageSettings,
-  'allowedOrigins' | 'dynamodb' | 'petDeprecation' | 'logRetentionDays' | 'lists'
+  'dynamodb' | 'petDeprecation' | 'logRetentionDays' | 'lists'
 > {
   readonly tables: Tables;
   /** Origin of the reference page. */
@@ -127,11 +127,9 @@ export class OperationFunctions extends Construct {
 }
 
 /** @throws Error where a setting is none that a function understands, before anything is deployed */
-function environmentsOf(stack: Stack, { pageOrigin, allowedOrigins = [], petDeprecation }: OperationFunctionsProps) {
-  const all = [pageOrigin, ...allowedOrigins.map(checkedOrigin)].join(' ');
+function environmentsOf(stack: Stack, { pageOrigin, petDeprecation }: OperationFunctionsProps) {
   return {
     page: { PAGE_ORIGIN: pageOrigin },
-    origins: allowedOrigins.length > 0 ? { ALLOWED_ORIGINS: all } : {},
     /** Usage identifiers that refused requests, and those of keys just issued or moved, are metered as. */
     meters: {
       OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(stack, 'Overflow'),
@@ -143,11 +141,6 @@ function environmentsOf(stack: Stack, { pageOrigin, allowedOrigins = [], petDepr
       SUNSET_AT: checkedTime(petDeprecation.sunsetAt),
     },
   };
-}
-
-function checkedOrigin(setting: string): string {
-  if (URL.canParse(setting) && new URL(setting).origin === setting) return setting;
-  throw new Error(`${JSON.stringify(setting)} is not an origin such as https://shop.example.com`);
 }
 
 function checkedTime(setting: string): string {

@@ -26,7 +26,7 @@ const HTTPS_ONLY = Duration.days(730);
 
 /**
  * Where the reference page is: a private bucket behind CloudFront, empty until the page is put there. It comes before
- * the API, which lets the pages of this origin call it.
+ * the API, whose deprecated operations link to it.
  */
 export class ReferenceSite extends Stack {
   constructor(scope: Construct, id: string, { name, apiDomain, pageDomain }: StageSettings) {

@@ -425,8 +425,8 @@ export interface components {
      */
     readonly RateLimit: string;
     /**
-     * @description The origin whose pages a browser lets read the answer: this reference, or another that the service allows
-     * @example https://pets.example.com
+     * @description The origins whose pages a browser lets read the answer: all
+     * @example *
      */
     readonly 'Access-Control-Allow-Origin': string;
     /**

@@ -15,7 +15,7 @@ import {
   unknownLimit,
 } from './authorizer-context.ts';
 import { isRehearsal } from './rehearsal.ts';
-import { allowedOrigin, corsHeaders, securityHeaders } from './response-headers.ts';
+import { corsHeaders, securityHeaders } from './response-headers.ts';
 import { requestTime } from './request.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ function withHeaders(headers: Headers): Middleware {
       context[source] ?? unknownLimit[source],
     ]);
     response.headers = {
-      ...corsHeaders(allowedOrigin(event)),
+      ...corsHeaders,
       ...headers,
       ...response.headers,
       ...securityHeaders,

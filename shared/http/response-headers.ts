@@ -1,6 +1,5 @@
 import { methodsOf, type Operation, type OperationId, operations } from '../contract/operations.ts';
 import { limitHeaders } from './authorizer-context.ts';
-import { headerValues, type RequestEvent } from './request.ts';
 
 /**
  * Headers of every answer, of the functions and of the gateway: nothing is kept by caches, taken for another type, or asked for without TLS
@@ -68,18 +67,10 @@ export const exposedHeaders = [
 ];
 
 /**
- * The origin whose pages may read the answer to a request: its own, where `ALLOWED_ORIGINS` has it, else that of the
- * reference page. No `Vary` says so, as nothing may be stored (`Cache-Control`).
+ * Lets pages of every origin read the answers (Fetch standard, CORS protocol): a key is sent by the page itself, never by
+ * the browser, so no origin has more rights than another.
  */
-export function allowedOrigin(event: Pick<RequestEvent, 'multiValueHeaders'>): string | undefined {
-  const { ALLOWED_ORIGINS, PAGE_ORIGIN } = process.env;
-  const [ofPage, ...others] = (ALLOWED_ORIGINS ?? PAGE_ORIGIN ?? '').split(' ');
-  const [requested] = headerValues(event, 'Origin');
-  return others.find((origin) => origin === requested) ?? ofPage;
-}
-
-/** Lets the pages of one origin read the answers (Fetch standard, CORS protocol); none without an origin. */
-export function corsHeaders(origin: string | undefined): Record<string, string> {
-  if (origin === undefined || origin === '') return {};
-  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': exposedHeaders.join(', ') };
-}
+export const corsHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': exposedHeaders.join(', '),
+} as const;

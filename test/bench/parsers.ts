@@ -5,7 +5,6 @@ import { parseJsonBody } from '../../shared/http/json-body.ts';
 import { withEntityTag } from '../../shared/http/entity-tags.ts';
 import { decodeCursor, parseListQuery } from '../../shared/http/list-query.ts';
 import { bearerToken, headerValues, parsePetId } from '../../shared/http/request.ts';
-import { allowedOrigin } from '../../shared/http/response-headers.ts';
 import { expectedVersions, idempotentRequest } from '../../shared/http/update-headers.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
@@ -73,7 +72,6 @@ const parsers: Readonly<Record<string, Parser>> = {
       ]),
     worst: [many('gzip;q=0.1,'), many('*;q=,'), many(',')],
   },
-  Origin: { event: header('Origin'), parse: allowedOrigin, worst: [many('/')] },
   'Idempotency-Key': {
     event: header('Idempotency-Key'),
     parse: (event) => idempotentRequest(event, {}),

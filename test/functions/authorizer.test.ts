@@ -1,5 +1,5 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readAuthorizerMetrics } from '../../shared/http/authorizer-context.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
@@ -95,19 +95,6 @@ test('What a token may do is in the context, and a request of one that may only 
 
   expect(verdict).toMatchObject({ context: { outcome: 'ADMITTED', access: 'read', remaining: '59' } });
   expect(await keys.read(aKey({}, token))).toMatchObject({ minuteUsed: 1 });
-});
-
-describe('Pages of several origins', () => {
-  afterEach(() => {
-    delete process.env.ALLOWED_ORIGINS;
-  });
-
-  test.each(['Bearer x', 'Basic x'])('have theirs in the context, for the answers of the gateway: %s', async (key) => {
-    process.env.ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com';
-    const origin = 'https://shop.example.com';
-
-    expect(await verdictOn({ Authorization: key, Origin: origin })).toMatchObject({ context: { origin } });
-  });
 });
 
 test('A request that is refused is let through to its function, on the overflow plan', async () => {

@@ -7,7 +7,7 @@ import {
   ResponseStream,
   type StreamingHandler,
 } from '../../infra/local/lambda/response-stream.ts';
-import { securityHeaders } from '../../shared/http/response-headers.ts';
+import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 
 /** What the authorizer hands over with an admitted request: every value is text. */
 export const admittedContext = {
@@ -31,6 +31,7 @@ export const admittedHeaders = {
   'X-RateLimit-Reset': '1750000080',
   'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
   RateLimit: '"minute";r=59;t=30, "day";r=999;t=31950',
+  ...corsHeaders,
   ...securityHeaders,
 };
 

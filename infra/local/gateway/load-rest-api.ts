@@ -6,6 +6,7 @@ import type { LogGroups } from '../log-sink.ts';
 import type { PropertiesOf } from '../template/resource-types.ts';
 import { type ServedStack, only } from '../template/stack.ts';
 import { GatewayResponses } from './gateway-responses.ts';
+import type { GatewayAnswer } from './messages.ts';
 import { type Method, RestApi } from './rest-api.ts';
 import { Router } from './router.ts';
 import { UsageMeter } from './usage-meter.ts';
@@ -56,7 +57,11 @@ function loadRouter(
     const { ResourceId: resourceId, HttpMethod } = properties;
     const path = pathOf(resourceId, stack, rootId) || '/';
     if (properties.AuthorizationType === 'NONE') {
-      router.add(path, HttpMethod, { kind: 'fixed', resourceId, ...fixedAnswer(properties.Integration, logicalId) });
+      router.add(path, HttpMethod, {
+        kind: 'fixed',
+        resourceId,
+        answer: fixedAnswer(properties.Integration, logicalId),
+      });
       continue;
     }
     const { AuthorizerId, ApiKeyRequired: apiKeyRequired, Integration } = properties;
@@ -102,12 +107,11 @@ function functionOf(
 
 type MockIntegration = Extract<PropertiesOf<'AWS::ApiGateway::Method'>, { AuthorizationType: 'NONE' }>['Integration'];
 
-/** The one template of an answer that is known here: it names the origin of the request where it is one of some. */
-const ECHO =
-  /^#set\(\$origin = \$input\.params\("Origin"\)\)\n#if\(\$origin == ""\)#set\(\$origin = \$input\.params\("origin"\)\)#end\n#if\((\$origin == "[^"]+"(?: \|\| \$origin == "[^"]+")*)\)\n#set\(\$context\.responseOverride\.header\.Access-Control-Allow-Origin = \$origin\)\n#end$/;
-
-/** The answer of a MOCK integration, which has no body and only headers that are written out; and the origins that it echoes. */
-function fixedAnswer({ RequestTemplates, IntegrationResponses: [response] }: MockIntegration, logicalId: string) {
+/** The answer of a MOCK integration, which has no body and only headers that are written out. */
+function fixedAnswer(
+  { RequestTemplates, IntegrationResponses: [response] }: MockIntegration,
+  logicalId: string,
+): GatewayAnswer {
   const [, selected] = /^\{\s*"?statusCode"?:\s*(\d{3})\s*\}$/.exec(RequestTemplates['application/json'].trim()) ?? [];
   if (selected !== response.StatusCode)
     throw new HostError(`Resource ${logicalId}: the local host knows no answer of its MOCK integration`);
@@ -117,10 +121,5 @@ function fixedAnswer({ RequestTemplates, IntegrationResponses: [response] }: Moc
     if (header !== undefined && value !== undefined) return [header, value];
     throw new HostError(`Resource ${logicalId}: the local host does not support ${target} (got ${source})`);
   });
-  const template = response.ResponseTemplates?.['application/json'];
-  const [, test = ''] = ECHO.exec(template ?? '') ?? [];
-  if (template !== undefined && test === '')
-    throw new HostError(`Resource ${logicalId}: the local host does not know the template of its answer`);
-  const origins = [...test.matchAll(/"([^"]+)"/g)].map(([, origin = '']) => origin);
-  return { answer: { status: Number(response.StatusCode), headers, body: Buffer.alloc(0) }, origins };
+  return { status: Number(response.StatusCode), headers, body: Buffer.alloc(0) };
 }

@@ -6,7 +6,7 @@ import { authorize } from './authorizer.ts';
 import { GatewayError } from './gateway-error.ts';
 import { ContextVariables, type GatewayResponses } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
-import { type GatewayAnswer, type GatewayRequest, headerValues, type StreamedAnswer } from './messages.ts';
+import { type GatewayAnswer, type GatewayRequest, type StreamedAnswer } from './messages.ts';
 import { eventBody, requestContext, requestEvent } from './proxy-event.ts';
 import type { Router } from './router.ts';
 import type { UsageMeter } from './usage-meter.ts';
@@ -20,12 +20,11 @@ interface ProxyMethod {
   readonly integration: { readonly lambda: LambdaFunction; readonly timeoutMs: number; readonly isStreamed: boolean };
 }
 
-/** A method that gives everybody the same answer, but for the origin that it names: the request's, if it is one of these. */
+/** A method that gives everybody the same answer. */
 interface FixedMethod {
   readonly kind: 'fixed';
   readonly resourceId: string;
   readonly answer: GatewayAnswer;
-  readonly origins: readonly string[];
 }
 
 /** A method of the API. */
@@ -77,7 +76,7 @@ export class RestApi {
     const { target: method, resourcePath } = match;
     const { resourceId } = method;
     variables.set({ resourcePath, resourceId });
-    if (method.kind === 'fixed') return fixedAnswer(method, request);
+    if (method.kind === 'fixed') return method.answer;
     const event = requestEvent(request, match, { ...context, resourceId, resourcePath });
     return this.#invoke(method, request, event, variables);
   }
@@ -114,13 +113,6 @@ export class RestApi {
     variables.set({ status, responseLength, responseLatency: Date.now() - request.receivedAt });
     accessLog.sink(`${variables.substitute(accessLog.format, '-')}\n`);
   }
-}
-
-function fixedAnswer({ answer, origins }: FixedMethod, { headers }: GatewayRequest): GatewayAnswer {
-  const origin = origins.find((each) => headerValues(headers, 'Origin').includes(each));
-  if (origin === undefined) return answer;
-  const others = answer.headers.filter(([name]) => name !== 'Access-Control-Allow-Origin');
-  return { ...answer, headers: [...others, ['Access-Control-Allow-Origin', origin]] };
 }
 
 /** Tells the access log how long an integration takes to answer; of a streamed answer, until it begins. */

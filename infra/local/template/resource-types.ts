@@ -40,11 +40,7 @@ const fixedMethod = v.strictObject({
     // It selects the answer by its status.
     RequestTemplates: v.strictObject({ 'application/json': text }),
     IntegrationResponses: v.strictTuple([
-      v.strictObject({
-        StatusCode: status,
-        ResponseParameters: v.optional(texts, {}),
-        ResponseTemplates: v.optional(v.strictObject({ 'application/json': text })),
-      }),
+      v.strictObject({ StatusCode: status, ResponseParameters: v.optional(texts, {}) }),
     ]),
   }),
   MethodResponses: noEffect,

@@ -22,7 +22,7 @@ describe('the template of the service', () => {
       MemorySize: 1024,
       Timeout: 15,
       LoggingConfig: { LogGroup: expect.stringMatching(/^staging-Inventory-FunctionsUpdateInventoryLogs/) },
-      Environment: { Variables: { STOCK_TABLE: stock?.ref, PAGE_ORIGIN: 'https://reference.invalid' } },
+      Environment: { Variables: { STOCK_TABLE: stock?.ref, STACK_NAME: 'staging-Inventory' } },
     });
   });
 

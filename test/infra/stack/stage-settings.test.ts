@@ -22,7 +22,6 @@ const everything: StageSettings = {
   lists: { seconds: 90, concurrency: 20 },
   keysWarmThroughput: { readUnitsPerSecond: 20_000, writeUnitsPerSecond: 10_000 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
-  allowedOrigins: ['https://shop.example.com', 'http://localhost:5173'],
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
 };
 
@@ -75,11 +74,6 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
     'replacedTables.stock must be another table than the one in use',
   ],
   [
-    'an origin with a path',
-    { allowedOrigins: ['https://shop.example.com/'] },
-    '"https://shop.example.com/" is not an origin',
-  ],
-  [
     'a deprecation that is no time',
     { petDeprecation: { deprecatedAt: 'soon', sunsetAt: 'later' } },
     '"soon" is not a time in ISO 8601',
@@ -120,7 +114,7 @@ describe('a stage with every setting', () => {
     expect(inventory.Outputs['BaseUrl']?.Value).toBe('https://api.example.com/v1');
   });
 
-  test('has the page at its own name, which may call the API, with TLS 1.2 at least', () => {
+  test('has the page at its own name, with TLS 1.2 at least', () => {
     const { pageDomain } = everything;
 
     expect(propertiesOf(site, 'AWS::CloudFront::Distribution')).toMatchObject([
@@ -198,22 +192,6 @@ describe('a stage with every setting', () => {
     for (const method of streamed) expect(method).toMatchObject({ Integration: { TimeoutInMillis: 90_000 } });
   });
 
-  test('lets pages of every allowed origin call, and the reference page', () => {
-    const functions = propertiesOf(inventory, 'AWS::Lambda::Function');
-    const ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com http://localhost:5173';
-    const mappings = propertiesOf(inventory, 'AWS::ApiGateway::GatewayResponse').map(
-      ({ ResponseParameters }) => Object(ResponseParameters)['gatewayresponse.header.Access-Control-Allow-Origin'],
-    );
-
-    expect(functions.filter((one) => JSON.stringify(one).includes(ALLOWED_ORIGINS))).toHaveLength(6);
-    expect(new Set(mappings)).toEqual(new Set(['context.authorizer.origin', "'*'"]));
-    expect(
-      JSON.stringify(inventory)
-        .match(/#if\([^)]*\)/g)
-        ?.slice(1, 2),
-    ).toEqual([String.raw`#if($origin == \"https://shop.example.com\" || $origin == \"http://localhost:5173\")`]);
-  });
-
   test('keeps every log as long as it says', () => {
     const kept = [inventory, site, templateIn(assembly, 'ReferenceContent')].flatMap((template) =>
       propertiesOf(template, 'AWS::Logs::LogGroup'),
@@ -270,13 +248,12 @@ describe('a stage with every setting', () => {
   });
 });
 
-test('A stage without a page has no CloudFront, and no browser may call it', () => {
+test('A stage without a page has no CloudFront', () => {
   const stage = path.join(folder, 'without page/assembly-staging');
   const files = readdirSync(stage).filter((file) => file.endsWith('.template.json'));
   const text = readFileSync(path.join(stage, files[0] ?? ''), 'utf8');
 
   expect(files).toEqual([expect.stringMatching(/^stagingInventory/)]);
-  expect(text).toContain("'https://no-page.invalid'");
   expect(text).not.toContain('Fn::ImportValue');
 });
 

@@ -25,10 +25,6 @@ function asYaml(value: unknown): string {
 const staging = readableStage('staging');
 const production = readableStage('production');
 
-test('Staging is deployed as it was', () => {
-  expect(asYaml(staging)).toMatchSnapshot();
-});
-
 test('Production is deployed as staging is, but for this', () => {
   expect(asYaml(differenceFrom(staging, production))).toMatchSnapshot();
 });

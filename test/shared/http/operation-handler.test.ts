@@ -26,8 +26,6 @@ beforeEach(() => {
 
 afterEach(() => {
   jest.restoreAllMocks();
-  delete process.env.PAGE_ORIGIN;
-  delete process.env.ALLOWED_ORIGINS;
 });
 
 interface Answer {
@@ -178,28 +176,6 @@ describe('The headers of an operation', () => {
     const answer = await atOnce(() => Promise.resolve({ status: 200, headers, body: '' }));
 
     expect(answer.headers).toMatchObject(admittedHeaders);
-  });
-
-  test.each<[string, Respond]>([
-    ['an answer', ok],
-    ['a fault', failing(new Error('x'))],
-  ])('let the reference page read %s', async (_, respond) => {
-    process.env.PAGE_ORIGIN = 'https://docs.example.com';
-
-    expect((await atOnce(respond)).headers).toMatchObject({
-      'Access-Control-Allow-Origin': 'https://docs.example.com',
-      'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
-    });
-  });
-
-  test.each([
-    ['https://shop.example.com', 'https://shop.example.com'],
-    ['https://evil.example.com', 'https://docs.example.com'],
-  ])('let a page of %s read what is for %s, where several may call', async (origin, allowed) => {
-    process.env.ALLOWED_ORIGINS = 'https://docs.example.com https://shop.example.com https://app.example.com';
-    const answer = await atOnce(ok, aProxyEvent({ headers: { origin } }));
-
-    expect(answer.headers).toMatchObject({ 'Access-Control-Allow-Origin': allowed });
   });
 });
 
