@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
-import { ControlPlane } from './account/control-plane.ts';
+import { createControlPlane } from './account/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
 import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { createHttpServer, type Service } from './http-server.ts';
@@ -125,7 +125,7 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
   const keys = await prepareData(stack, engine, records, options.sampleData);
   records.save();
 
-  const controlPlane = new ControlPlane({ records, apiStage }, () => schedule.runSoon());
+  const controlPlane = createControlPlane({ records, apiStage }, () => schedule.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
   schedule.start();
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.

@@ -9,28 +9,32 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
-import { type ControlPlane, isControlPlanePath } from './account/control-plane.ts';
-import { MAX_BODY_BYTES } from './account/call.ts';
+import { isControlPlanePath } from './account/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
-import type { GatewayAnswer, StreamedAnswer } from './gateway/messages.ts';
+import type { StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { isOwnName, type PrivateAccess, refusalOf } from './private-access.ts';
-import { readBody, readRequest, requestTarget } from './read-request.ts';
+import { readRequest, requestTarget } from './read-request.ts';
 
 /** How long a request may take to arrive. */
 export type Timings = Pick<ServerOptions, 'requestTimeout' | 'connectionsCheckingInterval'>;
 
 const timingsByDefault: Timings = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
 
+/** The adapter must not replace Request and Response of the whole process. */
+const NODE_GLOBALS = { overrideGlobalObjects: false };
+
 /** What the host's address leads to. */
 export interface Service {
   readonly restApi: RestApi;
-  readonly controlPlane: ControlPlane;
+  readonly controlPlane: Hono;
   readonly engineEndpoint: URL;
   /** The outputs of the stack, for tools that need a table's name. */
   readonly outputs: Readonly<Record<string, string>>;
@@ -88,7 +92,7 @@ async function route(
     const refusal = refusalOf(message, access);
     if (refusal !== undefined) sendAccessDenied(response, refusal);
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
-    else if (isControlPlane) await send(response, await callControlPlane(controlPlane, message));
+    else if (isControlPlane) await getRequestListener(controlPlane.fetch, NODE_GLOBALS)(message, response);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
   } else if (!isOwnName(message.headers.host ?? 'localhost', access.host)) {
     sendError(response, 'BAD_REQUEST', wrongName(message));
@@ -132,17 +136,6 @@ async function answerFromPage(
     response.setHeader('Allow', 'GET, HEAD');
     sendError(response, 'METHOD_NOT_ALLOWED');
   }
-}
-
-async function callControlPlane(controlPlane: ControlPlane, message: IncomingMessage): Promise<GatewayAnswer> {
-  const [path = '', ...query] = requestTarget(message).split('?');
-  return controlPlane.answer({
-    method: message.method ?? 'GET',
-    path,
-    query: query.join('?'),
-    authorization: message.headers.authorization,
-    ...(await readBody(message, MAX_BODY_BYTES)),
-  });
 }
 
 /** A stream that fails cuts the connection: nobody may take a part for the whole. */

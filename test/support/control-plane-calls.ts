@@ -1,17 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
-import { ControlPlane, type ControlPlaneRequest } from '../../infra/local/account/control-plane.ts';
+import { createControlPlane } from '../../infra/local/account/control-plane.ts';
 import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
-import { MAX_BODY_BYTES } from '../../infra/local/account/call.ts';
-import { readBody } from '../../infra/local/read-request.ts';
 import type { ApiStage } from '../../shared/key-registry/gateway-client.ts';
 import { apiStage } from './gateway-records.ts';
 import { close, listen } from './listening.ts';
 
 export interface ControlPlaneAnswer {
   readonly status: number;
-  /** Header names in small letters. */
-  readonly headers: Readonly<Record<string, string>>;
   /** Type of the error; undefined on success. */
   readonly error: string | undefined;
   readonly message: string | undefined;
@@ -29,36 +27,20 @@ export const signature =
 /** A control plane over records in memory, as its callers see it. */
 export class ControlPlaneCalls {
   readonly records = GatewayRecords.inMemory();
-  /** How often it has told of a change. */
+  /** How often it has reported a change. */
   changes = 0;
-  readonly #controlPlane: ControlPlane;
+  readonly #controlPlane = createControlPlane({ records: this.records, apiStage }, () => (this.changes += 1));
 
-  constructor() {
-    this.#controlPlane = new ControlPlane({ records: this.records, apiStage }, () => (this.changes += 1));
-  }
-
-  /** @param path with its query */
-  async call(
-    method: string,
-    path: string,
-    body?: unknown,
-    differences: Partial<ControlPlaneRequest> = {},
-  ): Promise<ControlPlaneAnswer> {
-    const [pathname = '', query = ''] = path.split('?');
-    const answer = this.#controlPlane.answer({
-      method,
-      path: pathname,
-      query,
-      authorization: signature,
-      body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
-      bodyTooLarge: false,
-      ...differences,
-    });
-    const headers = Object.fromEntries(answer.headers.map(([name, value]) => [name.toLowerCase(), value]));
-    const parsed: unknown = answer.body.length === 0 ? undefined : JSON.parse(answer.body.toString());
-    const error = headers['x-amzn-errortype'];
+  /** @param path with its query @param init what differs from a signed call with the JSON of the body */
+  async call(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<ControlPlaneAnswer> {
+    const content = body === undefined ? null : JSON.stringify(body);
+    const headers = { Authorization: signature };
+    const answer = await this.#controlPlane.request(path, { method, headers, body: content, ...init });
+    const text = await answer.text();
+    const parsed: unknown = text === '' ? undefined : JSON.parse(text);
+    const error = answer.headers.get('x-amzn-ErrorType') ?? undefined;
     const message = error === undefined ? undefined : v.parse(messageSchema, parsed).message;
-    return { status: answer.status, headers, error, message, body: parsed };
+    return { status: answer.status, error, message, body: parsed };
   }
 
   /** The ids in a list, from as many pages as it has. */
@@ -108,16 +90,23 @@ export class ControlPlaneServer {
   readonly arrivals: number[] = [];
   /** Says how a call fails, if it does. The first has the number 1. */
   faults: (call: number) => ControlPlaneFault | undefined = () => undefined;
-  readonly #controlPlane: ControlPlane;
-  readonly #server: Server = createServer((message, response) => void this.#take(message, response));
+  readonly #server: Server;
   #port = 0;
 
-  private constructor(controlPlane: ControlPlane) {
-    this.#controlPlane = controlPlane;
+  private constructor(controlPlane: Hono) {
+    const answer = getRequestListener(controlPlane.fetch, { overrideGlobalObjects: false });
+    this.#server = createServer((message, response) => {
+      this.arrivals.push(performance.now());
+      const fault = this.faults(this.arrivals.length);
+      if (fault) {
+        const { status, type, message: text } = failures[fault];
+        response.writeHead(status, { 'x-amzn-ErrorType': type }).end(JSON.stringify({ message: text }));
+      } else void answer(message, response);
+    });
   }
 
   static async start(records: GatewayRecords, ofApi: ApiStage): Promise<ControlPlaneServer> {
-    const server = new ControlPlaneServer(new ControlPlane({ records, apiStage: ofApi }, () => undefined));
+    const server = new ControlPlaneServer(createControlPlane({ records, apiStage: ofApi }, () => undefined));
     server.#port = await listen(server.#server);
     return server;
   }
@@ -129,26 +118,5 @@ export class ControlPlaneServer {
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await close(this.#server);
-  }
-
-  async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.arrivals.push(performance.now());
-    const fault = this.faults(this.arrivals.length);
-    if (fault) {
-      const { status, type, message: text } = failures[fault];
-      response.writeHead(status, { 'x-amzn-ErrorType': type }).end(JSON.stringify({ message: text }));
-      return;
-    }
-    const [path = '', query = ''] = (message.url ?? '').split('?');
-    const { status, headers, body } = this.#controlPlane.answer({
-      method: message.method ?? '',
-      path,
-      query,
-      authorization: message.headers.authorization,
-      ...(await readBody(message, MAX_BODY_BYTES)),
-    });
-    response.statusCode = status;
-    for (const [name, value] of headers) response.appendHeader(name, value);
-    response.end(body);
   }
 }

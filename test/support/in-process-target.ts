@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Hono } from 'hono';
 import type { Target } from '../../infra/admin/target.ts';
-import { ControlPlane } from '../../infra/local/account/control-plane.ts';
+import { createControlPlane } from '../../infra/local/account/control-plane.ts';
 import type { ApiKey } from '../../infra/local/account/records.ts';
 import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
@@ -52,7 +53,7 @@ export class InProcessTarget {
 
   constructor() {
     const documents = this.#newClient();
-    const controlPlane = new ControlPlane({ records: this.records, apiStage }, () => undefined);
+    const controlPlane = createControlPlane({ records: this.records, apiStage }, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
       // The control plane in this process checks no signature.
@@ -163,24 +164,19 @@ function newTables(): VirtualTables {
 }
 
 /** A client whose calls never leave the process. */
-function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
+function gatewayOf(controlPlane: Hono): APIGatewayClient {
   return new APIGatewayClient({
     region: account.region,
     endpoint: 'http://localhost',
     credentials: localCredentials,
     maxAttempts: 1,
     requestHandler: {
-      handle({ method, path, query, body }: GatewayCall) {
-        const answer = controlPlane.answer({
-          method,
-          path,
-          query: new URLSearchParams(Object.entries(query).flatMap(pairsOf)).toString(),
-          authorization: signature,
-          body: Buffer.from(new Uint8Array(body instanceof Uint8Array ? body : [])),
-          bodyTooLarge: false,
-        });
-        const headers = Object.fromEntries(answer.headers.map(([name, value]) => [name.toLowerCase(), value]));
-        return Promise.resolve({ response: { statusCode: answer.status, headers, body: answer.body } });
+      async handle({ method, path, query, body = null }: GatewayCall) {
+        const parameters = new URLSearchParams(Object.entries(query).flatMap(pairsOf));
+        const headers = { authorization: signature };
+        const answer = await controlPlane.request(`${path}?${parameters.toString()}`, { method, headers, body });
+        const content = new Uint8Array(await answer.arrayBuffer());
+        return { response: { statusCode: answer.status, headers: Object.fromEntries(answer.headers), body: content } };
       },
     },
   });
@@ -190,7 +186,7 @@ interface GatewayCall {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: unknown;
+  readonly body?: Uint8Array<ArrayBuffer> | string | null;
 }
 
 const pairsOf = ([name, values]: [string, string | readonly string[]]): [string, string][] =>

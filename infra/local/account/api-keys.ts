@@ -34,9 +34,9 @@ const patches: Patches<ApiKey> = {
 export const apiKeyOperations: readonly Operation[] = [
   { name: 'CreateApiKey', route: 'POST /apikeys', run: createApiKey },
   { name: 'GetApiKeys', route: 'GET /apikeys', query: [...pagingParameters, 'name', 'includeValues'], run: getApiKeys },
-  { name: 'GetApiKey', route: 'GET /apikeys/{apiKey}', query: ['includeValue'], run: getApiKey },
-  { name: 'UpdateApiKey', route: 'PATCH /apikeys/{apiKey}', run: updateApiKey },
-  { name: 'DeleteApiKey', route: 'DELETE /apikeys/{apiKey}', run: deleteApiKey },
+  { name: 'GetApiKey', route: 'GET /apikeys/:apiKey', query: ['includeValue'], run: getApiKey },
+  { name: 'UpdateApiKey', route: 'PATCH /apikeys/:apiKey', run: updateApiKey },
+  { name: 'DeleteApiKey', route: 'DELETE /apikeys/:apiKey', run: deleteApiKey },
 ];
 
 /** @throws ControlPlaneError where there is none with the id */

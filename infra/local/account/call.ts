@@ -21,7 +21,7 @@ export interface Call {
 /** An operation of API Gateway's API. */
 export interface Operation {
   readonly name: string;
-  /** Such as `GET /apikeys/{apiKey}`. */
+  /** Such as `GET /apikeys/:apiKey`. */
   readonly route: string;
   /** Names of the query parameters that it takes. */
   readonly query?: readonly string[];
@@ -61,9 +61,6 @@ export class ControlPlaneError extends Error {
 export const badRequest = (message: string): ControlPlaneError => new ControlPlaneError('BadRequestException', message);
 export const conflict = (message: string): ControlPlaneError => new ControlPlaneError('ConflictException', message);
 export const notFound = (message: string): ControlPlaneError => new ControlPlaneError('NotFoundException', message);
-
-/** The longest body that the host reads of a call. */
-export const MAX_BODY_BYTES = 64 * 1024;
 
 /** Checks the body of a call, or a member of it. @throws ControlPlaneError naming the member that is wrong */
 export function parseBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { GatewayAnswer } from '../gateway/messages.ts';
-import { decoded, Router } from '../gateway/router.ts';
+import { Hono, type HonoRequest } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { apiKeyOperations } from './api-keys.ts';
-import { badRequest, type Call, ControlPlaneError, type Gateway, MAX_BODY_BYTES, type Operation } from './call.ts';
+import { badRequest, type Call, ControlPlaneError, type Gateway, type Operation } from './call.ts';
 import { tagOperations } from './tags.ts';
 import { usagePlanKeyOperations } from './usage-plan-keys.ts';
 import { usagePlanOperations } from './usage-plans.ts';
@@ -14,7 +14,10 @@ const operations: readonly Operation[] = [
   ...tagOperations,
 ];
 
-/** The status of what succeeds, by its method. */
+/** The longest body that the host reads of a call. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** The status of a success, by its method. */
 const usualStatuses: Readonly<Record<string, number>> = { POST: 201, PUT: 204, DELETE: 202 };
 
 /** What the paths of API Gateway's API begin with, the operations that the host does not know included. */
@@ -25,83 +28,57 @@ export function isControlPlanePath(path: string): boolean {
   return collections.has(path.split('/', 2)[1] ?? '');
 }
 
-/** A call as it comes from the network. */
-export interface ControlPlaneRequest {
-  readonly method: string;
-  readonly path: string;
-  /** Without the question mark. */
-  readonly query: string;
-  readonly authorization: string | undefined;
-  readonly body: Buffer;
-  readonly bodyTooLarge: boolean;
-}
-
-/** API Gateway's own API, as far as API keys, usage plans and their tags go. */
-export class ControlPlane {
-  readonly #gateway: Gateway;
-  readonly #changed: () => void;
-  readonly #router = new Router<Operation>();
-
-  /** @param changed called after every change, as CloudTrail tells of it on AWS */
-  constructor(gateway: Gateway, changed: () => void) {
-    this.#gateway = gateway;
-    this.#changed = changed;
-    for (const operation of operations) {
-      const [method = '', path = ''] = operation.route.split(' ');
-      this.#router.add(path, method, operation);
-    }
-  }
-
-  answer(request: ControlPlaneRequest): GatewayAnswer {
-    try {
-      return this.#perform(request);
-    } catch (error) {
-      if (!(error instanceof ControlPlaneError)) throw error;
-      const { type, message, status } = error;
-      return answerWith(status, { message }, [['x-amzn-ErrorType', type]]);
-    }
-  }
-
-  #perform({ method, path, query, authorization, body, bodyTooLarge }: ControlPlaneRequest): GatewayAnswer {
+/**
+ * API Gateway's own API, as far as API keys, usage plans and their tags go.
+ *
+ * @param changed called after every change, as CloudTrail reports it on AWS
+ */
+export function createControlPlane(gateway: Gateway, changed: () => void): Hono {
+  const app = new Hono();
+  app.use(({ req }, next) => {
     // The signature is not checked: any credentials will do.
-    if (!authorization?.startsWith('AWS4-')) {
-      throw new ControlPlaneError('MissingAuthenticationTokenException', 'Missing Authentication Token');
-    }
-    const match = this.#router.match(method, path);
-    if (!match) {
-      const known = operations.map(({ name }) => name).join(', ');
-      const message = `This host does not answer ${method} ${path}. Of API Gateway's operations it knows: ${known}`;
-      throw new ControlPlaneError('UnknownOperationException', message);
-    }
-    if (bodyTooLarge) throw badRequest(`The request body is longer than ${MAX_BODY_BYTES} bytes`);
-    const { target: operation, pathParameters } = match;
-    const call: Call = {
-      parameter: (name) => decoded(pathParameters[name] ?? ''),
-      query: parseQuery(query, operation),
-      body: parseJson(body),
-    };
-    const result = operation.run(this.#gateway, call);
-    if (method !== 'GET') {
-      this.#gateway.records.save();
-      this.#changed();
-    }
-    return answerWith(operation.status ?? usualStatuses[method] ?? 200, result);
+    if (req.header('Authorization')?.startsWith('AWS4-')) return next();
+    throw new ControlPlaneError('MissingAuthenticationTokenException', 'Missing Authentication Token');
+  });
+  const onError = (): never => {
+    throw badRequest(`The request body is longer than ${MAX_BODY_BYTES} bytes`);
+  };
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError }));
+  for (const operation of operations) {
+    const [method = '', path = ''] = operation.route.split(' ');
+    app.on(method, path, async ({ req }) => {
+      const result = operation.run(gateway, await readCall(req, operation));
+      if (method !== 'GET') {
+        gateway.records.save();
+        changed();
+      }
+      return respond(operation.status ?? usualStatuses[method] ?? 200, result);
+    });
   }
+  app.all('*', ({ req: { method, path } }) => {
+    const known = operations.map(({ name }) => name).join(', ');
+    const message = `This host does not answer ${method} ${path}. Of API Gateway's operations it knows: ${known}`;
+    throw new ControlPlaneError('UnknownOperationException', message);
+  });
+  app.onError((error) => {
+    const { type, status, message } = error instanceof ControlPlaneError ? error : internalFailure(error);
+    return respond(status, { message }, { 'x-amzn-ErrorType': type });
+  });
+  return app;
 }
 
-/** @throws ControlPlaneError on a parameter that the operation does not take: it must not be ignored */
-function parseQuery(text: string, operation: Operation): URLSearchParams {
-  const query = new URLSearchParams(text);
-  for (const name of query.keys()) {
-    if (!operation.query?.includes(name)) throw badRequest(`This host does not know the query parameter ${name}`);
-  }
-  return query;
+/** @throws ControlPlaneError on a query parameter that the operation does not take: it must not be ignored */
+async function readCall(request: HonoRequest, { query: known = [] }: Operation): Promise<Call> {
+  const { searchParams: query } = new URL(request.url);
+  const unknown = query.keys().find((name) => !known.includes(name));
+  if (unknown !== undefined) throw badRequest(`This host does not know the query parameter ${unknown}`);
+  return { parameter: (name) => request.param(name) ?? '', query, body: parseJson(await request.text()) };
 }
 
 /** The JSON object in a body. @throws ControlPlaneError where there is something else */
-function parseJson(body: Buffer): unknown {
+function parseJson(body: string): unknown {
   try {
-    const value: unknown = JSON.parse(body.toString() || '{}');
+    const value: unknown = JSON.parse(body || '{}');
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
     // It is no JSON at all.
@@ -109,10 +86,15 @@ function parseJson(body: Buffer): unknown {
   throw badRequest('The request body must be a JSON object');
 }
 
-function answerWith(status: number, body: unknown, headers: GatewayAnswer['headers'] = []): GatewayAnswer {
-  return {
+/** A fault of the host, such as a disk that is full. */
+function internalFailure({ stack }: Error) {
+  process.stderr.write(`${stack}\n`);
+  return { type: 'InternalFailure', status: 500, message: 'Internal server error' };
+}
+
+function respond(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), {
     status,
-    headers: [['Content-Type', 'application/json'], ['x-amzn-RequestId', randomUUID()], ...headers],
-    body: body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body)),
-  };
+    headers: { 'Content-Type': 'application/json', 'x-amzn-RequestId': randomUUID(), ...headers },
+  });
 }

@@ -10,38 +10,36 @@ const SAVE_DELAY_MS = 1_000;
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-const usageSchema = v.tuple([v.string(), v.string(), v.string(), v.number()]);
+const text = v.string();
 
-/** The requests that a key has made on a plan on a UTC day (`yyyy-MM-dd`). */
-type Usage = [planId: string, keyId: string, date: string, requests: number];
+/** Plan and key, the UTC day (`yyyy-MM-dd`), the requests that were metered. */
+const usageSchema = v.tuple([text, text, text, v.number()]);
 
 /** The records as they are in a file. */
 const contentSchema = v.strictObject({
   apiKeys: v.array(apiKeySchema),
   usagePlans: v.array(usagePlanSchema),
-  planKeys: v.array(v.tuple([v.string(), v.string()])),
+  planKeys: v.array(v.tuple([text, text])),
   usage: v.array(usageSchema),
-  notes: v.array(v.tuple([v.string(), v.string()])),
+  notes: v.array(v.tuple([text, text])),
 });
 
 /**
- * What API Gateway keeps of an account: API keys, usage plans, which key is on which plan, what each has used there.
- * Reads and changes are of the records in memory, at once; {@link save} writes them to disk, into one JSON file that is
- * written whole: a host that is killed leaves the one before or the one after.
+ * What API Gateway keeps of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and changes
+ * are made in memory; {@link save} writes all of it to one JSON file, which is replaced whole: a host that is killed
+ * leaves the file before or the file after.
  */
 export class GatewayRecords {
+  /** What the host itself has to remember, by name. */
+  readonly notes = new Map<string, string>();
   readonly #file: string | undefined;
-  /** What is in the file, as far as this host has written it. */
+  /** The text of the file, as this host wrote it last. */
   #saved: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #keys = new Map<string, ApiKey>();
-  readonly #keyIdOfValue = new Map<string, string>();
   readonly #plans = new Map<string, UsagePlan>();
-  /** The ids of the plans that a key is on, by its id. */
-  readonly #plansOfKey = new Map<string, Set<string>>();
-  /** By plan, key and date. */
-  readonly #usage = new Map<string, Usage>();
-  readonly #notes = new Map<string, string>();
+  readonly #planKeys = new Map<string, [planId: string, keyId: string]>();
+  readonly #usage = new Map<string, v.InferOutput<typeof usageSchema>>();
 
   private constructor(file?: string) {
     this.#file = file;
@@ -60,8 +58,7 @@ export class GatewayRecords {
     try {
       if (existsSync(file)) records.#load(JSON.parse(readFileSync(file, 'utf8')));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw unusable(dataFolder, `its gateway.json is broken or of another version (${reason})`);
+      throw unusable(dataFolder, `its gateway.json is broken or of another version (${reasonOf(error)})`);
     }
     return records;
   }
@@ -76,7 +73,7 @@ export class GatewayRecords {
       writeFileSync(`${this.#file}.new`, content, { mode: 0o600 });
       renameSync(`${this.#file}.new`, this.#file);
     } catch (error) {
-      throw unusable(dirname(this.#file), error instanceof Error ? error.message : String(error));
+      throw unusable(dirname(this.#file), reasonOf(error));
     }
     this.#saved = content;
   }
@@ -92,7 +89,7 @@ export class GatewayRecords {
   }
 
   apiKeyWithValue(value: string): ApiKey | undefined {
-    return this.#keys.get(this.#keyIdOfValue.get(value) ?? '');
+    return this.#keys.values().find((key) => key.value === value);
   }
 
   get apiKeys(): ApiKey[] {
@@ -101,18 +98,13 @@ export class GatewayRecords {
 
   /** Adds a key, or replaces the one with its id. Its value must be no other key's. */
   putApiKey(key: ApiKey): void {
-    const former = this.#keys.get(key.id);
-    if (former) this.#keyIdOfValue.delete(former.value);
     this.#keys.set(key.id, key);
-    this.#keyIdOfValue.set(key.value, key.id);
   }
 
-  /** Removes a key from the plans that it is on too, with all it has used. */
+  /** Removes a key from its plans too, with its usage. */
   deleteApiKey(id: string): void {
-    this.#keyIdOfValue.delete(this.#keys.get(id)?.value ?? '');
     this.#keys.delete(id);
-    this.#plansOfKey.delete(id);
-    this.#forgetUsage(([, keyId]) => keyId === id);
+    this.#forget((_, keyId) => keyId === id);
   }
 
   usagePlan(id: string): UsagePlan | undefined {
@@ -128,15 +120,14 @@ export class GatewayRecords {
     this.#plans.set(plan.id, plan);
   }
 
-  /** Removes a plan, with what its keys have used. The keys stay. */
+  /** Removes a plan, with the usage on it. The keys stay. */
   deleteUsagePlan(id: string): void {
-    for (const planIds of this.#plansOfKey.values()) planIds.delete(id);
     this.#plans.delete(id);
-    this.#forgetUsage(([planId]) => planId === id);
+    this.#forget((planId) => planId === id);
   }
 
   isOnPlan(planId: string, keyId: string): boolean {
-    return this.#plansOfKey.get(keyId)?.has(planId) ?? false;
+    return this.#planKeys.has(`${planId}/${keyId}`);
   }
 
   keysOnPlan(planId: string): ApiKey[] {
@@ -144,7 +135,7 @@ export class GatewayRecords {
   }
 
   plansOfKey(keyId: string): UsagePlan[] {
-    return [...(this.#plansOfKey.get(keyId) ?? [])].flatMap((id) => this.#plans.get(id) ?? []);
+    return this.usagePlans.filter(({ id }) => this.isOnPlan(id, keyId));
   }
 
   /** The plan that a key's requests to a stage are metered on. */
@@ -153,13 +144,12 @@ export class GatewayRecords {
   }
 
   putOnPlan(planId: string, keyId: string): void {
-    const planIds = this.#plansOfKey.get(keyId) ?? new Set();
-    this.#plansOfKey.set(keyId, planIds.add(planId));
+    this.#planKeys.set(`${planId}/${keyId}`, [planId, keyId]);
   }
 
-  /** What the key has used stays, so that leaving a plan and coming back gains it nothing. */
+  /** The usage stays, so that leaving a plan and coming back gains the key nothing. */
   removeFromPlan(planId: string, keyId: string): void {
-    this.#plansOfKey.get(keyId)?.delete(planId);
+    this.#planKeys.delete(`${planId}/${keyId}`);
   }
 
   /** Requests of a key on a plan on a UTC day, `yyyy-MM-dd`. */
@@ -174,22 +164,17 @@ export class GatewayRecords {
     this.#timer ??= setTimeout(() => this.#trySave(), SAVE_DELAY_MS);
   }
 
-  /** What the host itself has to remember, by name. */
-  get notes(): Map<string, string> {
-    return this.#notes;
-  }
-
-  #forgetUsage(isGone: (usage: Usage) => boolean): void {
-    for (const [name, usage] of this.#usage) if (isGone(usage)) this.#usage.delete(name);
+  #forget(isGone: (planId: string, keyId: string) => boolean): void {
+    for (const records of [this.#planKeys, this.#usage]) {
+      for (const [name, [planId, keyId]] of records) if (isGone(planId, keyId)) records.delete(name);
+    }
   }
 
   #trySave(): void {
     try {
       this.save();
     } catch (error) {
-      process.stderr.write(
-        `The usage of API keys is not saved: ${error instanceof Error ? error.message : String(error)}\n`,
-      );
+      process.stderr.write(`The usage of API keys is not saved: ${reasonOf(error)}\n`);
     }
   }
 
@@ -197,11 +182,9 @@ export class GatewayRecords {
     return {
       apiKeys: this.apiKeys,
       usagePlans: this.usagePlans,
-      planKeys: [...this.#plansOfKey].flatMap(([keyId, planIds]) =>
-        [...planIds].map((planId): [string, string] => [planId, keyId]),
-      ),
+      planKeys: [...this.#planKeys.values()],
       usage: [...this.#usage.values()],
-      notes: [...this.#notes],
+      notes: [...this.notes],
     };
   }
 
@@ -210,7 +193,9 @@ export class GatewayRecords {
     for (const key of apiKeys) this.putApiKey(key);
     for (const plan of usagePlans) this.putUsagePlan(plan);
     for (const [planId, keyId] of planKeys) this.putOnPlan(planId, keyId);
-    for (const each of usage) this.#usage.set(each.slice(0, 3).join('/'), each);
-    for (const [name, text] of notes) this.#notes.set(name, text);
+    for (const one of usage) this.#usage.set(one.slice(0, 3).join('/'), one);
+    for (const [name, note] of notes) this.notes.set(name, note);
   }
 }
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -6,7 +6,7 @@ import { type Call, type Gateway, notFound, type Operation, parseBody } from './
 const tagBodySchema = v.strictObject({ tags: tagsSchema });
 
 /** Clients send the slashes of an ARN encoded; people who type one may not. */
-const path = '/tags/{resourceArn+}';
+const path = '/tags/:resourceArn{.+}';
 
 export const tagOperations: readonly Operation[] = [
   { name: 'GetTags', route: `GET ${path}`, run: (gateway, call) => ({ tags: taggedResource(gateway, call).tags }) },

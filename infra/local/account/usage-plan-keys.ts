@@ -20,16 +20,16 @@ const DAY_MS = 86_400_000;
 
 const createBodySchema = v.strictObject({ keyId: v.string(), keyType: v.literal('API_KEY') });
 
-const keys = '/usageplans/{usageplanId}/keys';
-const usage = '/usageplans/{usageplanId}/usage';
+const keys = '/usageplans/:usageplanId/keys';
+const usage = '/usageplans/:usageplanId/usage';
 const usageParameters = [...pagingParameters, 'startDate', 'endDate', 'keyId'];
 
 /** The keys on a usage plan, and what they have used. */
 export const usagePlanKeyOperations: readonly Operation[] = [
   { name: 'CreateUsagePlanKey', route: `POST ${keys}`, run: createUsagePlanKey },
   { name: 'GetUsagePlanKeys', route: `GET ${keys}`, query: [...pagingParameters, 'name'], run: getUsagePlanKeys },
-  { name: 'GetUsagePlanKey', route: `GET ${keys}/{keyId}`, run: getUsagePlanKey },
-  { name: 'DeleteUsagePlanKey', route: `DELETE ${keys}/{keyId}`, run: deleteUsagePlanKey },
+  { name: 'GetUsagePlanKey', route: `GET ${keys}/:keyId`, run: getUsagePlanKey },
+  { name: 'DeleteUsagePlanKey', route: `DELETE ${keys}/:keyId`, run: deleteUsagePlanKey },
   { name: 'GetUsage', route: `GET ${usage}`, query: usageParameters, run: getUsage },
 ];
 

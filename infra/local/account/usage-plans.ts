@@ -71,7 +71,7 @@ const patches: Patches<Draft> = {
   'remove /throttle': (plan) => ({ ...plan, throttle: undefined }),
 };
 
-const path = '/usageplans/{usageplanId}';
+const path = '/usageplans/:usageplanId';
 
 export const usagePlanOperations: readonly Operation[] = [
   { name: 'CreateUsagePlan', route: 'POST /usageplans', run: createUsagePlan },

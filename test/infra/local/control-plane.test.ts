@@ -85,11 +85,11 @@ describe('a call that is refused', () => {
   });
 
   test.each([
-    [403, 'is not signed', { authorization: 'Bearer psk_x' }, 'Missing Authentication Token'],
-    [400, 'has no JSON', { body: Buffer.from('{"name":') }, 'must be a JSON object'],
-    [400, 'is too long', { bodyTooLarge: true }, 'longer than 65536 bytes'],
-  ])('%d: it %s', async (status, _, differences, message) => {
-    const answer = await plane.call('POST', '/apikeys', undefined, differences);
+    [403, 'is not signed', { headers: { Authorization: 'Bearer psk_x' } }, 'Missing Authentication Token'],
+    [400, 'has no JSON', { body: '{"name":' }, 'must be a JSON object'],
+    [400, 'is too long', { body: ' '.repeat(65_537) }, 'longer than 65536 bytes'],
+  ])('%d: it %s', async (status, _, init, message) => {
+    const answer = await plane.call('POST', '/apikeys', undefined, init);
 
     expect(answer).toMatchObject({ status, message: expect.stringContaining(message) });
   });

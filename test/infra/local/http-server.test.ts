@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { ControlPlane } from '../../../infra/local/account/control-plane.ts';
+import { createControlPlane } from '../../../infra/local/account/control-plane.ts';
 import { createHttpServer, type Service, type Timings } from '../../../infra/local/http-server.ts';
 import { admitting, LocalApis } from '../../support/local-api.ts';
 import { close, listen } from '../../support/listening.ts';
@@ -25,7 +25,7 @@ test('A request that comes before the service is ready waits for it; a list that
   const early = exchange(origin, request('/v1/inventory'));
   const listInventory = streaming(`await write('[1,'); stream.end('2]');`, { statusCode: 200 });
   const { restApi, records, apiStage } = apis.start({ authorizer: admitting, listInventory });
-  const controlPlane = new ControlPlane({ records, apiStage }, () => undefined);
+  const controlPlane = createControlPlane({ records, apiStage }, () => undefined);
   service.resolve({ restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} });
   const { status, headers, text } = parseAnswer(await early);
 
