@@ -3,12 +3,11 @@ import type { Int64 } from '../shared/contract/int64.ts';
 import { petToJson } from '../shared/contract/pets.ts';
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { ANY_ID, warmUp, withHealthCheck } from '../shared/health-check.ts';
-import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { withEntityTag } from '../shared/http/entity-tags.ts';
-import { operationHandler } from '../shared/http/operation-handler.ts';
-import { rehearse } from '../shared/http/rehearsal.ts';
-import { parsePetId } from '../shared/http/request.ts';
+import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
+import { ANY_ID, rehearse } from '../shared/http/rehearsal.ts';
+import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
+import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { findPet } from '../shared/stores/find-pet.ts';
 import { StockStore } from '../shared/stores/stock-store.ts';
 
@@ -16,27 +15,24 @@ const client = documentClient({ requestTimeout: 3_000 });
 const petsTable = requiredEnv('PETS_TABLE');
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 
+/** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
+async function getPet(request: ApiRequest): Promise<Reply> {
+  const petId = parsePetId(request);
+  const [pet, inStock] = await readAgain(() => find(petId));
+  if (!pet) throw new ServiceError('PET_NOT_FOUND');
+  return withEntityTag(request.headers, { status: 200, body: petToJson(pet, inStock?.entry.status) });
+}
+
 /** The record of a pet and its stock entry. */
 const find = (petId: Int64) => Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
 
-const check = () => find(ANY_ID);
+export const handler = operationHandler(getPet, {
+  headers: deprecationHeaders({
+    deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),
+    sunsetAt: new Date(requiredEnv('SUNSET_AT')),
+    page: requiredEnv('PAGE_ORIGIN'),
+  }),
+  check: () => find(ANY_ID),
+});
 
-/** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
-export const handler = withHealthCheck(
-  check,
-  operationHandler(
-    async (event) => {
-      const petId = parsePetId(event);
-      const [pet, inStock] = await readAgain(() => find(petId));
-      if (!pet) throw new ServiceError('PET_NOT_FOUND');
-      return withEntityTag(event, { status: 200, body: petToJson(pet, inStock?.entry.status) });
-    },
-    deprecationHeaders({
-      deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),
-      sunsetAt: new Date(requiredEnv('SUNSET_AT')),
-      page: requiredEnv('PAGE_ORIGIN'),
-    }),
-  ),
-);
-
-export const initialise = () => warmUp(() => rehearse(handler, { httpMethod: 'GET', petId: ANY_ID }));
+export const initialise = () => rehearse(handler, { httpMethod: 'GET' });

@@ -1,23 +1,19 @@
 import { orderStatusSchema, orderToJson } from '../shared/contract/orders.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { warmUp, withHealthCheck } from '../shared/health-check.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
+import { warmUp } from '../shared/http/rehearsal.ts';
 import { orderList } from '../shared/stores/order-list.ts';
 
 const client = documentClient({ requestTimeout: 3_000 });
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 
-const check = () => orders.page({}, 1);
-export const initialise = () => warmUp(check);
-
 /** `GET /store/orders`: all orders of the store, in ascending id (spec §4.3). */
-export const handler = withHealthCheck(
-  check,
-  listHandler({
-    operation: 'listOrders',
-    status: orderStatusSchema,
-    entries: orders,
-    toJson: orderToJson,
-  }),
-);
+export const handler = listHandler({
+  operation: 'listOrders',
+  status: orderStatusSchema,
+  entries: orders,
+  toJson: orderToJson,
+});
+
+export const initialise = () => warmUp(() => orders.page({}, 1));

@@ -21,15 +21,14 @@ export function allow(
   return { principalId, usageIdentifierKey, policyDocument: policy('Allow', methodArn), context: { ...context } };
 }
 
-/** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context, to which `more` is added. */
+/** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
 export function deny(
   methodArn: string,
   code: DenialCode,
   now: number,
-  more: Readonly<Record<string, string>> = {},
+  message: string = errorCatalogue[code].message,
 ): APIGatewayAuthorizerResult {
-  const { message } = errorCatalogue[code];
-  const context = { code, message, challenge: challenges[code], ...noLimitContext(now), ...more };
+  const context = { code, message, challenge: challenges[code], ...noLimitContext(now) };
   return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
 }
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { Access } from '../keys/key-record.ts';
-import type { PlanId } from '../keys/plans.ts';
 import { startOfMinute } from '../keys/window.ts';
 import {
   type CountedVerdict,
@@ -22,13 +21,8 @@ const codeOfRefusal = {
   suspended: 'API_KEY_SUSPENDED',
 } as const satisfies Record<Refusal['reason'], ErrorCode>;
 
-/**
- * What the authorizer tells the gateway and the functions about a request. API Gateway hands every value over as text.
- * The gateway responses and the functions take the limit headers from here.
- */
-const authorizerContextSchema = v.object({
-  /** `ADMITTED`, or the error code that the function answers with. */
-  outcome: v.picklist([ADMITTED, ...Object.values(codeOfRefusal), 'SERVICE_UNAVAILABLE']),
+/** Text, as API Gateway hands every value over. */
+const limitContextSchema = v.object({
   limit: v.string(),
   remaining: v.string(),
   /** Unix seconds. */
@@ -39,14 +33,35 @@ const authorizerContextSchema = v.object({
   rateLimit: v.string(),
   /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
   retryAfter: v.string(),
+});
+export type LimitContext = v.InferOutput<typeof limitContextSchema>;
+
+/**
+ * What the gateway and the functions get from the authorizer about a request: both take the limit headers from here, and
+ * the functions the rest of their log lines.
+ */
+const authorizerContextSchema = v.object({
+  /** `ADMITTED`, or the error code that the function answers with. */
+  outcome: v.picklist([ADMITTED, ...Object.values(codeOfRefusal), 'SERVICE_UNAVAILABLE']),
+  ...limitContextSchema.entries,
   /** An `Access`, by its names: their list would bring the client of DynamoDB with it. Absent where the request could not be counted. */
   access: v.optional(v.picklist(['full', 'read'])),
-  /** Partition key of the key's record. */
+  /** Partition key of the key's record: the same for all tokens that the key ever has. Absent with `access`. */
   recordId: v.optional(v.string()),
+  plan: v.optional(v.string()),
+  /** The id of the key, which API Gateway adds; {@link UNCOUNTED} where the request could not be counted. */
+  principalId: v.optional(v.string()),
+  /** Execution environments of the authorizer that the request was the first one of. */
+  coldStarts: v.optional(v.string()),
 });
 
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
-export type LimitContext = Omit<AuthorizerContext, 'outcome' | 'access' | 'recordId'>;
+
+/** Reads the context in a function; undefined where any of it is missing or unknown. */
+export function readAuthorizerContext(context: unknown): AuthorizerContext | undefined {
+  const result = v.safeParse(authorizerContextSchema, context);
+  return result.success ? result.output : undefined;
+}
 
 /**
  * The limit headers of every answer, by the context value each one carries: those of the spec (§8, rule 1), and beside
@@ -58,7 +73,7 @@ export const limitHeaders = {
   'X-RateLimit-Reset': 'reset',
   'RateLimit-Policy': 'rateLimitPolicy',
   RateLimit: 'rateLimit',
-} as const satisfies Record<string, keyof AuthorizerContext>;
+} as const satisfies Record<string, keyof LimitContext>;
 
 /** @param hash of the token */
 export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
@@ -68,19 +83,14 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   // The minute that a request is counted in may have begun by another host's clock only.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
-  const { recordId, tokens } = verdict.key;
+  const { recordId, plan, tokens } = verdict.key;
   // A token that is not found may do least.
   const access: Access = tokens[hash]?.access ?? 'read';
-  return { outcome, recordId, access, ...limitContext(least, windows, retryAfter, time) };
+  return { outcome, recordId, plan, access, ...limitContext(least, windows, retryAfter, time) };
 }
 
-/** The principal of a request that could not be counted. */
+/** The principal of a request that could not be counted, because the keys table is out of reach. */
 export const UNCOUNTED = 'uncounted';
-
-/** The context of a request that could not be counted because the keys table is out of reach. */
-export function unavailableContext(now: number): AuthorizerContext {
-  return { outcome: 'SERVICE_UNAVAILABLE', ...noLimitContext(now) };
-}
 
 /** The limit of a request without a valid key: none left until the minute, or the day, ends. */
 export function noLimitContext(now: number): LimitContext {
@@ -114,38 +124,3 @@ function limitContext(least: Window, windows: Windows, retryAfter: number, now: 
 
 /** Whole seconds, the unit of `Retry-After` (RFC 9110 §10.2.3) too. */
 const secondsUntil = ({ resetsAt }: Window, now: number): number => Math.max(0, Math.ceil((resetsAt - now) / 1_000));
-
-/** Reads the context in a function. Throws where it is missing: without a verdict nothing may be served. */
-export function parseAuthorizerContext(context: unknown): AuthorizerContext {
-  return v.parse(authorizerContextSchema, context);
-}
-
-/** What the record of the API key of an admitted request is found by: the same for all tokens that the key ever has. */
-export function parseRecordId(context: unknown): string {
-  return v.parse(v.object({ recordId: v.pipe(v.string(), v.nonEmpty()) }), context).recordId;
-}
-
-/** The error code that a refused request is answered with; undefined for an admitted one. */
-export function refusalCode({ outcome }: AuthorizerContext): ErrorCode | undefined {
-  return outcome === ADMITTED ? undefined : outcome;
-}
-
-/** What the authorizer adds to its context for the log line of the request. */
-export function authorizerMetrics(coldStarts: number, plan?: PlanId): Record<string, string> {
-  return { ...(plan !== undefined && { plan }), coldStarts: String(coldStarts) };
-}
-
-/** Reads it in a function. Whatever is missing there (a release may be under way), the request is logged. */
-export function readAuthorizerMetrics(context: Readonly<Record<string, unknown>> | null | undefined) {
-  const text = (name: string): string | undefined => {
-    const value = context?.[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const principalId = text('principalId');
-  return {
-    outcome: text('outcome'),
-    plan: text('plan'),
-    keyId: principalId === UNCOUNTED ? undefined : principalId,
-    coldStarts: Number(text('coldStarts')) || 0,
-  };
-}

@@ -1,8 +1,7 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { allowedMethods } from './response-headers.ts';
-import { headerValues, quoted } from './request.ts';
+import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './request.ts';
 
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
 export const MAX_BODY_BYTES = 16 * 1024;
@@ -15,32 +14,29 @@ const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)
  * @throws ServiceError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or INVALID_BODY with a message that names the field
  */
 export function parseJsonBody<Schema extends v.GenericSchema>(
-  event: APIGatewayProxyEvent,
+  request: ApiRequest,
   schema: Schema,
 ): v.InferOutput<Schema> {
-  const bytes = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-  if (bytes.length > MAX_BODY_BYTES) {
+  const { body, headers } = request;
+  if (body.length > MAX_BODY_BYTES) {
     throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
   }
-  if (bytes.length === 0) throw new ServiceError('INVALID_BODY');
-  if (!JSON_MEDIA_TYPE.test(headerValues(event, 'Content-Type').at(-1)?.trim() ?? '')) throw unsupported(event);
-  if (isCompressed(event)) throw unsupported(event, 'The body must not be compressed: leave Content-Encoding out.');
+  if (body.length === 0) throw new ServiceError('INVALID_BODY');
+  if (!JSON_MEDIA_TYPE.test(headerValues(headers, 'content-type').at(-1)?.trim() ?? '')) throw unsupported(request);
+  if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
-  const result = v.safeParse(schema, parseJsonObject(bytes.toString('utf8')));
+  const result = v.safeParse(schema, parseJsonObject(body.toString('utf8')));
   if (result.success) return result.output;
   const faults = new Set(result.issues.map(describe));
   throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
 }
 
-const unsupported = ({ resource }: APIGatewayProxyEvent, message?: string): ServiceError =>
-  new ServiceError('UNSUPPORTED_MEDIA_TYPE', {
-    headers: allowedMethods(resource),
-    message,
-  });
+const unsupported = ({ resource }: ApiRequest, message?: string): ServiceError =>
+  new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: allowedMethods(resource), message });
 
 /** Whether `Content-Encoding` names anything but `identity` (RFC 9110 §8.4); empty elements count for nothing (§5.6.1). */
-function isCompressed(event: APIGatewayProxyEvent): boolean {
-  const codings = headerValues(event, 'Content-Encoding').flatMap((value) => value.split(','));
+function isCompressed(headers: RequestHeaders): boolean {
+  const codings = headerValues(headers, 'content-encoding').flatMap((value) => value.split(','));
   return codings.some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
 }
 

@@ -1,6 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import Negotiator from 'negotiator';
 import type * as v from 'valibot';
 import type { OperationId } from '../contract/operations.ts';
@@ -9,7 +8,7 @@ import type { Page, Selection } from '../stores/sorted-table.ts';
 import { withEntityTag } from './entity-tags.ts';
 import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
 import { type Reply, streamingHandler } from './operation-handler.ts';
-import { headerValues } from './request.ts';
+import { type ApiRequest, headerValues } from './request.ts';
 import { stabilityHeader } from './response-headers.ts';
 
 export interface List<Entry, Status extends string> {
@@ -41,16 +40,17 @@ export const LEAST_PACE: LeastPace = { bytes: 2_560_000, withinMs: 10_000 };
  * list, and leaves page by page as it is read; with one of them it is one page, whose `Link` leads to the next.
  */
 export function listHandler<Entry, Status extends string>(list: List<Entry, Status>) {
-  return streamingHandler(async (event) => {
-    const query = parseListQuery(event, list.status);
+  const respond = async (request: ApiRequest) => {
+    const query = parseListQuery(request.query, list.status);
     const isPaged = query.limit !== undefined || query.cursor !== undefined;
-    const reply = isPaged ? await onePage(event, list, query) : await wholeList(event, list, query);
-    return compressed(event, reply, list.leastPace);
-  }, stabilityHeader(list.operation));
+    const reply = isPaged ? await onePage(request, list, query) : await wholeList(request, list, query);
+    return compressed(request, reply, list.leastPace);
+  };
+  return streamingHandler(respond, { headers: stabilityHeader(list.operation), check: () => list.entries.page({}, 1) });
 }
 
 async function onePage<Entry, Status extends string>(
-  event: APIGatewayProxyEvent,
+  { headers, path }: ApiRequest,
   { operation, entries, toJson }: List<Entry, Status>,
   { limit = DEFAULT_LIMIT, cursor, status }: ListQuery<Status>,
 ): Promise<Reply> {
@@ -58,14 +58,14 @@ async function onePage<Entry, Status extends string>(
   const after = cursor === undefined ? undefined : decodeCursor(cursor, place);
   const page = await entries.page({ status, after }, limit);
   const body = `[${page.entries.map(toJson).join(',')}]`;
-  if (page.last === undefined) return withEntityTag(event, { status: 200, body });
+  if (page.last === undefined) return withEntityTag(headers, { status: 200, body });
   const next = new URLSearchParams({
     limit: String(limit),
     ...(status !== undefined && { status }),
     cursor: encodeCursor({ ...place, after: page.last }),
   });
-  const Link = `<${event.requestContext.path}?${next.toString()}>; rel="next"`;
-  return withEntityTag(event, { status: 200, headers: { Link }, body });
+  const Link = `<${path}?${next.toString()}>; rel="next"`;
+  return withEntityTag(headers, { status: 200, headers: { Link }, body });
 }
 
 /**
@@ -73,7 +73,7 @@ async function onePage<Entry, Status extends string>(
  * out of reach is an Error body.
  */
 async function wholeList<Entry, Status extends string>(
-  { requestContext: { requestId } }: APIGatewayProxyEvent,
+  { id: requestId }: ApiRequest,
   { entries, toJson, leastPace = LEAST_PACE }: List<Entry, Status>,
   { status }: ListQuery<Status>,
 ): Promise<Reply<Readable>> {
@@ -128,17 +128,17 @@ const tooSlow = ({ bytes, withinMs }: LeastPace): Error =>
  * compressor once it has all has the time of the least pace: nothing else looks at the reader then.
  */
 function compressed(
-  event: APIGatewayProxyEvent,
+  { method, headers: requestHeaders }: ApiRequest,
   reply: Reply<string | Readable>,
   leastPace = LEAST_PACE,
 ): Reply<string | Readable> {
   const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
-  const accepted = { headers: { 'accept-encoding': headerValues(event, 'Accept-Encoding').join(', ') } };
+  const accepted = { headers: { 'accept-encoding': headerValues(requestHeaders, 'accept-encoding').join(', ') } };
   if (new Negotiator(accepted).encoding(['gzip', 'identity']) !== 'gzip' || reply.status === 304)
     return { ...reply, headers };
   const gzipped = { ...headers, 'Content-Encoding': 'gzip' };
   // Nothing but the first entries has been read yet, and nobody wants the rest.
-  if (event.httpMethod === 'HEAD') return { ...reply, headers: gzipped };
+  if (method === 'HEAD') return { ...reply, headers: gzipped };
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   const source = typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body;
   source.once('end', () => {

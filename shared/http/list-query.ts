@@ -1,9 +1,8 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { cursorSchema, limitSchema } from '../contract/list-query.ts';
-import { quoted } from './request.ts';
+import { type ApiRequest, quoted } from './request.ts';
 
 /** What a client asked of a list. */
 export interface ListQuery<Status extends string> {
@@ -24,7 +23,7 @@ const digits = v.pipe(
  * @throws ServiceError INVALID_QUERY with a message that names each parameter that is wrong
  */
 export function parseListQuery<Status extends string>(
-  event: APIGatewayProxyEvent,
+  query: ApiRequest['query'],
   status: v.GenericSchema<string, Status>,
 ): ListQuery<Status> {
   const schema = v.strictObject({
@@ -32,13 +31,13 @@ export function parseListQuery<Status extends string>(
     cursor: v.optional(v.string()),
     status: v.optional(status),
   });
-  const result = v.safeParse(schema, onlyValues(event));
+  const result = v.safeParse(schema, onlyValues(query));
   if (result.success) return result.output;
   throw new ServiceError('INVALID_QUERY', { message: [...new Set(result.issues.map(describe))].join(' ') });
 }
 
-function onlyValues({ multiValueQueryStringParameters }: APIGatewayProxyEvent): Record<string, string> {
-  const parameters = Object.entries(multiValueQueryStringParameters ?? {});
+function onlyValues(query: ApiRequest['query']): Record<string, string> {
+  const parameters = Object.entries(query);
   return Object.fromEntries(
     parameters.map(([name, [value = '', ...others] = []]) => {
       if (others.length === 0) return [name, value];

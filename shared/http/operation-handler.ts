@@ -1,22 +1,16 @@
 import { Readable } from 'node:stream';
 import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
-import { changes, operationAt } from '../contract/operations.ts';
+import { changes } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
-import {
-  type AuthorizerContext,
-  limitHeaders,
-  parseAuthorizerContext,
-  readAuthorizerMetrics,
-  refusalCode,
-  unknownLimit,
-} from './authorizer-context.ts';
+import { ADMITTED, limitHeaders, UNCOUNTED, unknownLimit } from './authorizer-context.ts';
+import { type HealthCheck, isRequest, prove } from './health-check.ts';
 import { isRehearsal } from './rehearsal.ts';
 import { corsHeaders, securityHeaders } from './response-headers.ts';
-import { requestTime } from './request.ts';
+import { type ApiRequest, readRequest } from './request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -35,39 +29,46 @@ interface ProxyResult<Body> {
   body: Body;
 }
 
-type Respond<Body> = (event: APIGatewayProxyEvent) => Promise<Reply<Body>>;
-type Middleware = MiddlewareObj<APIGatewayProxyEvent, ProxyResult<unknown>>;
-type Answered = Request<APIGatewayProxyEvent, ProxyResult<unknown>>;
+type Respond<Body> = (request: ApiRequest) => Promise<Reply<Body>>;
+type Middleware = MiddlewareObj<ApiRequest, ProxyResult<unknown>>;
+type Answered = Request<ApiRequest, ProxyResult<unknown>>;
 
-/**
- * The Lambda handler of an operation that answers at once.
- *
- * @param ownHeaders on every answer, errors too
- */
-export function operationHandler(respond: Respond<string>, ownHeaders: Headers = {}) {
-  return withPipeline<string>(middy({ requestEnd: requestLogger() }), respond, ownHeaders);
+export interface OperationOptions {
+  /** On every answer, errors too. */
+  readonly headers?: Headers;
+  /** None where the operation calls nothing. */
+  readonly check?: HealthCheck;
+}
+
+/** The Lambda handler of an operation that answers at once. */
+export function operationHandler(respond: Respond<string>, options: OperationOptions = {}) {
+  return withPipeline<string>(middy({ requestEnd: requestLogger() }), respond, options);
 }
 
 /**
  * The Lambda handler of an operation whose answer is streamed. What goes wrong before the reply is an Error body; after
- * that the connection is cut, so that nobody takes a part for the whole.
- *
- * @param ownHeaders on every answer, errors too
+ * that the connection is cut, so that no client takes a part for the whole.
  */
-export function streamingHandler(respond: Respond<string | Readable>, ownHeaders: Headers = {}) {
+export function streamingHandler(respond: Respond<string | Readable>, options: OperationOptions = {}) {
   const handler = middy({ executionMode: executionModeStreamifyResponse, requestEnd: requestLogger() });
-  return withPipeline<string | Readable>(handler, respond, ownHeaders);
+  return withPipeline<string | Readable>(handler, respond, options);
 }
 
 /**
- * What every operation has around it: it refuses what the authorizer refused, turns what is thrown into an Error body,
- * puts headers on whatever goes out (the limit headers, spec §8, rule 1; those of CORS and security; the operation's
+ * What every operation has around it: it reads the request, refuses what the authorizer refused, turns what is thrown into an
+ * Error body, puts headers on whatever goes out (the limit headers, spec §8, rule 1; those of CORS and security; the operation's
  * own), leaves the body out for HEAD, and logs the request once it is answered: a stream, once it has ended or broken off.
  */
-function withPipeline<Body>(handler: middy.MiddyfiedHandler, respond: Respond<Body>, ownHeaders: Headers) {
-  return handler
-    .use([withHeaders(ownHeaders), withErrorBodies, admittedOnly])
-    .handler<APIGatewayProxyEvent, ProxyResult<Body>>(async (event) => toResult(await respond(event)));
+function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<Body>, options: OperationOptions) {
+  const { headers = {}, check = async () => undefined } = options;
+  const serve = pipeline
+    .use([withHeaders(headers), withErrorBodies, admittedOnly])
+    .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
+  const handler = (event: APIGatewayProxyEvent, ...rest: [Context]) =>
+    isRequest(event) ? serve(readRequest(event), ...rest) : prove(check, rest);
+  // Lambda knows a handler that streams by a mark.
+  Object.assign(handler, serve);
+  return handler;
 }
 
 const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Body> => ({
@@ -77,66 +78,61 @@ const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Bod
 });
 
 function withHeaders(headers: Headers): Middleware {
-  const add = ({ event, response }: Answered): void => {
+  const add = ({ event: { authorizer, method }, response }: Answered): void => {
     if (!response) return;
-    const context: Partial<AuthorizerContext> = event.requestContext.authorizer ?? {};
-    const limits = Object.entries(limitHeaders).map(([name, source]) => [
-      name,
-      context[source] ?? unknownLimit[source],
-    ]);
+    const values = authorizer ?? unknownLimit;
     response.headers = {
       ...corsHeaders,
       ...headers,
       ...response.headers,
       ...securityHeaders,
-      ...Object.fromEntries(limits),
+      ...Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, values[source]])),
     };
-    if (event.httpMethod === 'HEAD') response.body = '';
+    if (method === 'HEAD') response.body = '';
   };
   return { after: add, onError: add };
 }
 
 const withErrorBodies: Middleware = {
-  onError: (request) => {
-    const { status, code, headers, body, message, cause } = serviceErrorOf(request.error);
-    if (status >= 500 && cause !== undefined && !isRehearsal(request.event)) {
-      logError(message, cause, { requestId: request.event.requestContext.requestId, code });
+  onError: (call) => {
+    const { status, code, headers, body, message, cause } = serviceErrorOf(call.error);
+    const requestId = call.event.id;
+    if (status >= 500 && cause !== undefined && !isRehearsal(requestId)) {
+      logError(message, cause, { requestId, code });
     }
-    request.response = toResult({ status, headers, body: JSON.stringify(body) });
+    call.response = toResult({ status, headers, body: JSON.stringify(body) });
   },
 };
 
 const admittedOnly: Middleware = {
-  before: ({ event: { httpMethod, resource, requestContext } }) => {
-    const context = parseAuthorizerContext(requestContext.authorizer);
-    const code = refusalCode(context);
-    if (code) throw new ServiceError(code, { headers: { 'Retry-After': context.retryAfter } });
-    const operation = operationAt(httpMethod, resource);
-    if (operation && changes(operation) && context.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
+  before: ({ event: { operation, authorizer } }) => {
+    if (!authorizer) throw new Error('The request has come without the context of the authorizer');
+    const { outcome, access, retryAfter } = authorizer;
+    if (outcome !== ADMITTED) throw new ServiceError(outcome, { headers: { 'Retry-After': retryAfter } });
+    if (operation && changes(operation) && access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
   },
 };
 
 /** Logs a request, once it is answered. */
 function requestLogger() {
   const log = requestLog();
-  return (request: unknown): void => {
+  return (call: unknown): void => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy hands over its own request, answered, without its type
-    const { event, response, error } = request as Answered & { readonly response: ProxyResult<unknown> };
-    if (isRehearsal(event)) return;
-    const { requestId, authorizer } = event.requestContext;
-    const { coldStarts, plan, keyId, outcome } = readAuthorizerMetrics(authorizer);
+    const { event: request, response, error } = call as Answered & { readonly response: ProxyResult<unknown> };
+    const { id: requestId, receivedAt, operation, authorizer } = request;
+    if (isRehearsal(requestId)) return;
     const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;
     log({
       requestId,
-      receivedAt: requestTime(event),
-      operation: operationAt(event.httpMethod, event.resource),
-      keyId,
-      plan,
+      receivedAt,
+      operation,
+      keyId: authorizer?.principalId === UNCOUNTED ? undefined : authorizer?.principalId,
+      plan: authorizer?.plan,
       status: response.statusCode,
       code,
-      refusal: code === outcome ? code : undefined,
+      refusal: code === authorizer?.outcome ? code : undefined,
       complete: !(response.body instanceof Readable) || response.body.readableEnded,
-      coldStarts: takeColdStarts() + coldStarts,
+      coldStarts: takeColdStarts() + (Number(authorizer?.coldStarts) || 0),
     });
   };
 }

@@ -1,39 +1,82 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, isInt64 } from '../contract/int64.ts';
+import { type OperationId, operationAt } from '../contract/operations.ts';
+import { type AuthorizerContext, readAuthorizerContext } from './authorizer-context.ts';
 
-/** What the events of functions and of the authorizer have in common here. */
-export interface RequestEvent {
-  readonly multiValueHeaders: Readonly<Record<string, readonly string[] | undefined>> | null;
-  readonly requestContext: { readonly requestTimeEpoch?: number };
+type Values = readonly string[] | undefined;
+
+/** All values of each request header, by its name in lower case. */
+export type RequestHeaders = ReadonlyMap<string, readonly string[]>;
+
+/** A request as the gateway hands it over to a function, read once. */
+export interface ApiRequest {
+  readonly id: string;
+  /** When the gateway received it, Unix milliseconds. */
+  readonly receivedAt: number;
+  readonly method: string;
+  /** The path of the template, such as `/inventory/{petId}`. */
+  readonly resource: string;
+  /** The path that the client asked for, with the stage. */
+  readonly path: string;
+  /** Undefined for a request that is no operation. */
+  readonly operation: OperationId | undefined;
+  readonly pathParameters: Readonly<Record<string, string | undefined>>;
+  readonly query: Readonly<Record<string, Values>>;
+  readonly headers: RequestHeaders;
+  readonly body: Buffer;
+  /** What the authorizer says of it; undefined where that is missing or incomplete: nothing may be served then. */
+  readonly authorizer: AuthorizerContext | undefined;
 }
+
+export function readRequest(event: APIGatewayProxyEvent): ApiRequest {
+  const { httpMethod: method, resource, requestContext } = event;
+  return {
+    id: requestContext.requestId,
+    receivedAt: requestContext.requestTimeEpoch,
+    method,
+    resource,
+    path: requestContext.path,
+    operation: operationAt(method, resource),
+    pathParameters: event.pathParameters ?? {},
+    query: event.multiValueQueryStringParameters ?? {},
+    headers: readHeaders(event),
+    body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
+    authorizer: readAuthorizerContext(requestContext.authorizer),
+  };
+}
+
+/** Names in several spellings are one header. */
+export function readHeaders({
+  multiValueHeaders,
+}: {
+  readonly multiValueHeaders: Readonly<Record<string, Values>> | null;
+}): RequestHeaders {
+  const headers = new Map<string, readonly string[]>();
+  for (const [name, values = []] of Object.entries(multiValueHeaders ?? {})) {
+    const field = name.toLowerCase();
+    headers.set(field, [...headerValues(headers, field), ...values]);
+  }
+  return headers;
+}
+
+/** All values of a header, by its name in lower case; empty where it was not sent. */
+export const headerValues = (headers: RequestHeaders, name: string): readonly string[] => headers.get(name) ?? [];
 
 const BEARER = /^Bearer +(\S+)$/i;
-
-/** All values of a request header, by its name in any case; empty where it was not sent. */
-export function headerValues({ multiValueHeaders }: Pick<RequestEvent, 'multiValueHeaders'>, name: string): string[] {
-  const found = Object.entries(multiValueHeaders ?? {}).filter(([field]) => field.toLowerCase() === name.toLowerCase());
-  return found.flatMap(([, values]) => values ?? []);
-}
 
 /**
  * The token of `Authorization: Bearer <token>` (spec §5, RFC 6750 §2.1), or undefined where the header is missing, is
  * sent more than once, or has another form.
  */
-export function bearerToken(event: Pick<RequestEvent, 'multiValueHeaders'>): string | undefined {
-  const values = headerValues(event, 'Authorization');
+export function bearerToken(headers: RequestHeaders): string | undefined {
+  const values = headerValues(headers, 'authorization');
   return values.length === 1 ? BEARER.exec(values[0]?.trim() ?? '')?.[1] : undefined;
 }
 
-/** When the gateway received a request, Unix milliseconds. Emulators may not tell; then it is now. */
-export function requestTime({ requestContext: { requestTimeEpoch } }: Pick<RequestEvent, 'requestContext'>): number {
-  return requestTimeEpoch !== undefined && Number.isFinite(requestTimeEpoch) ? requestTimeEpoch : Date.now();
-}
-
 /** The path parameter `petId` (spec §4.2). @throws ServiceError INVALID_PET_ID where it is not an int64 */
-export function parsePetId({ pathParameters }: APIGatewayProxyEvent): Int64 {
-  const petId = pathParameters?.petId ?? '';
-  if (!isInt64(petId)) throw new ServiceError('INVALID_PET_ID');
+export function parsePetId({ pathParameters: { petId } }: Pick<ApiRequest, 'pathParameters'>): Int64 {
+  if (petId === undefined || !isInt64(petId)) throw new ServiceError('INVALID_PET_ID');
   return petId;
 }
 

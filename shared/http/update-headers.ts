@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ServiceError } from '../contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE, readIdempotencyKey } from '../contract/idempotency-key.ts';
 import type { IdempotentRequest } from '../stores/idempotent-updates.ts';
-import { parseRecordId } from './authorizer-context.ts';
 import { isTagList, tagsIn } from './entity-tags.ts';
-import { headerValues } from './request.ts';
+import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
 
 /** Entity tags that one request may name, and their length with commas and quotes. */
 const MAX_TAGS = 20;
 const MAX_TAGS_LENGTH = 2_000;
 
 /** A tag that a stock entry can have. */
-const OURS = /^"([\w-]+)"$/;
+const STRONG_TAG = /^"([\w-]+)"$/;
 
 /** In the place of a version where `If-None-Match: *` asks for there to be none. */
 const NO_VERSION = '*';
@@ -24,13 +22,13 @@ const NO_VERSION = '*';
  *
  * @throws ServiceError INVALID_HEADER
  */
-export function expectedVersions(event: APIGatewayProxyEvent): readonly string[] | undefined {
-  const unless = headerValues(event, 'If-None-Match');
-  if (unless.length > 0) {
-    if (unless.join(', ').trim() === '*') return [NO_VERSION];
+export function expectedVersions(headers: RequestHeaders): readonly string[] | undefined {
+  const ifNoneMatch = headerValues(headers, 'if-none-match');
+  if (ifNoneMatch.length > 0) {
+    if (ifNoneMatch.join(', ').trim() === '*') return [NO_VERSION];
     throw new ServiceError('INVALID_HEADER', { message: 'If-None-Match of an update can only be *.' });
   }
-  const values = headerValues(event, 'If-Match');
+  const values = headerValues(headers, 'if-match');
   const header = values.join(', ');
   if (values.length === 0 || header.trim() === '*') return undefined;
   const tags = tagsIn(header);
@@ -38,7 +36,7 @@ export function expectedVersions(event: APIGatewayProxyEvent): readonly string[]
     const message = `If-Match must be * or at most ${MAX_TAGS} entity tags such as "mX0aVbq3Zk1T", as an ETag header has them.`;
     throw new ServiceError('INVALID_HEADER', { message });
   }
-  return tags.map((tag) => OURS.exec(tag)?.[1] ?? tag);
+  return tags.map((tag) => STRONG_TAG.exec(tag)?.[1] ?? tag);
 }
 
 /**
@@ -48,10 +46,11 @@ export function expectedVersions(event: APIGatewayProxyEvent): readonly string[]
  * @param asked all that the request asks for
  * @throws ServiceError INVALID_HEADER
  */
-export function idempotentRequest(event: APIGatewayProxyEvent, asked: unknown): IdempotentRequest | undefined {
-  const values = headerValues(event, 'Idempotency-Key');
+export function idempotentRequest({ headers, authorizer }: ApiRequest, asked: unknown): IdempotentRequest | undefined {
+  const values = headerValues(headers, 'idempotency-key');
   if (values.length === 0) return undefined;
-  const recordId = parseRecordId(event.requestContext.authorizer);
+  const recordId = authorizer?.recordId;
+  if (!recordId) throw new Error('Without its record id, the requests of a key cannot be told from those of others');
   return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: digest(asked) };
 }
 

@@ -5,7 +5,7 @@ import { idempotentRequest } from '../../shared/http/update-headers.ts';
 import { IdempotentUpdates } from '../../shared/stores/idempotent-updates.ts';
 import { StockStore, type StockUpdate } from '../../shared/stores/stock-store.ts';
 import { int64 } from '../support/int64.ts';
-import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
+import { admittedContext, aRequest } from '../support/proxy-event.ts';
 import { Random } from '../support/random.ts';
 import { Environments, type Invocation, planBursts } from './environments.ts';
 import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
@@ -101,7 +101,7 @@ function updater({ client }: VirtualDynamoDB): (request: ClientRequest) => Promi
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     const authorizer = { ...admittedContext, recordId: 'r3c0rd' };
     try {
-      const request = idempotentRequest(aProxyEvent({ headers, authorizer }), update);
+      const request = idempotentRequest(aRequest({ headers, authorizer }), update);
       return { kind: 'updated', ...(await (request ? idempotent.once(request, update) : stock.update(update))) };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -7,6 +7,7 @@ import {
   ResponseStream,
   type StreamingHandler,
 } from '../../infra/local/lambda/response-stream.ts';
+import { type ApiRequest, readRequest } from '../../shared/http/request.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 
 /** What the authorizer hands over with an admitted request: every value is text. */
@@ -83,6 +84,9 @@ export function aProxyEvent({
   };
 }
 
+/** The same, as an operation gets it. */
+export const aRequest = (parts: EventParts = {}): ApiRequest => readRequest(aProxyEvent(parts));
+
 /** API Gateway gives all values of a header or a parameter, and beside them the last one alone. */
 function valuesByName(fields: readonly (readonly [string, string])[]): Record<string, string[]> {
   const byName = Map.groupBy(fields, ([name]) => name);
@@ -121,6 +125,16 @@ function requestContext(
 /** What Lambda passes beside the event, as far as it is read. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of it is for nobody here
 export const lambdaContext = { getRemainingTimeInMillis: () => 5_000 } as Context;
+
+/** Invokes a function that answers at once. */
+export async function answerTo<Event, Answer>(
+  handler: (event: Event, context: Context) => Promise<Answer | undefined>,
+  event: Event,
+): Promise<Answer> {
+  const answer = await handler(event, lambdaContext);
+  if (answer === undefined) throw new Error('The function took the event for a health check');
+  return answer;
+}
 
 // Lambda has it there before it loads a function.
 Object.assign(globalThis, { awslambda });

@@ -3,7 +3,7 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import * as v from 'valibot';
 import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.ts';
 import { deny } from '../../../shared/http/authorizer-answer.ts';
-import { contextOf, unavailableContext } from '../../../shared/http/authorizer-context.ts';
+import { contextOf, noLimitContext } from '../../../shared/http/authorizer-context.ts';
 import { propertiesOf, readableStage } from '../../support/readable-template.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
@@ -76,8 +76,7 @@ describe.each(responses)('the gateway response $type', ({ type, status, targets,
   test('maps headers from quoted literals or from unquoted values that the authorizer puts into the context', () => {
     const sources = Object.values(headers);
     const named = [...JSON.stringify([sources, body]).matchAll(/context\.authorizer\.(\w+)/g)].map(([, name]) => name);
-    const contexts =
-      type === 'ACCESS_DENIED' ? [contextOfDenial('API_KEY_MISSING')] : [admitted, unavailableContext(NOW)];
+    const contexts = type === 'ACCESS_DENIED' ? [contextOfDenial('API_KEY_MISSING')] : [admitted, noLimitContext(NOW)];
 
     for (const target of targets) expect(target).toMatch(/^gatewayresponse\.header\.[A-Za-z][A-Za-z-]+$/);
     for (const source of sources) expect(source).toMatch(/^(?:'[^']*'|context\.[\w.]+)$/);

@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { MAX_BODY_BYTES, parseJsonBody } from '../../../shared/http/json-body.ts';
-import { aProxyEvent } from '../../support/proxy-event.ts';
+import { aRequest } from '../../support/proxy-event.ts';
 
 const JSON_TYPE = 'application/json';
 const RULE = 'must be an integer from 0 to 2147483647.';
 
 function parse(body: string | undefined, headers: Record<string, string> = { 'Content-Type': JSON_TYPE }) {
-  const event = aProxyEvent({ method: 'PATCH', headers, ...(body === undefined ? {} : { body }) });
-  return parseJsonBody(event, inventoryUpdateSchema);
+  const request = aRequest({ method: 'PATCH', headers, ...(body === undefined ? {} : { body }) });
+  return parseJsonBody(request, inventoryUpdateSchema);
 }
 
 function parseBase64(text: string) {
   const body = Buffer.from(text).toString('base64');
-  const event = aProxyEvent({ headers: { 'Content-Type': JSON_TYPE }, body, isBase64Encoded: true });
-  return parseJsonBody(event, inventoryUpdateSchema);
+  const request = aRequest({ headers: { 'Content-Type': JSON_TYPE }, body, isBase64Encoded: true });
+  return parseJsonBody(request, inventoryUpdateSchema);
 }
 
 const anError = (code: string, status: number) => expect.objectContaining({ code, status });

@@ -6,9 +6,9 @@ import { petStatusSchema } from '../../../shared/contract/inventory.ts';
 import { cursorSchema } from '../../../shared/contract/list-query.ts';
 import { decodeCursor, encodeCursor, parseListQuery, type Place } from '../../../shared/http/list-query.ts';
 import { anInt64, int64 } from '../../support/int64.ts';
-import { aProxyEvent } from '../../support/proxy-event.ts';
+import { aRequest } from '../../support/proxy-event.ts';
 
-const parse = (query: string) => parseListQuery(aProxyEvent({ query }), petStatusSchema);
+const parse = (query: string) => parseListQuery(aRequest({ query }).query, petStatusSchema);
 
 const invalidQuery = (message: string) => expect.objectContaining({ code: 'INVALID_QUERY', status: 400, message });
 

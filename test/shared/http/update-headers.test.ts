@@ -2,15 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { IDEMPOTENCY_KEY_RULE } from '../../../shared/contract/idempotency-key.ts';
 import { entityTag } from '../../../shared/contract/inventory.ts';
 import { idempotentRequest, expectedVersions } from '../../../shared/http/update-headers.ts';
-import { admittedContext, aProxyEvent } from '../../support/proxy-event.ts';
+import { admittedContext, aRequest } from '../../support/proxy-event.ts';
 
-const versionsOf = (...values: string[]) => expectedVersions(aProxyEvent({ headers: { 'If-Match': values } }));
+const versionsOf = (...values: string[]) => expectedVersions(aRequest({ headers: { 'If-Match': values } }).headers);
 
 const tags = (count: number) => Array.from({ length: count }, (_, index) => `"${index}"`).join(', ');
 
 describe('If-Match', () => {
   test('asks for any version where it is not sent, or a star', () => {
-    expect(expectedVersions(aProxyEvent())).toBeUndefined();
+    expect(expectedVersions(aRequest().headers)).toBeUndefined();
     for (const star of ['*', ' * ', '\t*']) expect(versionsOf(star)).toBeUndefined();
   });
 
@@ -49,7 +49,7 @@ describe('If-Match', () => {
   });
 });
 
-const versionsUnless = (value: string) => expectedVersions(aProxyEvent({ headers: { 'If-None-Match': value } }));
+const versionsUnless = (value: string) => expectedVersions(aRequest({ headers: { 'If-None-Match': value } }).headers);
 
 test('If-None-Match of an update can only be *: it asks for an entry that is not there, which has no version', () => {
   expect(versionsUnless(' *')).toEqual(['*']);
@@ -64,13 +64,13 @@ const requestOf = (
   values: readonly string[],
   asked: unknown = {},
   authorizer: Record<string, unknown> = admittedContext,
-) => idempotentRequest(aProxyEvent({ headers: { 'Idempotency-Key': values }, authorizer }), asked);
+) => idempotentRequest(aRequest({ headers: { 'Idempotency-Key': values }, authorizer }), asked);
 const idOf = (...values: string[]) => requestOf(values)?.requestId;
 const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 
 describe('Idempotency-Key', () => {
   test('that is not sent is none', () => {
-    expect(idempotentRequest(aProxyEvent(), {})).toBeUndefined();
+    expect(idempotentRequest(aRequest(), {})).toBeUndefined();
   });
 
   test.each([

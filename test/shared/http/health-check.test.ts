@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { warmUp, withHealthCheck } from '../../shared/health-check.ts';
+import { isRequest, prove } from '../../../shared/http/health-check.ts';
+import { warmUp } from '../../../shared/http/rehearsal.ts';
 
 const refused = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
 
@@ -11,31 +12,32 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('a handler with a health check', () => {
+describe('a health check', () => {
   const check = jest.fn<() => Promise<void>>();
-  const serve = jest.fn<(event: object, context?: object) => Promise<string>>();
-  const handler = withHealthCheck(check, serve);
 
   beforeEach(() => {
     check.mockReset().mockResolvedValue();
-    serve.mockReset().mockResolvedValue('served');
   });
 
-  test('serves whatever has a request context, and checks nothing', async () => {
-    await expect(handler({ requestContext: undefined })).resolves.toBe('served');
-    expect(check).not.toHaveBeenCalled();
+  test('is asked for by every event that API Gateway does not send', () => {
+    expect([undefined, null, 'x', {}, { requestContext: undefined }].map(isRequest)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
   });
 
-  test('checks for an event without one, and fails as the check does', async () => {
+  test('fails as its call does', async () => {
     check.mockRejectedValue(new Error('no table'));
 
-    await expect(handler({})).rejects.toThrow('no table');
-    expect(serve).not.toHaveBeenCalled();
+    await expect(prove(check, [])).rejects.toThrow('no table');
   });
 
   test('waits for what IAM has just granted', async () => {
     check.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
-    const answer = handler({}, { getRemainingTimeInMillis: () => 10_000 });
+    const answer = prove(check, [{ getRemainingTimeInMillis: () => 10_000 }]);
     await jest.advanceTimersByTimeAsync(1_000);
 
     await expect(answer).resolves.toBeUndefined();
@@ -45,7 +47,7 @@ describe('a handler with a health check', () => {
   test('but not until the function is stopped, which would not say why', async () => {
     check.mockRejectedValue(refused);
 
-    await expect(handler({}, { getRemainingTimeInMillis: () => 2_999 })).rejects.toThrow('not authorized');
+    await expect(prove(check, [{ getRemainingTimeInMillis: () => 2_999 }])).rejects.toThrow('not authorized');
   });
 });
 

@@ -1,0 +1,43 @@
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Calls DynamoDB for whatever its function may do there, and changes nothing.
+ *
+ * @throws what a request would fail with
+ */
+export type HealthCheck = () => Promise<unknown>;
+
+/** A check begins no later than this before its function is stopped. */
+const LAST_TRY_MS = 3_000;
+const PAUSE_MS = 500;
+
+/** Whether API Gateway sent an event: each of its has a request context. Any other event, such as none, asks for a health check. */
+export const isRequest = (event: unknown): boolean =>
+  typeof event === 'object' && event !== null && 'requestContext' in event;
+
+/**
+ * Lets a function prove itself before a release gives it requests.
+ *
+ * @param args of its handler beside the event: the context, after the stream of a handler that streams
+ * @throws what the check fails with: a failure of the function
+ */
+export async function prove(check: HealthCheck, args: readonly unknown[]): Promise<undefined> {
+  const context = args.find(isContext);
+  for (;;) {
+    try {
+      await check();
+      break;
+    } catch (error) {
+      // What IAM has just granted may take some seconds until it counts everywhere.
+      const isRefused = error instanceof Error && error.name === 'AccessDeniedException';
+      if (!isRefused || (context?.getRemainingTimeInMillis() ?? 0) < LAST_TRY_MS) throw error;
+    }
+    await sleep(PAUSE_MS);
+  }
+  for (const stream of args) if (stream instanceof Writable) stream.end();
+  return undefined;
+}
+
+const isContext = (value: unknown): value is { getRemainingTimeInMillis(): number } =>
+  typeof value === 'object' && value !== null && 'getRemainingTimeInMillis' in value;
