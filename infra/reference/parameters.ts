@@ -1,13 +1,14 @@
 import type { ParameterObject, ReferenceObject } from 'openapi3-ts/oas31';
 import type { GenericSchema } from 'valibot';
-import { petStatuses, petStatusSchema } from '../../shared/contract/inventory.ts';
+import { petStatusSchema } from '../../shared/contract/inventory.ts';
 import {
   IDEMPOTENCY_KEY_PATTERN,
   IDEMPOTENCY_KEY_RULE,
   MAX_HEADER_LENGTH,
 } from '../../shared/contract/idempotency-key.ts';
 import { listParameters } from '../../shared/contract/list-query.ts';
-import { orderStatuses, orderStatusSchema } from '../../shared/contract/orders.ts';
+import { orderStatusSchema } from '../../shared/contract/orders.ts';
+import { orderStatuses, petStatuses } from '../../shared/contract/records.ts';
 import { EXAMPLE_CURSOR, EXAMPLE_PET_ID } from './examples.ts';
 import { int64From, schemaOf } from './schemas.ts';
 

@@ -1,12 +1,11 @@
+import type { InventoryItemOf, OrderOf, PetOf } from '../contract/records.ts';
 import type { CallOptions } from './client-options.ts';
 import type { Limits } from './limits.ts';
-import type { components } from './schema.ts';
 
-export type InventoryItem = components['schemas']['InventoryItem'];
-export type PetStatus = components['schemas']['PetStatus'];
-export type Order = components['schemas']['Order'];
-export type OrderStatus = components['schemas']['OrderStatus'];
-export type Pet = components['schemas']['Pet'];
+export type { OrderStatus, PetStatus } from '../contract/records.ts';
+export type InventoryItem = InventoryItemOf<bigint>;
+export type Order = OrderOf<bigint>;
+export type Pet = PetOf<bigint>;
 
 /** A good answer of the service. */
 export interface Answer<T> {

@@ -32,7 +32,7 @@ export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   readonly retryDelay?: number | undefined;
   /** Requests that wait for an answer at a time at most; further calls queue up. 8 by default. */
   readonly maxConcurrent?: number | undefined;
-  /** Told of every repetition, before the pause. */
+  /** Called before the pause of every repetition. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** What requests are sent with; the `fetch` of the platform by default. */
   readonly fetch?: typeof fetch | undefined;
@@ -46,16 +46,20 @@ const MAX_TIME = 2_147_483_647;
 
 /** @throws TypeError saying which option is wrong, without the API key */
 export function checkOptions(options: InventoryClientOptions) {
+  const { baseUrl, apiKey } = options;
+  // The platform's own words about a bad header would show the key.
+  if (!/^[\x21-\x7e]+$/.test(apiKey ?? '')) {
+    throw new TypeError('apiKey is missing, or has a character that no key has, such as a space');
+  }
   return {
     ...options,
-    baseUrl: checkBaseUrl(options.baseUrl),
-    apiKey: checkApiKey(options.apiKey),
+    baseUrl: checkBaseUrl(baseUrl),
     timeout: wholeNumber('timeout', options.timeout ?? 30_000, 1, MAX_TIME),
     maxRetries: wholeNumber('maxRetries', options.maxRetries ?? 5, 0, 1_000),
     maxWait: wholeNumber('maxWait', options.maxWait ?? 90_000, 0, MAX_TIME),
     retryDelay: wholeNumber('retryDelay', options.retryDelay ?? 500, 0, MAX_TIME),
     maxConcurrent: wholeNumber('maxConcurrent', options.maxConcurrent ?? 8, 1, 1_000),
-    // Not taken now: who replaces the platform's fetch, as tools for tests do, means this client too.
+    // Read at each request: tools for tests replace the platform's fetch later.
     fetch: options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request)),
   };
 }
@@ -63,19 +67,11 @@ export function checkOptions(options: InventoryClientOptions) {
 function checkBaseUrl(baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined;
   if (url && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname) {
-    let end = url.href.length;
-    while (url.href[end - 1] === '/') end -= 1;
-    return url.href.slice(0, end);
+    return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href;
   }
   throw new TypeError(
     'baseUrl must be an address such as https://example.com/v1, without user, password, query and fragment',
   );
-}
-
-/** The platform's own words about a bad header would show the key. */
-function checkApiKey(apiKey: string): string {
-  if (/^[\x21-\x7e]+$/.test(apiKey ?? '')) return apiKey;
-  throw new TypeError('apiKey is missing, or has a character that no key has, such as a space');
 }
 
 function wholeNumber(name: string, value: number, min: number, max: number): number {

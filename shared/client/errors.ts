@@ -1,7 +1,6 @@
-import type { components } from './schema.ts';
+import type { ErrorCode } from '../contract/errors.ts';
 
-/** A code of the service's error catalogue. */
-export type ErrorCode = components['schemas']['Error']['code'];
+export type { ErrorCode };
 
 /** The service has answered with an error. Its message is for people, its code for programs. */
 export class ApiError extends Error {
@@ -32,12 +31,15 @@ export class ApiError extends Error {
     this.etag = response.headers.get('ETag') ?? undefined;
     this.response = response;
   }
+}
 
-  /** Reads the Error body, if there is one. */
-  static async of(response: Response): Promise<ApiError> {
-    const body: unknown = await response.json().catch(() => undefined);
-    const { code, message }: { code?: unknown; message?: unknown } = Object(body);
-    return new ApiError(response, typeof code === 'string' && typeof message === 'string' ? { code, message } : {});
+/** The code and the message of an Error body; neither where the text is none. */
+export function readErrorBody(text: string): { code?: string; message?: string } {
+  try {
+    const { code, message }: { code?: unknown; message?: unknown } = Object(JSON.parse(text));
+    return typeof code === 'string' && typeof message === 'string' ? { code, message } : {};
+  } catch {
+    return {};
   }
 }
 
@@ -59,13 +61,10 @@ export class ConnectionError extends Error {
 
   /** @param request such as `GET https://…` */
   constructor(reason: ConnectionFailure, request: string, cause: unknown) {
-    super(`${request} got no usable answer (${reason}): ${wordsOf(cause)}`, { cause });
+    // Node.js says in the cause of its error what has failed.
+    const { message, cause: inner }: { message?: string; cause?: { message?: string; code?: string } } = Object(cause);
+    const detail = [message, inner?.message || inner?.code].filter(Boolean).join(': ') || String(cause);
+    super(`${request} got no usable answer (${reason}): ${detail}`, { cause });
     this.reason = reason;
   }
-}
-
-/** What the platform says about a failure; Node.js says it in the cause. */
-function wordsOf(error: unknown): string {
-  const { message, cause }: { message?: string; cause?: { message?: string; code?: string } } = Object(error);
-  return [message, cause?.message || cause?.code].filter(Boolean).join(': ') || String(error);
 }

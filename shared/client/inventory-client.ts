@@ -1,4 +1,3 @@
-import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import type {
   Answer,
   InventoryItem,
@@ -15,7 +14,6 @@ import { ConnectionError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { RetryAndLimits } from './retry-and-limits.ts';
-import type { paths } from './schema.ts';
 
 /** Browsers name themselves, and would ask the service first whether this header may be sent. */
 const userAgent = globalThis.navigator?.userAgent.startsWith('Mozilla/')
@@ -35,6 +33,14 @@ export interface UpdateOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** What one call sends, beside what all calls send. */
+interface CallParts {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /**
  * Client of the Pet Store Inventory Service.
  *
@@ -42,15 +48,12 @@ export interface UpdateOptions extends CallOptions {
  * What fails for good throws an ApiError where the service has answered, and a ConnectionError where it has not.
  */
 export class InventoryClient {
-  readonly #api: Client<paths, 'application/json'>;
   readonly #settings: ClientSettings;
   readonly #requests = new RetryAndLimits();
 
   /** @throws TypeError where an option is wrong */
   constructor(options: InventoryClientOptions) {
     this.#settings = checkOptions(options);
-    const { baseUrl, apiKey, headers } = this.#settings;
-    this.#api = createClient({ baseUrl, headers: { ...userAgent, Authorization: `Bearer ${apiKey}`, ...headers } });
   }
 
   /** What the latest answer has said about the limits of the API key. */
@@ -65,26 +68,24 @@ export class InventoryClient {
 
   /** One page of the stock. */
   listInventoryPage(options: PageOptions<PetStatus>): Promise<Page<InventoryItem>> {
-    const params = { query: queryOf(options) };
-    return this.#page(options, (init) => this.#api.GET('/inventory', { ...init, params }));
+    return this.#page('/inventory', options);
   }
 
   /** Sets the stock quantity of one pet. Experimental: its request may change. */
   async updateInventory(petId: PetId, quantity: number, options: UpdateOptions = {}): Promise<Answer<InventoryItem>> {
     const { ifMatch, idempotencyKey } = options;
-    const header = {
+    const headers = {
+      'Content-Type': 'application/json',
       'Idempotency-Key': idempotencyKeyHeader(idempotencyKey),
       ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
     };
-    const params = { path: { petId: exactPetId(petId) }, header };
-    const body = { quantity };
-    return this.#call(options, (init) => this.#api.PATCH('/inventory/{petId}', { ...init, params, body }));
+    const path = `/inventory/${exactPetId(petId)}`;
+    return this.#call({ method: 'PATCH', path, headers, body: JSON.stringify({ quantity }) }, options);
   }
 
   /** One pet. @deprecated as the operation is: the `Sunset` header of the answer says until when it is there */
   async getPet(petId: PetId, options: CallOptions = {}): Promise<Answer<Pet>> {
-    const params = { path: { petId: exactPetId(petId) } };
-    return this.#call(options, (init) => this.#api.GET('/pets/{petId}', { ...init, params }));
+    return this.#call({ path: `/pets/${exactPetId(petId)}` }, options);
   }
 
   /** All orders of the store, ascending by `id`, read page by page. Beta. */
@@ -94,41 +95,42 @@ export class InventoryClient {
 
   /** One page of the orders. Beta. */
   listOrdersPage(options: PageOptions<OrderStatus>): Promise<Page<Order>> {
-    const params = { query: queryOf(options) };
-    return this.#page(options, (init) => this.#api.GET('/store/orders', { ...init, params }));
+    return this.#page('/store/orders', options);
   }
 
-  async #page<T>(options: CallOptions, send: Operation): Promise<Page<T>> {
-    const answer = await this.#call<readonly T[]>(options, send, true);
+  async #page<T>(path: string, options: PageOptions<string>): Promise<Page<T>> {
+    const { limit, cursor, status } = options;
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries({ limit, cursor, status })) {
+      if (value !== undefined) query.set(name, String(value));
+    }
+    const answer = await this.#call<readonly T[]>({ path: `${path}?${query.toString()}` }, options, true);
     return { ...answer, next: nextCursor(answer.response.headers.get('Link')) };
   }
 
-  async #call<T>(options: CallOptions, send: Operation, isList = false): Promise<Answer<T>> {
-    const { timeout = this.#settings.timeout, maxRetries = this.#settings.maxRetries, headers = {}, signal } = options;
-    const middleware = [this.#requests.forCall(checkOptions({ ...this.#settings, timeout, maxRetries }))];
-    const { data: text = '', response } = await send({ headers, signal: signal ?? null, middleware, parseAs: 'text' });
-    const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-    const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
+  async #call<T>(parts: CallParts, options: CallOptions, isList = false): Promise<Answer<T>> {
+    const { timeout = this.#settings.timeout, maxRetries = this.#settings.maxRetries, signal } = options;
+    const settings = checkOptions({ ...this.#settings, timeout, maxRetries });
+    const { method = 'GET', path, body = null } = parts;
+    const url = `${settings.baseUrl}${path}`;
+    const headers = new Headers({ ...userAgent, Authorization: `Bearer ${settings.apiKey}` });
+    for (const more of [settings.headers, options.headers, parts.headers]) {
+      for (const [name, value] of Object.entries(more ?? {})) headers.set(name, value);
+    }
+    const request = { method, url, headers, body, signal: AbortSignal.any(signal ? [signal] : []) };
+    const { response, text } = await this.#requests.send(request, settings);
     try {
       const value = parseExactJson(text);
       if (Object(value) !== value || Array.isArray(value) !== isList) throw new SyntaxError('It has another shape');
+      const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
+      const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is what the interface promises
       return { data: value as T, limits: readLimits(response.headers), requestId, etag, response };
     } catch (error) {
-      throw new ConnectionError('unreadable', response.url, error);
+      throw new ConnectionError('unreadable', `${method} ${url}`, error);
     }
   }
 }
-
-/** What all requests have in common. Bodies come as text, since openapi-fetch would read int64s as numbers. */
-interface Init {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal | null;
-  readonly middleware: Middleware[];
-  readonly parseAs: 'text';
-}
-
-type Operation = (init: Init) => Promise<{ readonly data?: string; readonly response: Response }>;
 
 async function* entriesOf<T, Status>(
   options: ListOptions<Status>,
@@ -141,12 +143,6 @@ async function* entriesOf<T, Status>(
     cursor = page.next;
   } while (cursor !== undefined);
 }
-
-const queryOf = <Status>({ limit, cursor, status }: PageOptions<Status>) => ({
-  limit,
-  ...(cursor !== undefined && { cursor }),
-  ...(status !== undefined && { status }),
-});
 
 /** The cursor in a header such as `</v1/inventory?limit=2&cursor=…>; rel="next"`. */
 function nextCursor(link: string | null): string | undefined {

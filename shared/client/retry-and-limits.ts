@@ -1,6 +1,5 @@
-import type { Middleware } from 'openapi-fetch';
 import type { ClientSettings } from './client-options.ts';
-import { ApiError, ConnectionError } from './errors.ts';
+import { ApiError, ConnectionError, readErrorBody } from './errors.ts';
 import { type Limits, readLimits } from './limits.ts';
 
 /** The backoff grows no further than this, in milliseconds. */
@@ -12,6 +11,22 @@ const PROBE_EVERY = 60_000;
 /** Errors of the service, or of something on the way to it, that may be over soon. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
+/** The request of one call. */
+export interface CallRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string | null;
+  /** Ends with the call: its listeners are not removed. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer with its whole body. */
+export interface WholeAnswer {
+  readonly response: Response;
+  readonly text: string;
+}
+
 /**
  * Sends the requests of a client, each until it has a good answer or cannot have one. It keeps calls that run side by side
  * from being refused together, which would suspend the API key (spec §7): no more requests are under way than the limits have
@@ -22,23 +37,18 @@ export class RetryAndLimits {
   limits: Limits | undefined;
   readonly #queue = new Set<() => void>();
   #underWay = 0;
-  /** One, until an answer tells how much room there is. */
+  /** One, until an answer says how much room there is. */
   #room = 1;
   /** The latest 429; when the service wants requests again, and when the next one may be sent, in Unix milliseconds. */
   #refusal: { readonly error: ApiError; readonly end: number; readonly nextTry: number } | undefined;
 
-  /** Middleware of one call, which throws an ApiError, a ConnectionError or the reason of the call's signal. */
-  forCall(settings: ClientSettings): Middleware {
-    return { onRequest: ({ request }) => this.#sendUntilAnswered(request, settings) };
-  }
-
-  async #sendUntilAnswered(request: Request, settings: ClientSettings): Promise<Response> {
-    const body = request.method === 'GET' ? null : await request.text();
+  /** @throws ApiError, ConnectionError or the reason of the signal */
+  async send(request: CallRequest, settings: ClientSettings): Promise<WholeAnswer> {
     const call = { signal: request.signal, pauseLeft: settings.maxWait };
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#enter(call);
-        return await this.#send(request, body, settings).finally(() => this.#leave());
+        return await this.#sendOnce(request, settings).finally(() => this.#leave());
       } catch (error) {
         if (!isPassing(error) || attempt > settings.maxRetries) throw error;
         const pause = pauseAfter(error, attempt, settings.retryDelay);
@@ -50,15 +60,16 @@ export class RetryAndLimits {
     }
   }
 
-  async #send(request: Request, body: string | null, settings: ClientSettings): Promise<Response> {
-    const response = await fetchWhole(request, body, settings);
+  async #sendOnce(request: CallRequest, settings: ClientSettings): Promise<WholeAnswer> {
+    const answer = await fetchWhole(request, settings);
+    const { response, text } = answer;
     const seen = readLimits(response.headers);
     // All are 0 where the gateway refused the request before it had looked at the key: then they are unknown.
     const limits = seen?.reset.getTime() === 0 ? undefined : seen;
     this.limits = limits ?? this.limits;
     this.#room = Math.max(1, Math.min(settings.maxConcurrent, limits?.remaining ?? Infinity));
-    if (response.ok) return response;
-    const error = await ApiError.of(response);
+    if (response.ok) return answer;
+    const error = new ApiError(response, readErrorBody(text));
     if (error.status === 429) {
       const end = Date.now() + (error.retryAfter ?? 0) * 1_000;
       const longest = error.code === 'DAILY_QUOTA_EXCEEDED' ? PROBE_EVERY : Infinity;
@@ -108,26 +119,22 @@ export class RetryAndLimits {
   }
 }
 
-/** Sends a request once. The answer counts only with its whole body, which then waits in memory for its reader. */
-async function fetchWhole(
-  request: Request,
-  body: string | null,
-  { fetch, timeout }: ClientSettings,
-): Promise<Response> {
-  const { url, method, headers } = request;
+/** Sends a request once. The answer counts only with its whole body. @throws ConnectionError without one */
+async function fetchWhole(request: CallRequest, { fetch, timeout }: ClientSettings): Promise<WholeAnswer> {
+  const { url, ...init } = request;
   const timer = new AbortController();
   const timeoutId = setTimeout(() => timer.abort(new Error(`${timeout} ms are over`)), timeout);
   const signal = AbortSignal.any([request.signal, timer.signal]);
   let response: Response | undefined;
   try {
     // The service does not redirect, and the key must not get to another address.
-    response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
-    await response.clone().arrayBuffer();
-    return response;
+    response = await fetch(url, { ...init, signal, redirect: 'manual' });
+    return { response, text: await response.text() };
   } catch (error) {
     request.signal.throwIfAborted();
-    const reason = timer.signal.aborted ? 'timeout' : response ? 'broken-off' : 'network';
-    throw new ConnectionError(reason, `${method} ${url}`, error);
+    const withoutTimeout = response ? 'broken-off' : 'network';
+    const reason = timer.signal.aborted ? 'timeout' : withoutTimeout;
+    throw new ConnectionError(reason, `${request.method} ${url}`, error);
   } finally {
     clearTimeout(timeoutId);
   }
@@ -150,12 +157,7 @@ function pauseAfter(error: ApiError | ConnectionError, attempt: number, retryDel
   return retryAfter * 1_000 + Math.round(backoff * (0.5 + Math.random() / 2));
 }
 
-/**
- * Waits for something to happen. The signal should not outlive the call: its listener stays.
- *
- * @param begin is told what to call when it has happened; returns what ends the waiting early
- * @throws the reason of the signal, where that aborts first
- */
+/** @param begin gets what to call when it has happened; returns what ends the waiting early @throws the signal's reason */
 const waitFor = (signal: AbortSignal, begin: (happened: () => void) => () => void): Promise<void> =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();

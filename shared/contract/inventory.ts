@@ -1,9 +1,6 @@
 import * as v from 'valibot';
-import { int64Schema } from './int64.ts';
-
-/** Statuses a pet can have (spec §2, PetStatus). */
-export const petStatuses = ['available', 'pending', 'sold'] as const;
-export type PetStatus = (typeof petStatuses)[number];
+import { type Int64, int64Schema } from './int64.ts';
+import { type InventoryItemOf, petStatuses } from './records.ts';
 
 /** Largest stock quantity: the largest int32. The spec leaves the bounds open. */
 export const MAX_QUANTITY = 2_147_483_647;
@@ -26,13 +23,16 @@ export const inventoryUpdateSchema = v.strictObject({
 });
 export type InventoryUpdate = v.InferOutput<typeof inventoryUpdateSchema>;
 
-/** Stock level of one pet (spec §2, InventoryItem). */
+/** A schema for each property of a record, and none besides. */
+export type SchemasOf<T> = { readonly [K in keyof T]-?: v.GenericSchema<unknown, T[K]> };
+
+export type InventoryItem = InventoryItemOf<Int64>;
+
 export const inventoryItemSchema = v.object({
   petId: v.pipe(int64Schema, v.description('The pet that the entry tracks')),
   quantity: v.pipe(quantitySchema, v.description('Current stock count')),
   status: v.pipe(petStatusSchema, v.description('Status of the pet')),
-});
-export type InventoryItem = Readonly<v.InferOutput<typeof inventoryItemSchema>>;
+} satisfies SchemasOf<InventoryItem>);
 
 /** The JSON text of an entry. Written by hand because the digits of `petId` must not pass through a number. */
 export function inventoryItemToJson({ petId, quantity, status }: InventoryItem): string {

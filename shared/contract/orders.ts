@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import { int64Schema, int64ToJson } from './int64.ts';
-import { quantitySchema } from './inventory.ts';
+import { type Int64, int64Schema, int64ToJson } from './int64.ts';
+import { quantitySchema, type SchemasOf } from './inventory.ts';
+import { type OrderOf, orderStatuses } from './records.ts';
 
-/** Statuses an order can have (the public Petstore's). */
-export const orderStatuses = ['placed', 'approved', 'delivered'] as const;
 export const orderStatusSchema = v.picklist(orderStatuses, `must be one of ${orderStatuses.join(', ')}`);
 
 const TIME_RULE = 'must be a time such as 2026-11-21T12:30:00Z';
@@ -11,7 +10,8 @@ const TIME_RULE = 'must be a time such as 2026-11-21T12:30:00Z';
 const RFC_3339 =
   /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|[12]\d))T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
-/** An order: the public Petstore's record. */
+export type Order = OrderOf<Int64>;
+
 export const orderSchema = v.strictObject({
   id: v.pipe(int64Schema, v.description('The order')),
   petId: v.pipe(int64Schema, v.description('The pet that was ordered')),
@@ -26,8 +26,7 @@ export const orderSchema = v.strictObject({
   ),
   status: v.pipe(orderStatusSchema, v.description('How far it has come')),
   complete: v.pipe(v.boolean('must be true or false'), v.description('Whether all is done')),
-});
-export type Order = Readonly<v.InferOutput<typeof orderSchema>>;
+} satisfies SchemasOf<Order>);
 
 /** The JSON text of an order. */
 export function orderToJson({ id, petId, quantity, shipDate, status, complete }: Order): string {

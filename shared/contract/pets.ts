@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { int64Schema, int64ToJson } from './int64.ts';
-import { type PetStatus, petStatusSchema } from './inventory.ts';
+import { type Int64, int64Schema, int64ToJson } from './int64.ts';
+import { petStatusSchema, type SchemasOf } from './inventory.ts';
+import type { LabelOf, PetOf, PetRecordOf, PetStatus } from './records.ts';
 
 const MAX_NAME = 200;
 const MAX_URL = 2_000;
@@ -12,13 +13,16 @@ const nameSchema = v.pipe(
   v.maxLength(MAX_NAME, `must have at most ${MAX_NAME} characters`),
 );
 
+type Label = LabelOf<Int64>;
+
 /** The kind of an animal. */
-export const petCategorySchema = v.strictObject({ id: int64Schema, name: nameSchema });
+export const petCategorySchema = v.strictObject({ id: int64Schema, name: nameSchema } satisfies SchemasOf<Label>);
 
 /** A label of a pet. */
-export const petTagSchema = v.strictObject({ id: int64Schema, name: nameSchema });
+export const petTagSchema = v.strictObject({ id: int64Schema, name: nameSchema } satisfies SchemasOf<Label>);
 
-/** A pet as it is stored: the public Petstore's record. Its status is that of its stock entry. */
+export type PetRecord = PetRecordOf<Int64>;
+
 export const petRecordSchema = v.strictObject({
   id: v.pipe(int64Schema, v.description('The petId')),
   category: v.optional(v.pipe(petCategorySchema, v.description('The kind of animal'))),
@@ -43,24 +47,24 @@ export const petRecordSchema = v.strictObject({
       v.description('Labels, such as for a search'),
     ),
   ),
-});
-export type PetRecord = Readonly<v.InferOutput<typeof petRecordSchema>>;
+} satisfies SchemasOf<PetRecord>);
 
 /** Answer of `GET /pets/{petId}`. */
 export const petSchema = v.object({
   ...petRecordSchema.entries,
   status: v.optional(v.pipe(petStatusSchema, v.description('Status of the stock entry; absent where there is none'))),
-});
+} satisfies SchemasOf<PetOf<Int64>>);
+
+const labelForJson = ({ id, name }: Label) => ({ id: int64ToJson(id), name });
 
 /** The JSON text of a pet. */
 export function petToJson({ id, category, name, photoUrls, tags }: PetRecord, status: PetStatus | undefined): string {
-  const label = (entry: { id: PetRecord['id']; name: string }) => ({ id: int64ToJson(entry.id), name: entry.name });
   return JSON.stringify({
     id: int64ToJson(id),
-    category: category && label(category),
+    category: category && labelForJson(category),
     name,
     photoUrls,
-    tags: tags?.map(label),
+    tags: tags?.map(labelForJson),
     status,
   });
 }

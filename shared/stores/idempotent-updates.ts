@@ -3,7 +3,8 @@ import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { type PetStatus, petStatusSchema } from '../contract/inventory.ts';
+import { petStatusSchema } from '../contract/inventory.ts';
+import type { PetStatus } from '../contract/records.ts';
 import { exactNumbers, isAnswerLost, isUnavailable, safeNumberSchema, tryAgain, unavailable } from '../dynamodb.ts';
 import {
   newVersion,

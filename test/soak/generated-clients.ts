@@ -22,7 +22,7 @@ interface Generator {
 /** Entries of the list; the quantity that an update has set; the codes of the two errors. */
 const EXPECTED = [true, 7, 'PET_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'];
 
-/** Those that people use most, but for openapi-typescript: our own client is made with it. */
+/** Those that people use most. */
 const generators: Readonly<Record<string, Generator>> = {
   '@hey-api/openapi-ts': {
     generate: '-p @hey-api/openapi-ts@0.99.0 -p typescript@5.9.3 openapi-ts -i openapi.json -o .',

@@ -3,7 +3,8 @@ import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamo
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { writeItems } from '../../infra/write-items.ts';
-import type { InventoryItem, PetStatus } from '../../shared/contract/inventory.ts';
+import type { InventoryItem } from '../../shared/contract/inventory.ts';
+import type { PetStatus } from '../../shared/contract/records.ts';
 import { safeNumberSchema } from '../../shared/dynamodb.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { type KeyRecord, parseKeyRecord, unusedCounters } from '../../shared/keys/key-record.ts';

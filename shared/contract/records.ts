@@ -1,0 +1,53 @@
+/**
+ * The records of the interface as plain types, over the type of their int64s: text in the service, bigint in the client.
+ * They stand apart from their schemas, so that the client's package can carry their declarations without a validator.
+ */
+
+/** Statuses a pet can have (spec §2, PetStatus). */
+export const petStatuses = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof petStatuses)[number];
+
+/** Statuses an order can have (the public Petstore's). */
+export const orderStatuses = ['placed', 'approved', 'delivered'] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+/** Stock level of one pet (spec §2, InventoryItem). */
+export interface InventoryItemOf<Int> {
+  /** The pet that the entry tracks. */
+  readonly petId: Int;
+  readonly quantity: number;
+  readonly status: PetStatus;
+}
+
+/** A kind of animal, or a label of a pet. */
+export interface LabelOf<Int> {
+  readonly id: Int;
+  readonly name: string;
+}
+
+/** A pet as it is stored: the public Petstore's record. */
+export interface PetRecordOf<Int> {
+  /** The petId. */
+  readonly id: Int;
+  readonly category?: LabelOf<Int> | undefined;
+  readonly name: string;
+  readonly photoUrls: readonly string[];
+  readonly tags?: readonly LabelOf<Int>[] | undefined;
+}
+
+/** A pet as it is answered. */
+export interface PetOf<Int> extends PetRecordOf<Int> {
+  /** Status of the stock entry; absent where there is none. */
+  readonly status?: PetStatus | undefined;
+}
+
+/** An order: the public Petstore's record. */
+export interface OrderOf<Int> {
+  readonly id: Int;
+  readonly petId: Int;
+  readonly quantity: number;
+  /** RFC 3339. */
+  readonly shipDate?: string | undefined;
+  readonly status: OrderStatus;
+  readonly complete: boolean;
+}
