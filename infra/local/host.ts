@@ -22,8 +22,6 @@ import { ServedStack } from './template/stack.ts';
 export interface HostOptions {
   /** Address to listen on. */
   readonly host: string;
-  /** Whether other machines may call database and control plane too, where they reach that address. */
-  readonly openDatabase?: boolean;
   /** 0: any free port. */
   readonly port: number;
   /** Folder that keeps data and logs; in memory without one. */
@@ -87,7 +85,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Host, 'close'>> {
   // Listening comes first: a port that is taken is found at once, and the functions are told the host's own address.
   const service = Promise.withResolvers<Service>();
-  const server = createHttpServer(service.promise, { host: options.host, isOpen: options.openDatabase ?? false });
+  const server = createHttpServer(service.promise, options.host);
   const address = await listen(server, options.host, options.port);
   closings.push(() => closeServer(server));
 

@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
-import type { Duplex } from 'node:stream';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
@@ -20,13 +12,8 @@ import type { StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { findPageFile, sendPageFile } from './page.ts';
-import { isOwnName, type PrivateAccess, refusalOf } from './private-access.ts';
+import { isOwnName, refusalOf } from './private-access.ts';
 import { readRequest, requestTarget } from './read-request.ts';
-
-/** How long a request may take to arrive. */
-export type Timings = Pick<ServerOptions, 'requestTimeout' | 'connectionsCheckingInterval'>;
-
-const timingsByDefault: Timings = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
 
 /** The adapter must not replace Request and Response of the whole process. */
 const NODE_GLOBALS = { overrideGlobalObjects: false };
@@ -45,16 +32,11 @@ export interface Service {
  * and the reference page.
  *
  * @param service requests that come before it is ready wait for it
- * @param access to all but the API and its page, which answer to anyone who calls them by a name of this host
+ * @param listensAs name or address that the host was started with
  */
-export function createHttpServer(
-  service: Promise<Service>,
-  access: PrivateAccess,
-  timings: Timings = timingsByDefault,
-): Server {
-  // Node would refuse a request without Host by itself, and without a body.
-  const server = createServer({ requireHostHeader: false, ...timings }, (message, response) => {
-    route(service, access, message, response).catch((error: unknown) => {
+export function createHttpServer(service: Promise<Service>, listensAs: string): Server {
+  return createServer((message, response) => {
+    route(service, listensAs, message, response).catch((error: unknown) => {
       const hasHungUp = message.destroyed && !message.complete;
       if (hasHungUp) return;
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
@@ -62,40 +44,27 @@ export function createHttpServer(
       else sendError(response, 'INTERNAL_ERROR');
     });
   });
-  // A client that has sent all it will, and says so, waits for its answer. The types do not know this property.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  server.on('clientError', refuseUnread);
-  // This is no proxy. Node would hang up without a word.
-  server.on('connect', (_, socket) => refuseAtSocket(socket, 'METHOD_NOT_ALLOWED', { Allow: 'GET, HEAD' }));
-  // An expectation that is not known may be ignored (RFC 9110 §10.1.1); Node would answer 417 by itself.
-  server.on('checkExpectation', (message, response) => server.emit('request', message, response));
-  return server;
 }
 
 async function route(
   service: Promise<Service>,
-  access: PrivateAccess,
+  listensAs: string,
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { restApi, controlPlane, engineEndpoint, outputs } = await service;
   const [path = ''] = requestTarget(message).split('?', 1);
-  const hosts = message.headersDistinct['host']?.length ?? 0;
   const isDatabase = path === '/' && isDynamoDBCall(message);
   const isControlPlane = isControlPlanePath(path);
   const areOutputs = path === OUTPUTS_PATH && message.method === 'GET';
-  if (hosts > 1) {
-    sendError(response, 'BAD_REQUEST', 'The request has more than one Host header.');
-  } else if (hosts === 0 && message.httpVersion === '1.1') {
-    sendError(response, 'BAD_REQUEST', 'The request has no Host header.');
+  if (!isOwnName(message.headers.host ?? 'localhost', listensAs)) {
+    sendError(response, 'BAD_REQUEST', wrongName(message));
   } else if (isDatabase || isControlPlane || areOutputs) {
-    const refusal = refusalOf(message, access);
+    const refusal = refusalOf(message);
     if (refusal !== undefined) sendAccessDenied(response, refusal);
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
     else if (isControlPlane) await getRequestListener(controlPlane.fetch, NODE_GLOBALS)(message, response);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
-  } else if (!isOwnName(message.headers.host ?? 'localhost', access.host)) {
-    sendError(response, 'BAD_REQUEST', wrongName(message));
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
   } else {
@@ -103,7 +72,7 @@ async function route(
   }
 }
 
-/** As AWS's own APIs say it: so that SDKs and the AWS CLI show the reason. */
+/** In the form of AWS's own APIs, so that SDKs and the AWS CLI show the reason. */
 function sendAccessDenied(response: ServerResponse, message: string): void {
   const type = 'AccessDeniedException';
   response
@@ -138,7 +107,7 @@ async function answerFromPage(
   }
 }
 
-/** A stream that fails cuts the connection: nobody may take a part for the whole. */
+/** A stream that fails cuts the connection, so that no client takes a part for the whole. */
 async function send(response: ServerResponse, { status, headers, body }: StreamedAnswer): Promise<void> {
   response.statusCode = status;
   for (const [name, value] of headers) response.appendHeader(name, value);
@@ -147,57 +116,23 @@ async function send(response: ServerResponse, { status, headers, body }: Streame
   response.flushHeaders();
   await pipeline(body, response).catch(() => {
     response.destroy();
-    // A client that has left before the answer is there leaves a body that nobody has begun to read.
+    // Where the client has left before the answer is there, no one has begun to read the body.
     body.destroy();
   });
 }
 
+/** With the headers of every answer of the API. */
 function sendError(response: ServerResponse, code: ErrorCode, message?: string): void {
   const { status, body } = new ServiceError(code, message === undefined ? {} : { message });
-  response.writeHead(status, errorHeaders()).end(JSON.stringify(body));
-}
-
-/** The headers of every answer. */
-function errorHeaders(): Record<string, string> {
-  const limits = Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, unknownLimit[source]]));
-  return {
-    'Content-Type': 'application/json',
-    ...limits,
-    ...corsHeaders,
-    ...securityHeaders,
-    'x-amzn-RequestId': randomUUID(),
-    'x-amz-apigw-id': randomUUID(),
-  };
-}
-
-/**
- * Answers what never becomes a request: what is not HTTP, has too long headers, or does not arrive in time. Node would
- * answer without a body.
- */
-function refuseUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const message = 'The request did not arrive in time.';
-    refuseAtSocket(socket, 'BAD_REQUEST', {}, { status: 408, message });
-  } else refuseAtSocket(socket, 'BAD_REQUEST');
-}
-
-/** How long a client that was refused may take to read its answer before the connection is cut. */
-const LINGER_MS = 1_000;
-
-function refuseAtSocket(
-  socket: Duplex,
-  code: ErrorCode,
-  more: Readonly<Record<string, string>> = {},
-  differences: { readonly status?: number; readonly message?: string } = {},
-): void {
-  const body = { ...new ServiceError(code).body, ...differences };
-  const text = JSON.stringify(body);
-  const headers = { ...errorHeaders(), ...more, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.on('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\n${head.join('')}\r\n${text}`);
-  // A client that sends on, or keeps its side open, would hold the connection for good.
-  socket.resume();
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  const limits = Object.entries(limitHeaders).map(([name, source]) => [name, unknownLimit[source]]);
+  response
+    .writeHead(status, {
+      'Content-Type': 'application/json',
+      ...Object.fromEntries(limits),
+      ...corsHeaders,
+      ...securityHeaders,
+      'x-amzn-RequestId': randomUUID(),
+      'x-amz-apigw-id': randomUUID(),
+    })
+    .end(JSON.stringify(body));
 }

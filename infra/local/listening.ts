@@ -35,12 +35,6 @@ export function bareAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/** Host and port as a client names them in `Host`, in small letters. */
-export function authority(host: string, port: number): string {
-  const name = (host.includes(':') ? `[${host}]` : host).toLowerCase();
-  return port === 80 ? name : `${name}:${port}`;
-}
-
 /** The host in a URL for people. */
 export function urlHost(host: string): string {
   if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return 'localhost';

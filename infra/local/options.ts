@@ -4,8 +4,6 @@ import { HostError } from './host-error.ts';
 export interface StartOptions {
   readonly port: number;
   readonly host: string;
-  /** Other machines reach keys, database and control plane too. */
-  readonly openDatabase: boolean;
   /** `memory`, or a folder. */
   readonly data: string;
   readonly dynamodb?: URL;
@@ -25,7 +23,6 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .description('Runs the service on this machine: the synthesized template over an embedded database.')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 3000)
     .option('--host <address>', 'address or name to listen on, and to answer to', parseText, '127.0.0.1')
-    .option('--open-database', 'with --host, let other machines reach keys, database and control plane too', false)
     .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', parseText, '.local')
     .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
     .option('--no-sample-data', 'leave an empty store empty')

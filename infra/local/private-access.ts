@@ -1,37 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { authority, bareAddress } from './listening.ts';
+import { bareAddress } from './listening.ts';
 
-/** Who may call what a customer of the API never needs: the database, the control plane, the outputs of the stack. */
-export interface PrivateAccess {
-  /** Name or address that the host was told to listen on. */
-  readonly host: string;
-  /** Whether other machines may too. */
-  readonly isOpen: boolean;
-}
-
-/** What of a request tells who sends it, and to whom. */
+/** What of a request identifies its sender. */
 export interface Caller {
   readonly headers: Pick<IncomingMessage['headers'], 'host' | 'origin' | 'sec-fetch-site'>;
-  readonly socket: Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress'>;
+  readonly socket: Pick<Socket, 'localAddress' | 'remoteAddress'>;
 }
 
 /**
- * Why a call to the private part of the host is refused; undefined where it may pass. A web page whose name resolves to
- * this machine is of the same origin as the host, but its browser still sends that name as `Host`.
+ * Why a call to database, control plane or outputs is refused; undefined where it may pass. They answer programs on this
+ * machine and the host's own page.
  */
-export function refusalOf({ headers, socket }: Caller, access: PrivateAccess): string | undefined {
-  const { localAddress = '', remoteAddress = '', localPort = 0 } = socket;
-  const own = bareAddress(localAddress);
-  const remote = bareAddress(remoteAddress);
-  if (!access.isOpen && remote !== own && !isLoopback(remote)) {
-    return 'This host takes such calls from its own machine alone; npm start -- --open-database opens it to others';
+export function refusalOf({ headers, socket }: Caller): string | undefined {
+  const remote = bareAddress(socket.remoteAddress ?? '');
+  if (remote !== bareAddress(socket.localAddress ?? '') && !isLoopback(remote)) {
+    return 'This host takes such calls from its own machine alone';
   }
-  const names = ['localhost', '127.0.0.1', '::1', own, access.host].map((name) => authority(name, localPort));
-  const host = headers.host?.toLowerCase() ?? '';
-  if (!names.includes(host)) return `This host takes such calls at its own address alone, which ${host} is not`;
-  const { origin, 'sec-fetch-site': site } = headers;
+  const { host = '', origin, 'sec-fetch-site': site } = headers;
   if ((origin !== undefined && origin !== `http://${host}`) || site === 'cross-site' || site === 'same-site') {
     return 'This host takes such calls from no web page but its own';
   }
@@ -43,7 +30,7 @@ export function refusalOf({ headers, socket }: Caller, access: PrivateAccess): s
  * from elsewhere, whose name was made to resolve to this machine. An address is never resolved, nor is a name that ends in
  * `.localhost` by anyone else (RFC 6761 §6.3).
  *
- * @param listensAs name or address that the host was told to listen on
+ * @param listensAs name or address that the host was started with
  */
 export function isOwnName(host: string, listensAs: string): boolean {
   const name = host.toLowerCase().replace(/:\d{1,5}$/, '');

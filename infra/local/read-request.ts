@@ -10,7 +10,6 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 export async function readRequest(message: IncomingMessage, stage: string): Promise<GatewayRequest> {
   const receivedAt = Date.now();
   const [path = '', ...query] = requestTarget(message).split('?');
-  const { body, bodyTooLarge } = await readBody(message, MAX_BODY_BYTES);
   return {
     id: randomUUID(),
     receivedAt,
@@ -18,8 +17,7 @@ export async function readRequest(message: IncomingMessage, stage: string): Prom
     path: path.slice(stage.length + 1) || '/',
     query: query.join('?'),
     headers: headerFields(message.rawHeaders),
-    body,
-    bodyTooLarge,
+    ...(await readBody(message)),
     sourceIp: bareAddress(message.socket.remoteAddress ?? ''),
     protocol: `HTTP/${message.httpVersion}`,
   };
@@ -30,20 +28,15 @@ export function requestTarget({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-/** Reads a body to its end, and drops one that is too long. */
-export async function readBody(
-  message: IncomingMessage,
-  maxBytes: number,
-): Promise<{ body: Buffer; bodyTooLarge: boolean }> {
+async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 'body' | 'bodyTooLarge'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {
     length += chunk.length;
-    if (length <= maxBytes) chunks.push(chunk);
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
     else chunks.length = 0;
   }
-  const bodyTooLarge = length > maxBytes;
-  return { body: bodyTooLarge ? Buffer.alloc(0) : Buffer.concat(chunks), bodyTooLarge };
+  return { body: Buffer.concat(chunks), bodyTooLarge: length > MAX_BODY_BYTES };
 }
 
 function headerFields(rawHeaders: readonly string[]): HeaderFields {

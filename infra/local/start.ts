@@ -9,6 +9,11 @@ import { parseStartOptions, type StartOptions } from './options.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
+/** For an address that other machines reach. */
+const openAddressWarning =
+  'The demo keys are the same on every machine: anyone who reaches this address can use them. ' +
+  'Database and control plane, with all other keys, answer this machine alone.\n';
+
 // What ends a host that runs, such as a full disk.
 process.on('uncaughtException', fail);
 try {
@@ -29,7 +34,6 @@ async function run(options: StartOptions): Promise<void> {
   for (const signal of stopSignals) process.once(signal, stopEarly);
   const host = await startHost({
     host: options.host,
-    openDatabase: options.openDatabase,
     port: options.port,
     dataFolder,
     dynamodb: options.dynamodb,
@@ -38,7 +42,7 @@ async function run(options: StartOptions): Promise<void> {
   });
   for (const signal of stopSignals) process.off(signal, stopEarly);
   process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));
-  if (!isLoopback(options.host)) process.stderr.write(warningOfOthers(options.openDatabase));
+  if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
   await untilSignal();
   await host.close();
   process.exit(0);
@@ -89,14 +93,6 @@ ${keyLines.join('\n')}
 
   Ctrl-C stops it.
 `;
-}
-
-/** What somebody should know who lets other machines in. */
-function warningOfOthers(isDatabaseOpen: boolean): string {
-  const rest = isDatabaseOpen
-    ? 'Keys, database and control plane are open to them too.'
-    : 'They reach the API alone: keys, database and control plane would be open with --open-database.';
-  return `The demo keys are the same on every machine: whoever reaches this address can use them. ${rest}\n`;
 }
 
 function describe(error: unknown): string {

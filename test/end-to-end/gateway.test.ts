@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
@@ -134,9 +133,6 @@ describe('A page of another origin', () => {
 });
 
 describe('HTTP', () => {
-  const head = 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\n';
-  const rebound = 'GET /v1/inventory HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n';
-
   test.each([
     ['HTTP/1.0', 'GET /v1/inventory HTTP/1.0', '', ''],
     ['an offer to upgrade the connection', 'GET /v1/inventory HTTP/1.1', 'Upgrade: h2c\r\n', ''],
@@ -150,24 +146,10 @@ describe('HTTP', () => {
     expect(await sendRaw(requestLine, fields, body)).toMatchObject({ status: 200 });
   });
 
-  test.each([
-    [
-      'a length beside chunks',
-      `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      'BAD_REQUEST',
-    ],
-    ['a name that was made to resolve to this machine', rebound, 'BAD_REQUEST'],
-    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 'METHOD_NOT_ALLOWED'],
-  ])('%s: an Error body', async (_, bytes, code) => {
-    expect(checked(await sendBytes(bytes))).toMatchObject({ error: { code } });
-  });
+  test('a name that was made to resolve to this machine: 400', async () => {
+    const rebound = 'GET /v1/inventory HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n';
 
-  test('a client that closes its side after the request has its answer', async () => {
-    const { hostname, port } = new URL(host.origin);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-    socket.end(`${head}Authorization: Bearer ${key.token}\r\n\r\n`);
-
-    expect(checked(parseAnswer(await text(socket)))).toMatchObject({ status: 200 });
+    expect(checked(await sendBytes(rebound))).toMatchObject({ error: { code: 'BAD_REQUEST' } });
   });
 });
 
@@ -208,11 +190,10 @@ describe('The host tells', () => {
     const own = await send(new URL(host.origin), call);
     expect(own).toMatchObject({ status: 200, text: expect.stringContaining(part) });
 
-    for (const more of [{ host: 'rebound.example.com' }, { origin: 'https://example.com' }]) {
-      const refused = await send(new URL(host.origin), call, more);
-      expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('AccessDeniedException') });
-      expect(refused.headers['access-control-allow-origin']).toBeUndefined();
-    }
+    const refused = await send(new URL(host.origin), call, { origin: 'https://example.com' });
+    expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('AccessDeniedException') });
+    expect(refused.headers['access-control-allow-origin']).toBeUndefined();
+    expect(await send(new URL(host.origin), call, { host: 'rebound.example.com' })).toMatchObject({ status: 400 });
   });
 
   test('nothing to whoever only finds the port of the engine', async () => {
