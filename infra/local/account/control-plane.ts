@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Hono, type HonoRequest } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { apiKeyOperations } from './api-keys.ts';
 import { badRequest, type Call, ControlPlaneError, type Gateway, type Operation } from './call.ts';
 import { tagOperations } from './tags.ts';
@@ -40,10 +39,6 @@ export function createControlPlane(gateway: Gateway, changed: () => void): Hono 
     if (req.header('Authorization')?.startsWith('AWS4-')) return next();
     throw new ControlPlaneError('MissingAuthenticationTokenException', 'Missing Authentication Token');
   });
-  const onError = (): never => {
-    throw badRequest(`The request body is longer than ${MAX_BODY_BYTES} bytes`);
-  };
-  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError }));
   for (const operation of operations) {
     const [method = '', path = ''] = operation.route.split(' ');
     app.on(method, path, async ({ req }) => {
@@ -72,7 +67,19 @@ async function readCall(request: HonoRequest, { query: known = [] }: Operation):
   const { searchParams: query } = new URL(request.url);
   const unknown = query.keys().find((name) => !known.includes(name));
   if (unknown !== undefined) throw badRequest(`This host does not know the query parameter ${unknown}`);
-  return { parameter: (name) => request.param(name) ?? '', query, body: parseJson(await request.text()) };
+  return { parameter: (name) => request.param(name) ?? '', query, body: parseJson(await readBody(request.raw)) };
+}
+
+/** @throws ControlPlaneError on a body that is too long */
+async function readBody({ body }: Request): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw badRequest(`The request body is longer than ${MAX_BODY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** The JSON object in a body. @throws ControlPlaneError where there is something else */
