@@ -41,7 +41,7 @@ export function documentClient({ requestTimeout, maxAttempts = 1 }: ClientOption
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
-/** Failures that DynamoDB answers when it is too busy: the call was not carried out, and may be sent again. */
+/** What DynamoDB answers when it is too busy. */
 const THROTTLED: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -50,41 +50,56 @@ const THROTTLED: ReadonlySet<string> = new Set([
   'TransactionConflictException',
   'TransactionInProgressException',
 ]);
-
-/** The connection was refused, or the host not found. */
 const UNREACHED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+const DISCONNECTED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
+/**
+ * What became of a call that failed:
+ * - `throttled`: DynamoDB, or the item in a transaction, was too busy. It was not carried out.
+ * - `unreached`: the connection was refused, or the host not found. It was not carried out.
+ * - `disconnected`: the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile finds
+ *   out only when it uses one: then the call has not arrived, but it may have.
+ * - `unanswered`: no answer came, or none that can be read. The call may have been carried out, or may be yet.
+ * - `faulty`: the failure lies neither with DynamoDB nor with the way to it.
+ */
+type Failure = 'throttled' | 'unreached' | 'disconnected' | 'unanswered' | 'faulty';
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return 'faulty';
+  if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE' ? 'unanswered' : 'faulty';
+  const code = codeOf(error);
+  if (THROTTLED.has(error.name)) return 'throttled';
+  if (UNREACHED.has(code)) return 'unreached';
+  if (DISCONNECTED.has(code)) return 'disconnected';
+  if (error instanceof DynamoDBServiceException) return error.$fault === 'server' ? 'unanswered' : 'faulty';
+  // A 5xx of something in between, whose body the SDK could not read.
+  const { $response }: Error & { readonly $response?: { readonly statusCode?: number } } = error;
+  const isUnanswered = error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
+  return isUnanswered ? 'unanswered' : 'faulty';
+}
 
 /** The code of an error that has one: of the operating system, for an error of the network. */
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
 
 /** The codes that the operating system gives; Node's own, which begin with ERR_, are faults of a program. */
 export const isNetworkError = (error: Error): boolean => /^E(?!RR_)[A-Z]/.test(codeOf(error));
 
-/** Whether DynamoDB was too busy for a call, or the item in a transaction: it has surely not been carried out. */
-export const isThrottled = (error: unknown): boolean => error instanceof Error && THROTTLED.has(error.name);
+const isOneOf =
+  (...failures: readonly Failure[]) =>
+  (error: unknown): boolean =>
+    failures.includes(failureOf(error));
+
+export const isThrottled = isOneOf('throttled');
+export const isConnectionGone = isOneOf('disconnected');
 
 /** Whether a call surely was not carried out, and may be sent again. */
-export const wasRefused = (error: unknown): boolean => isThrottled(error) || UNREACHED.has(codeOf(error));
+export const wasRefused = isOneOf('throttled', 'unreached');
 
-/** Whether a call may have been carried out, or may be yet: no answer came, or none that tells. */
-export const isAnswerLost = (error: unknown): boolean => isUnavailable(error) && !wasRefused(error);
-
-/**
- * Whether the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile finds
- * out only when it uses one: the request has then not arrived.
- */
-export const isConnectionGone = (error: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
+/** Whether a call may have been carried out, or may be yet. */
+export const isAnswerLost = isOneOf('disconnected', 'unanswered');
 
 /** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
-export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';
-  if (error instanceof DynamoDBServiceException) return error.$fault === 'server' || isThrottled(error);
-  // A 5xx of something in between, whose body the SDK could not read.
-  const { $response }: Error & { readonly $response?: { readonly statusCode?: number } } = error;
-  return error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
-}
+export const isUnavailable = (error: unknown): boolean => failureOf(error) !== 'faulty';
 
 /** Of what only reads: it may be repeated whatever became of it. */
 const READ_TRIES = { maxTries: 3 };

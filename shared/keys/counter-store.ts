@@ -171,11 +171,11 @@ function roomFor(
   { ofMinute, ofDay, known }: Amount,
   { starts }: CountedIn,
 ): Pick<ConditionalUpdate, 'conditions' | 'values'> {
-  const ofMinuteToo = starts === undefined;
-  const ofDayToo = starts !== 'day';
+  const checksMinute = starts === undefined;
+  const checksDay = starts !== 'day';
   if (!known) {
     return {
-      conditions: [...(ofMinuteToo ? ['minuteUsed < perMinute'] : []), ...(ofDayToo ? ['dayUsed < perDay'] : [])],
+      conditions: [...(checksMinute ? ['minuteUsed < perMinute'] : []), ...(checksDay ? ['dayUsed < perDay'] : [])],
       values: {},
     };
   }
@@ -184,15 +184,15 @@ function roomFor(
   return {
     conditions: [
       'keyId = :keyId AND perMinute = :perMinute AND perDay = :perDay',
-      ...(ofMinuteToo ? ['minuteUsed <= :minuteRoom'] : []),
-      ...(ofDayToo ? ['dayUsed <= :dayRoom'] : []),
+      ...(checksMinute ? ['minuteUsed <= :minuteRoom'] : []),
+      ...(checksDay ? ['dayUsed <= :dayRoom'] : []),
     ],
     values: {
       ':keyId': keyId,
       ':perMinute': perMinute,
       ':perDay': perDay,
-      ...(ofMinuteToo && { ':minuteRoom': perMinute - ofMinute }),
-      ...(ofDayToo && { ':dayRoom': perDay - ofDay }),
+      ...(checksMinute && { ':minuteRoom': perMinute - ofMinute }),
+      ...(checksDay && { ':dayRoom': perDay - ofDay }),
     },
   };
 }

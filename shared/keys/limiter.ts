@@ -130,7 +130,7 @@ export class Limiter {
 
   #remember(key: KeyRecord): RememberedKey {
     const remembered = this.#remembered.get(key.recordId) ?? new RememberedKey(key);
-    remembered.see(key);
+    remembered.update(key);
     putLast(this.#remembered, key.recordId, remembered);
     return remembered;
   }

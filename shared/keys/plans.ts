@@ -20,7 +20,7 @@ export const plans = {
 
 export type PlanId = keyof typeof plans;
 
-export const planIds = ['free', 'pro', 'business', 'enterprise'] as const satisfies readonly PlanId[];
+export const planIds = Object.keys(plans).filter((id): id is PlanId => id in plans);
 
 /** What an API Gateway usage plan enforces: a token bucket (requests a second, bucket size) and a daily quota. */
 export interface OuterGuard {

@@ -31,6 +31,20 @@ export interface Unused {
 /**
  * What one execution environment remembers of a key. The windows count a request when it is taken, so all environments
  * together never admit more than the limit.
+ *
+ *     ┌───────────┐  grant, more than one taken   ┌────────┐  answer: admits one, while #left > 0
+ *     │ asks the  │ ────────────────────────────► │ leased │
+ *     │ table     │ ◄──────────────────────────── └────────┘
+ *     │           │  nothing left; end; #validUntil; update with another key or minute
+ *     │           │
+ *     │           │  refuse, without a lease      ┌─────────┐  answer: refuses, and counts in #uncounted
+ *     │           │ ────────────────────────────► │ refuses │
+ *     └───────────┘ ◄──────────────────────────── └─────────┘
+ *                     #validUntil; the next minute; the refusal that suspends; update with another key or minute
+ *
+ * A write that is made: `firstStep`, `end` (the lease is given back with the write) and `amount` or `takeRefusals` before
+ * it; after it `grant` or `refuse`, or, where its condition was false, `update` and the next step. `restore` takes back
+ * what `end` gave where no write was made with it.
  */
 export class RememberedKey {
   /** As it was last written or read. */
@@ -38,11 +52,11 @@ export class RememberedKey {
   readonly #pace = new Pace();
   /** Requests of `#key.currentMinute` that were taken and may be admitted without a write. */
   #left = 0;
-  /** The answer without a write, and how many got it that are not counted in the table yet. */
+  /** The answer without a write, and how many got it that the table does not count yet. */
   #refusal: Refusal | undefined;
   #uncounted = 0;
   /** Unix milliseconds at which the two above end. */
-  #until = 0;
+  #validUntil = 0;
 
   constructor(key: KeyRecord) {
     this.#key = key;
@@ -58,7 +72,7 @@ export class RememberedKey {
     if (!this.holds(hash, now)) return undefined;
     const { currentMinute, minuteRefused, perMinute } = this.#key;
     // What was remembered by a clock that was wrong would last for long.
-    if (now >= this.#until || now < this.#until - LEASE_MS - MOST_AHEAD_MS) return undefined;
+    if (now >= this.#validUntil || now < this.#validUntil - LEASE_MS - MOST_AHEAD_MS) return undefined;
     if (this.#refusal?.reason === 'suspended') return refusal(this.#key, now);
     if (minuteOf(now) > currentMinute) return undefined;
     if (this.#refusal) {
@@ -118,11 +132,11 @@ export class RememberedKey {
   }
 
   /** Takes over the key as a write found it that counted nothing. */
-  see(key: KeyRecord): void {
+  update(key: KeyRecord): void {
     if (key.keyId !== this.#key.keyId || key.currentMinute !== this.#key.currentMinute) {
       this.#left = 0;
       this.#uncounted = 0;
-      this.#until = 0;
+      this.#validUntil = 0;
     }
     // The key may have been resumed: what was refused before must not suspend it again.
     if (key.revision !== this.#key.revision) this.#uncounted = 0;
@@ -131,21 +145,21 @@ export class RememberedKey {
 
   /** Remembers requests that were just taken, the one at hand included. @returns the verdict on that one */
   grant(key: KeyRecord, taken: number, now: number): CountedVerdict {
-    this.see(key);
+    this.update(key);
     this.#pace.measure(key, taken, now);
     this.#left += taken - 1;
     this.#refusal = undefined;
-    this.#until = Math.min(now + LEASE_MS, key.expiresAt ?? Infinity);
+    this.#validUntil = Math.min(now + LEASE_MS, key.expiresAt ?? Infinity);
     return this.#admitted();
   }
 
   /** Remembers that the key is refused for now. @returns the verdict */
   refuse(key: KeyRecord, now: number): CountedVerdict {
-    this.see(key);
+    this.update(key);
     const verdict = refusal(key, now);
     if (this.#left > 0) return verdict;
     this.#refusal = verdict;
-    this.#until = Math.min(now + LEASE_MS, tightest(windowsOf(verdict)).resetsAt, key.expiresAt ?? Infinity);
+    this.#validUntil = Math.min(now + LEASE_MS, tightest(windowsOf(verdict)).resetsAt, key.expiresAt ?? Infinity);
     return verdict;
   }
 
