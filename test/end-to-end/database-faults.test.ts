@@ -73,11 +73,11 @@ describe('When DynamoDB', () => {
     engine.calls.length = 0;
 
     expect(await api.list()).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
-    expect(engine.calls).toEqual(['UpdateItem']);
+    expect(engine.actions).toEqual(['UpdateItem']);
   });
 
   test('fails, 503 where the stock cannot be reached, and it counts', async () => {
-    engine.faults = ({ body }) => (body.includes(host.stockTable) ? failed : undefined);
+    engine.faults = ({ body }) => (body.includes(host.stock.name) ? failed : undefined);
     const { dayUsed } = await key.read();
 
     expect(await api.setQuantity(101, 5)).toMatchObject({
@@ -103,6 +103,6 @@ describe('When DynamoDB', () => {
     await api.list();
     await api.setQuantity(101, 4);
 
-    expect(engine.calls).toEqual(['UpdateItem', 'Query', 'UpdateItem', 'UpdateItem']);
+    expect(engine.actions).toEqual(['UpdateItem', 'Query', 'UpdateItem', 'UpdateItem']);
   });
 });

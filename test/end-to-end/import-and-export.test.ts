@@ -6,6 +6,7 @@ import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { anEntry } from '../support/tables.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const outer = temporaryFolder();
@@ -171,7 +172,7 @@ test('npm run admin -- pets import loads every pet as GET /pets/{petId} shows it
     `{"id":${MAX_INT64},"category":{"id":${MIN_INT64},"name":"dogs"},"name":"Zoë 🐶",` +
     '"photoUrls":["https://images.example.com/1.jpg"],"tags":[{"id":9007199254740993,"name":"family"}]}';
   const ant = '{"id":-1,"name":"Ant","photoUrls":[]}';
-  await host.putStock({ petId: BigInt(MAX_INT64), quantity: 0, status: 'sold' });
+  await host.stock.put(anEntry(MAX_INT64, 0, 'sold'));
   const file = written('pets.jsonl', rex, ant);
   for (const _ of ['first', 'again'])
     expect(await admin.output('pets', 'import', file)).toBe(`Imported 2 pets from ${file} into ${host.origin}.\n`);

@@ -5,6 +5,7 @@ import { type Answer, ApiClient } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { linesAbout, metricsIn } from '../support/request-lines.ts';
+import { anEntry } from '../support/tables.ts';
 
 let host: LocalHost;
 let keyId: string;
@@ -84,21 +85,21 @@ describe('GET /pets/{petId}', () => {
 });
 
 describe('PATCH /inventory/{petId}', () => {
-  let petId = 10_000n;
+  let petId = '10000';
 
   beforeEach(async () => {
-    petId += 1n;
-    await host.putStock({ petId, quantity: 5, status: 'pending' });
+    petId = String(Number(petId) + 1);
+    await host.stock.put(anEntry(petId, 5, 'pending'));
   });
 
-  afterEach(() => host.deleteStock(petId));
+  afterEach(() => host.stock.delete(petId));
 
   const set = (quantity: number, headers: Record<string, string> = {}): Promise<Answer> =>
     api.send('PATCH', `/inventory/${petId}`, {
       headers: { 'Content-Type': 'application/json', ...headers },
       body: JSON.stringify({ quantity }),
     });
-  const inStock = async (): Promise<number> => (await host.readStock(petId)).quantity;
+  const inStock = async (): Promise<number> => (await host.stock.read(petId))?.quantity ?? -1;
 
   test('200, the status stays, and the new quantity reads back in the list', async () => {
     const text = `{"petId":${petId},"quantity":77,"status":"pending"}`;

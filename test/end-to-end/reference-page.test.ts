@@ -5,6 +5,7 @@ import { browserObstacle, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
 import { ReferencePage } from '../support/reference-page.ts';
+import { anEntry } from '../support/tables.ts';
 
 const desktop = { viewport: { width: 1440, height: 900 } };
 const phone = { width: 390, height: 844 };
@@ -29,10 +30,7 @@ if (browserObstacle !== undefined) {
 
   beforeAll(async () => {
     browser = await TestBrowser.start();
-    await host.putStock(
-      { petId: 101n, quantity: 4, status: 'available' },
-      { petId: LARGE_PET_ID, quantity: 8, status: 'available' },
-    );
+    await host.stock.putAll([anEntry(101, 4), anEntry(String(LARGE_PET_ID), 8)]);
   });
 
   afterAll(() => browser.close());

@@ -10,18 +10,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startEmbeddedEngine, type Engine } from '../../infra/local/dynamodb/engine.ts';
 import { stages, type TableName, tableNames } from '../../infra/stages.ts';
 import { writeItems } from '../../infra/write-items.ts';
-import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { AdminCommand, type CreatedKey, whilePausing } from '../support/admin-command.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { parsed } from '../support/tables.ts';
+import { anEntry, parsed, StockTable } from '../support/tables.ts';
 import { synthesizeApps } from '../support/synthesize-once.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const SPOILT = 970_001n;
-const LOST = 970_002n;
+const SPOILT = '970001';
+const LOST = '970002';
 const PER_DAY = 12;
 
 // They go after the host has ended.
@@ -81,10 +80,7 @@ describe('Tables that were restored', () => {
     api = ApiClient.withKey(host.baseUrl, key.token);
   }
 
-  const itemOf = async (table: string, petId: bigint) => {
-    const Key = { storeId: STORE_ID, petId };
-    return (await host.documents.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }))).Item;
-  };
+  const entryIn = (table: string, petId: string) => new StockTable(host.documents, table).read(petId);
 
   /** What RestoreTableToPointInTime makes of a table: another one with its keys, and its items as they are. */
   async function restoreTable(source: string, TableName: string): Promise<void> {
@@ -106,10 +102,7 @@ describe('Tables that were restored', () => {
     host = await startHost();
     const { TableNames = [] } = await host.documents.send(new ListTablesCommand({}));
     tableOfStack = (name) => TableNames.find((table) => table.toLowerCase().includes(`-tables${name}`)) ?? '';
-    await host.putStock(
-      { petId: SPOILT, quantity: 5, status: 'available' },
-      { petId: LOST, quantity: 2, status: 'sold' },
-    );
+    await host.stock.putAll([anEntry(SPOILT, 5), anEntry(LOST, 2, 'sold')]);
     key = await issueKey(host, { perMinute: 1_000, perDay: PER_DAY });
     revoked = await issueKey(host);
     admin = new AdminCommand(host.origin);
@@ -130,7 +123,7 @@ describe('Tables that were restored', () => {
     for (const name of tableNames) await restoreTable(tableOfStack(name), restoredTables[name]);
     // The accident, and what went on meanwhile.
     await update(api, 0);
-    await host.deleteStock(LOST);
+    await host.stock.delete(LOST);
     host.host.records.deleteApiKey((await revoked.read()).keyId);
     await revoked.delete();
     leaked.rotated = await admin.newKey('rotate', leaked.main.id, '--grace', '0s');
@@ -182,9 +175,9 @@ describe('Tables that were restored', () => {
   test('are updated, with the ETag of before, and without touching those they replace', async () => {
     expect(await update(api, 9, { 'If-Match': updated.headers.get('ETag') ?? '' })).toMatchObject({ status: 200 });
 
-    expect(await itemOf(restoredTables.stock, SPOILT)).toMatchObject({ quantity: { value: '9' } });
-    expect(await itemOf(tableOfStack('stock'), SPOILT)).toMatchObject({ quantity: { value: '0' } });
-    expect(await itemOf(tableOfStack('stock'), LOST)).toBeUndefined();
+    expect(await entryIn(restoredTables.stock, SPOILT)).toMatchObject({ quantity: 9 });
+    expect(await entryIn(tableOfStack('stock'), SPOILT)).toMatchObject({ quantity: 0 });
+    expect(await entryIn(tableOfStack('stock'), LOST)).toBeUndefined();
   });
 
   const listWith = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
@@ -260,7 +253,7 @@ describe('Tables that were restored', () => {
 
     const { text, rateLimit } = await api.list();
     expect(text).toContain(`{"petId":${SPOILT},"quantity":0,"status":"available"}`);
-    expect(text).not.toContain(String(LOST));
+    expect(text).not.toContain(LOST);
     // One for the accident, one for this list.
     expect(rateLimit.remaining).toBe(PER_DAY - usedBefore - 2);
   });

@@ -1,66 +1,49 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createEngineServer } from '../../infra/local/dynamodb/engine-server.ts';
-import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { type Engine, externalEngine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { bundleInto } from '../../infra/stack/bundle.ts';
 import type { DynamoDBParts } from '../../infra/stages.ts';
-import { clientWith } from './dynamodb-clients.ts';
-import { dynamoDBLocalPort, untilItAnswers } from './dynamodb-local.ts';
-import { close, listen } from './listening.ts';
-
-interface RunningEngine {
-  readonly port: number;
-  readonly stop: () => Promise<void>;
-}
-
-/** Something that speaks DynamoDB, and what the stores call it with. */
-interface EngineUnderTest {
-  readonly name: string;
-  readonly dynamodb: DynamoDBParts;
-  /** Why this machine cannot run it; undefined where it can. */
-  readonly missing: string | undefined;
-  readonly start: () => Promise<RunningEngine>;
-}
-
-const local = dynamoDBLocalPort();
-
-const noJava = local === undefined ? 'there is no java on the PATH' : undefined;
+import { newClient } from './store-client.ts';
 
 /** Every store is tested with both clients, and on both engines where the machine can run them. */
-const engines: readonly EngineUnderTest[] = [
-  { name: 'dynalite', dynamodb: 'parts', missing: undefined, start: startDynalite },
-  { name: 'DynamoDB Local', dynamodb: 'whole', missing: noJava, start: () => sharedEngine(local ?? 0) },
-  ...(noJava === undefined
-    ? []
-    : [{ name: 'dynalite', dynamodb: 'whole', missing: undefined, start: startDynalite } as const]),
+const engines: readonly [name: string, DynamoDBParts, start: () => Promise<Engine>][] = [
+  ['dynalite', 'parts', () => startEmbeddedEngine(undefined)],
+  process.env.DYNAMODB_LOCAL_PORT === undefined
+    ? ['dynalite', 'whole', () => startEmbeddedEngine(undefined)]
+    : ['DynamoDB Local', 'whole', () => dynamoDBLocal(Number(process.env.DYNAMODB_LOCAL_PORT))],
 ];
+
+/** One for all suites, with tables of their own: Java takes seconds to start. */
+async function dynamoDBLocal(port: number): Promise<Engine> {
+  const endpoint = localEndpoint(port);
+  const answers = () =>
+    fetch(endpoint).then(
+      () => true,
+      () => false,
+    );
+  while (!(await answers())) await sleep(100);
+  return externalEngine(endpoint);
+}
 
 /**
  * Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does, and gets what makes
  * a client of the functions for the code under test.
  */
 export function describeOnEachEngine(title: string, body: (newClient: () => DynamoDBDocumentClient) => void): void {
-  for (const { name, dynamodb, missing, start } of engines) {
-    const describeBody = (): void => body(() => clientWith(dynamodb, PATIENT));
-    if (missing !== undefined) {
-      process.stderr.write(`Skipped: ${title}, on ${name}: ${missing}\n`);
-      // oxlint-disable-next-line jest/no-disabled-tests -- an engine that this machine cannot run
-      describe.skip(`${title}, on ${name}`, () => {
-        describeBody();
-      });
-      continue;
-    }
-    describe(`${title}, on ${name}, with ${dynamodb === 'parts' ? 'parts of the SDK' : 'the whole SDK'}`, () => {
-      let running: RunningEngine | undefined;
-      beforeAll(async () => {
-        running = await start();
-        pointSdkAt(localEndpoint(running.port));
-      });
-      afterAll(() => running?.stop());
-      describeBody();
+  describe.each(engines)(`${title}, on %s, with %s of the SDK`, (_, dynamodb, start) => {
+    let engine: Engine | undefined;
+    beforeAll(async () => {
+      engine = await start();
+      pointSdkAt(engine.endpoint);
     });
-  }
+    afterAll(() => engine?.close());
+    body(() => clientWith(dynamodb, PATIENT));
+  });
 }
 
 export const localEndpoint = (port: number): URL => new URL(`http://127.0.0.1:${port}`);
@@ -75,44 +58,20 @@ export function pointSdkAt(endpoint: URL): void {
   });
 }
 
-async function startDynalite(): Promise<RunningEngine> {
-  const server = createEngineServer();
-  const port = await listen(server);
-  return {
-    port,
-    stop: async () => {
-      server.closeAllConnections();
-      await letCallsEnd();
-      await close(server);
-    },
-  };
-}
-
-/** dynalite goes on with a call whose client is gone, and crashes where its store was closed meanwhile. */
-async function letCallsEnd(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await nextTurn();
-}
-
-/** One for all suites, with tables of their own: Java takes seconds to start. */
-async function sharedEngine(port: number): Promise<RunningEngine> {
-  await untilItAnswers(port);
-  return { port, stop: () => Promise.resolve() };
-}
-
 /** The local host's own DynamoDB engine in memory, for the tests around it. Call it where hooks may stand. */
 export class EmbeddedDatabase {
-  #engine: Engine | undefined;
   #client: DynamoDBDocumentClient | undefined;
 
   constructor() {
+    let engine: Engine | undefined;
     beforeAll(async () => {
-      this.#engine = await startEmbeddedEngine(undefined);
-      pointSdkAt(this.#engine.endpoint);
+      engine = await startEmbeddedEngine(undefined);
+      pointSdkAt(engine.endpoint);
       this.#client = testClient();
     });
     afterAll(async () => {
       this.#client?.destroy();
-      await this.#engine?.close();
+      await engine?.close();
     });
   }
 
@@ -129,23 +88,49 @@ export class EmbeddedDatabase {
 const PATIENT = { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
 
 /** The client of the functions with the whole SDK, and time. */
-export const testClient = (): DynamoDBDocumentClient => clientWith('whole', PATIENT);
+export const testClient = (): DynamoDBDocumentClient => newClient(PATIENT);
 
-/** Does something with a client of an engine, and stops the engine. */
-export async function withEngine<Result>(
-  engine: Engine,
-  act: (client: DynamoDBClient) => Promise<Result>,
-): Promise<Result> {
-  const client = new DynamoDBClient({
-    endpoint: engine.endpoint.href,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
-  try {
-    return await act(client);
-  } finally {
-    client.destroy();
-    await engine.close();
-  }
+type RequestHandlerSettings = Parameters<typeof newClient>[0];
+
+/**
+ * A client of the functions: with the whole SDK, or with its parts, as their bundles have them. It takes the same commands.
+ * The settings are those of the SDK's HTTP handler.
+ */
+export function clientWith(dynamodb: DynamoDBParts, settings: RequestHandlerSettings): DynamoDBDocumentClient {
+  if (dynamodb === 'whole') return newClient(settings);
+  const { send } = bundled().newClient(settings);
+  const client = {
+    send: ({ clientCommand, input, inputKeyNodes, outputKeyNodes }: WholeCommand) =>
+      send({ clientCommand: { operation: operationOf(clientCommand) }, input, inputKeyNodes, outputKeyNodes }),
+    destroy: () => undefined,
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all of it that stores use
+  return client as unknown as DynamoDBDocumentClient;
+}
+
+/** A command of the whole SDK, as it is made in a test, without its protected parts. */
+interface WholeCommand {
+  readonly clientCommand: object;
+  readonly input: object;
+  readonly inputKeyNodes: object;
+  readonly outputKeyNodes: object;
+}
+
+interface Bundled {
+  readonly newClient: (settings: RequestHandlerSettings) => { readonly send: (command: object) => Promise<object> };
+}
+
+/** In a bundle a command knows it; the SDK's own is named after it. */
+const operationOf = (clientCommand: object): string => clientCommand.constructor.name.replace(/Command$/, '');
+
+let loaded: Bundled | undefined;
+
+function bundled(): Bundled {
+  if (loaded) return loaded;
+  const folder = mkdtempSync(path.join(tmpdir(), 'client-'));
+  bundleInto(folder, { client: path.join(import.meta.dirname, 'store-client.ts') }, 'parts');
+  const module: Bundled = createRequire(import.meta.url)(path.join(folder, 'client', 'function.cjs'));
+  rmSync(folder, { recursive: true });
+  loaded = module;
+  return module;
 }

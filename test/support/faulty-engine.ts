@@ -1,18 +1,11 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  request,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createEngineServer } from '../../infra/local/dynamodb/engine-server.ts';
+import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from './listening.ts';
 
-/** Something answers in place of the server, and the call is not carried out. */
+/** An answer in place of the server's; the call is not carried out. */
 interface FalseAnswer {
   readonly kind: 'answer';
   readonly status: number;
@@ -54,29 +47,35 @@ export interface Call {
   readonly body: string;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
 /** The way to a server, on which things can go wrong: an HTTP proxy. */
-abstract class FaultyProxy {
+export class FaultyLink {
   /** What goes wrong from now on. */
   faults: (call: Call) => Fault | undefined = () => undefined;
   /** Called for every call before it is carried out. */
   beforeCall: (call: Call) => Promise<void> = () => Promise.resolve();
+  /** Calls so far. */
+  readonly calls: Call[] = [];
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
-  readonly #onTheirWay = new Set<Promise<void>>();
-  #serverPort = 0;
+  readonly #late = new Set<Promise<void>>();
+  readonly #server: URL;
   #port = 0;
+
+  protected constructor(server: URL) {
+    this.#server = server;
+  }
+
+  /** @param origin address of the server */
+  static async to(origin: string): Promise<FaultyLink> {
+    const link = new FaultyLink(new URL(origin));
+    await link.open();
+    return link;
+  }
 
   get origin(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  async listenBefore(serverPort: number): Promise<void> {
-    this.#serverPort = serverPort;
+  protected async open(): Promise<void> {
     this.#port = await listen(this.#proxy);
   }
 
@@ -88,15 +87,12 @@ abstract class FaultyProxy {
 
   /** Puts it back at the same address. */
   async reconnect(): Promise<void> {
-    // Rejects where the address cannot be had.
-    const listening = once(this.#proxy, 'listening');
-    this.#proxy.listen(this.#port, '127.0.0.1');
-    await listening;
+    await listen(this.#proxy, this.#port);
   }
 
   /** Waits until all calls that are late have been carried out. */
   async settled(): Promise<void> {
-    while (this.#onTheirWay.size > 0) await Promise.all(this.#onTheirWay);
+    while (this.#late.size > 0) await Promise.all(this.#late);
   }
 
   async close(): Promise<void> {
@@ -104,47 +100,43 @@ abstract class FaultyProxy {
     if (this.#proxy.listening) await this.disconnect();
   }
 
-  protected abstract note(call: Call): void;
-
   async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(message);
     const { method = '', url = '', headers } = message;
     const [path = ''] = url.split('?', 1);
     const [, action = ''] = String(headers['x-amz-target'] ?? '').split('.');
     const call = { method, path, action, body: body.toString() };
-    this.note(call);
+    this.calls.push(call);
     await this.beforeCall(call);
     const fault = this.faults(call);
-    const carryOut = (): Promise<Answer> => this.#carryOut(message, body);
-    if (fault?.kind === 'answer') answerWith(response, fault);
-    else if (fault?.kind === 'gone') await this.disconnect();
-    else if (fault?.kind === 'hangUp' || fault?.kind === 'late') response.destroy();
-    else if (fault?.kind !== 'silence') {
-      await carryOut().then(
-        (answer) => send(response, fault, answer),
-        () => response.destroy(),
-      );
-    }
-    if (fault?.kind === 'late') this.#late(carryOut, fault.milliseconds);
+    if (fault?.kind === 'silence') return;
+    if (fault?.kind === 'gone') return this.disconnect();
+    if (fault?.kind === 'answer') return answerWith(response, fault);
+    if (fault?.kind === 'hangUp' || fault?.kind === 'late') response.destroy();
+    if (fault?.kind === 'late') this.#carryOutLate(message, body, fault.milliseconds);
+    if (response.destroyed) return;
+    await this.#carryOut(message, body).then(
+      (answer) => passOn(answer, response, fault?.kind),
+      () => response.destroy(),
+    );
   }
 
-  #late(carryOut: () => Promise<unknown>, milliseconds: number): void {
+  #carryOutLate(message: IncomingMessage, body: Buffer, milliseconds: number): void {
     const carriedOut = sleep(milliseconds)
-      .then(carryOut)
-      // Nobody waits for its answer.
+      .then(() => this.#carryOut(message, body))
+      // The caller has left, whatever the answer is.
       .catch(() => undefined)
-      .then(() => void this.#onTheirWay.delete(carriedOut));
-    this.#onTheirWay.add(carriedOut);
+      .then(() => void this.#late.delete(carriedOut));
+    this.#late.add(carriedOut);
   }
 
-  async #carryOut({ headers, method, url }: IncomingMessage, body: Buffer): Promise<Answer> {
-    const port = this.#serverPort;
+  async #carryOut({ headers, method, url = '' }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
     // A host answers to its own name only.
-    const own = { ...headers, host: `127.0.0.1:${port}` };
-    const message = request({ port, host: '127.0.0.1', method, path: url, headers: own }).end(body);
+    const own = { ...headers, host: this.#server.host };
+    const message = request(new URL(url, this.#server), { method, headers: own }).end(body);
     const [answer]: IncomingMessage[] = await once(message, 'response');
     if (!answer) throw new Error('The server gave no answer');
-    return { status: answer.statusCode ?? 502, headers: answer.headers, body: await buffer(answer) };
+    return answer;
   }
 }
 
@@ -152,56 +144,44 @@ function answerWith(response: ServerResponse, { status, headers, body }: FalseAn
   response.writeHead(status, headers).end(body);
 }
 
-function send(response: ServerResponse, fault: Fault | undefined, { status, headers, body }: Answer): void {
-  if (fault?.kind === 'lostAnswer') response.destroy();
-  else if (fault?.kind === 'falseFailure') answerWith(response, dynamoDBError(500, 'InternalServerError'));
+/** Passes an answer on to the caller, or what a fault leaves of it. */
+async function passOn(answer: IncomingMessage, response: ServerResponse, fault: Fault['kind'] | undefined) {
+  const body = await buffer(answer);
+  if (fault === 'lostAnswer') response.destroy();
+  else if (fault === 'falseFailure') answerWith(response, dynamoDBError(500, 'InternalServerError'));
   else {
-    response.writeHead(status, headers);
-    if (fault) response.write(body.subarray(0, body.length / 2), () => response.destroy());
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    if (fault === 'halfAnswer') response.write(body.subarray(0, body.length / 2), () => response.destroy());
     else response.end(body);
   }
 }
 
 /** A DynamoDB engine in which things can go wrong. */
-export class FaultyEngine extends FaultyProxy {
-  /** The actions that were called, in their order. */
-  readonly calls: string[] = [];
-  readonly #engine: Server = createEngineServer();
+export class FaultyEngine extends FaultyLink {
+  readonly #engine: Engine;
+
+  private constructor(engine: Engine) {
+    super(engine.endpoint);
+    this.#engine = engine;
+  }
 
   static async start(): Promise<FaultyEngine> {
-    const engine = new FaultyEngine();
-    await engine.listenBefore(await listen(engine.#engine));
+    const engine = new FaultyEngine(await startEmbeddedEngine(undefined));
+    await engine.open();
     return engine;
   }
 
   get endpoint(): URL {
-    return new URL(this.origin);
+    return new URL(this.#engine.endpoint.pathname, this.origin);
+  }
+
+  /** The actions that were called, in their order. */
+  get actions(): string[] {
+    return this.calls.map(({ action }) => action);
   }
 
   async stop(): Promise<void> {
     await this.close();
-    this.#engine.closeAllConnections();
-    await close(this.#engine);
-  }
-
-  protected note({ action }: Call): void {
-    this.calls.push(action);
-  }
-}
-
-/** The way from an admin to a host, on which things can go wrong. */
-export class FaultyLink extends FaultyProxy {
-  /** Calls so far. */
-  readonly calls: Call[] = [];
-
-  /** @param origin address of the host, without a stage */
-  static async to(origin: string): Promise<FaultyLink> {
-    const link = new FaultyLink();
-    await link.listenBefore(Number(new URL(origin).port));
-    return link;
-  }
-
-  protected note(call: Call): void {
-    this.calls.push(call);
+    await this.#engine.close();
   }
 }

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { promisify } from 'node:util';
 
-/** Lets a server listen on a free port of this machine and returns the port. */
-export async function listen(server: Server): Promise<number> {
+/** Lets a server listen on a port of this machine, by default a free one, and returns the port. */
+export async function listen(server: Server, port = 0): Promise<number> {
+  // Rejects where the address cannot be had.
   const listening = once(server, 'listening');
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await listening;
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server does not listen on a port');

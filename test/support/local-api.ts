@@ -11,6 +11,7 @@ import { applyTemplate } from '../../infra/local/account/template-records.ts';
 import { LogGroups } from '../../infra/local/log-sink.ts';
 import { ServedStack } from '../../infra/local/template/stack.ts';
 import { anApiKey } from './gateway-records.ts';
+import { admittedContext, aGatewayRequest } from './proxy-event.ts';
 import { type EditableTemplate, ServiceTemplate } from './service-template.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { answering, type Deploy, streaming, testFunctions } from './test-functions.ts';
@@ -129,15 +130,7 @@ export const admission = {
   principalId: 'k1',
   policyDocument: policyDocument('Allow'),
   usageIdentifierKey: CUSTOMER,
-  context: {
-    outcome: 'ADMITTED',
-    limit: '60',
-    remaining: '59',
-    reset: '1795253460',
-    rateLimitPolicy: '"minute";q=60;w=60, "day";q=1000;w=86400',
-    rateLimit: '"minute";r=59;t=30, "day";r=999;t=52200',
-    retryAfter: '7',
-  },
+  context: admittedContext,
 };
 
 /** What an authorizer answers to refuse a request. */
@@ -159,36 +152,6 @@ export const denial = {
 
 /** Source of an authorizer that lets every request through. */
 export const admitting = answering(admission);
-
-/** The limit headers of the gateway's own answers to requests that {@link admission} lets through. */
-export const limitsOfCustomer = {
-  'X-RateLimit-Limit': admission.context.limit,
-  'X-RateLimit-Remaining': admission.context.remaining,
-  'X-RateLimit-Reset': admission.context.reset,
-  'RateLimit-Policy': admission.context.rateLimitPolicy,
-  RateLimit: admission.context.rateLimit,
-};
-
-/** A request as the local gateway takes it from the network, except for what the test says. */
-export function aGatewayRequest(differences: Partial<GatewayRequest> = {}): GatewayRequest {
-  return {
-    id: '7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d',
-    receivedAt: Date.UTC(2026, 10, 21, 9, 30, 0, 250),
-    method: 'GET',
-    path: '/inventory',
-    query: '',
-    headers: [
-      ['Host', 'localhost:3000'],
-      ['User-Agent', 'curl/8.5.0'],
-      ['Authorization', 'Bearer psk_x'],
-    ],
-    body: Buffer.alloc(0),
-    bodyTooLarge: false,
-    sourceIp: '203.0.113.7',
-    protocol: 'HTTP/1.1',
-    ...differences,
-  };
-}
 
 const integrationSchema = v.looseObject({ Type: v.string() });
 

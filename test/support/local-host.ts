@@ -2,35 +2,27 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import * as v from 'valibot';
-import { exactNumbers, safeNumberSchema } from '../../shared/dynamodb.ts';
-import { STORE_ID } from '../../shared/stores/sorted-table.ts';
+import { exactNumbers } from '../../shared/dynamodb.ts';
 import { LogScan } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
-
-/** A stock item as it lies in the table; `petId` may be beyond what a JavaScript number holds. */
-interface StockItem {
-  readonly petId: bigint;
-  readonly quantity: number;
-  readonly status: string;
-}
-
-const storedSchema = v.object({ quantity: safeNumberSchema, version: v.optional(v.string()) });
+import { StockTable } from './tables.ts';
 
 /** A local host in this process, in memory and on a free port, with the keys to its database. */
 export class LocalHost {
   readonly host: Host;
   /** Client of the engine behind the host. */
   readonly documents: DynamoDBDocumentClient;
+  readonly stock: StockTable;
   /** Keys that were issued beside those that the gateway knows. None may ever be logged. */
   readonly issuedKeys = new Set<string>();
 
   private constructor(host: Host) {
     this.host = host;
     this.documents = documentsAt(host.engineEndpoint);
+    this.stock = new StockTable(this.documents, this.#output('StockTableName'));
   }
 
   static async start(options: Partial<HostOptions> = {}): Promise<LocalHost> {
@@ -59,10 +51,6 @@ export class LocalHost {
     return this.#output('KeysTableName');
   }
 
-  get stockTable(): string {
-    return this.#output('StockTableName');
-  }
-
   /** Everything that functions and gateway have logged so far. */
   get log(): string {
     const folder = this.host.logFolder;
@@ -76,25 +64,6 @@ export class LocalHost {
     const deadline = performance.now() + 5_000;
     while (!this.log.includes(text) && performance.now() < deadline) await sleep(20);
     return this.log;
-  }
-
-  async putStock(...items: readonly StockItem[]): Promise<void> {
-    for (const item of items) {
-      await this.documents.send(new PutCommand({ TableName: this.stockTable, Item: { storeId: STORE_ID, ...item } }));
-    }
-  }
-
-  /** What lies in the table for a pet. */
-  async readStock(petId: bigint): Promise<v.InferOutput<typeof storedSchema>> {
-    const Key = { storeId: STORE_ID, petId };
-    const { Item } = await this.documents.send(
-      new GetCommand({ TableName: this.stockTable, Key, ConsistentRead: true }),
-    );
-    return v.parse(storedSchema, Item);
-  }
-
-  async deleteStock(petId: bigint): Promise<void> {
-    await this.documents.send(new DeleteCommand({ TableName: this.stockTable, Key: { storeId: STORE_ID, petId } }));
   }
 
   /** @throws Error where there is a secret in its logs */

@@ -1,5 +1,7 @@
 import { constants, gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
+import { requestContext, requestEvent } from '../../infra/local/gateway/proxy-event.ts';
 import {
   awslambda,
   DELIMITER,
@@ -25,16 +27,38 @@ export const admittedContext = {
   retryAfter: '1',
 };
 
-/** The headers that every answer to an admitted request carries. */
-export const admittedHeaders = {
+/** The limit headers of every answer to an admitted request. */
+export const admittedLimits = {
   'X-RateLimit-Limit': '60',
   'X-RateLimit-Remaining': '59',
   'X-RateLimit-Reset': '1750000080',
   'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
   RateLimit: '"minute";r=59;t=30, "day";r=999;t=31950',
-  ...corsHeaders,
-  ...securityHeaders,
 };
+
+/** The headers that every answer to an admitted request carries. */
+export const admittedHeaders = { ...admittedLimits, ...corsHeaders, ...securityHeaders };
+
+/** A request as the local gateway takes it from the network, except for what the test says. */
+export function aGatewayRequest(differences: Partial<GatewayRequest> = {}): GatewayRequest {
+  return {
+    id: '7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d',
+    receivedAt: Date.UTC(2026, 10, 21, 9, 30, 0, 250),
+    method: 'GET',
+    path: '/inventory',
+    query: '',
+    headers: [
+      ['Host', 'localhost:3000'],
+      ['User-Agent', 'curl/8.5.0'],
+      ['Authorization', 'Bearer psk_x'],
+    ],
+    body: Buffer.alloc(0),
+    bodyTooLarge: false,
+    sourceIp: '203.0.113.7',
+    protocol: 'HTTP/1.1',
+    ...differences,
+  };
+}
 
 interface EventParts {
   readonly method?: string;
@@ -54,76 +78,29 @@ interface EventParts {
 export function aProxyEvent({
   method = 'GET',
   resource = '/inventory',
-  pathParameters,
-  headers: ownHeaders = {},
+  pathParameters = {},
+  headers = {},
   body,
   isBase64Encoded = false,
   query = '',
   authorizer = admittedContext,
 }: EventParts = {}): APIGatewayProxyEvent {
-  const path = resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? '');
-  const headers = valuesByName(
-    Object.entries({ Authorization: 'Bearer psk_x', Host: 'example.com', ...ownHeaders }).flatMap(([name, values]) =>
-      [values].flat().map((value): [string, string] => [name, value]),
-    ),
+  const path = resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters[name] ?? '');
+  const fields = Object.entries({ Authorization: 'Bearer psk_x', Host: 'example.com', ...headers }).flatMap(
+    ([name, values]) => [values].flat().map((value): [string, string] => [name, value]),
   );
-  const parameters = valuesByName([...new URLSearchParams(query)]);
-  return {
-    resource,
-    path,
-    httpMethod: method,
-    headers: lastValues(headers),
-    multiValueHeaders: headers,
-    queryStringParameters: query === '' ? null : lastValues(parameters),
-    multiValueQueryStringParameters: query === '' ? null : parameters,
-    pathParameters: pathParameters ?? null,
-    stageVariables: null,
-    requestContext: requestContext(method, resource, path, authorizer),
-    body: body ?? null,
-    isBase64Encoded,
-  };
+  const request = aGatewayRequest({ method, path, query, headers: fields });
+  const context = { ...requestContext(request, { apiId: 'a1b2c3d4e5', stage: 'v1' }), authorizer };
+  const event = requestEvent(request, { resourcePath: resource, pathParameters }, context);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types want more of the caller's identity
+  return { ...event, body: body ?? null, isBase64Encoded } as unknown as APIGatewayProxyEvent;
 }
 
 /** The same, as an operation gets it. */
 export const aRequest = (parts: EventParts = {}): ApiRequest => readRequest(aProxyEvent(parts));
 
-/** API Gateway gives all values of a header or a parameter, and beside them the last one alone. */
-function valuesByName(fields: readonly (readonly [string, string])[]): Record<string, string[]> {
-  const byName = Map.groupBy(fields, ([name]) => name);
-  return Object.fromEntries([...byName].map(([name, all]) => [name, all.map(([, value]) => value)]));
-}
-
-const lastValues = (values: Record<string, string[]>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).map(([name, all]) => [name, all.at(-1) ?? '']));
-
-function requestContext(
-  method: string,
-  resource: string,
-  path: string,
-  authorizer: Record<string, unknown> | null,
-): APIGatewayProxyEvent['requestContext'] {
-  return {
-    accountId: '123456789012',
-    apiId: 'a1b2c3d4e5',
-    authorizer,
-    protocol: 'HTTP/1.1',
-    httpMethod: method,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of it is null here
-    identity: {
-      sourceIp: '203.0.113.7',
-      userAgent: 'curl/8.5.0',
-    } as APIGatewayProxyEvent['requestContext']['identity'],
-    path: `/v1${path}`,
-    stage: 'v1',
-    requestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
-    requestTimeEpoch: Date.UTC(2025, 5, 15, 15, 7, 30),
-    resourceId: 'r3s0rc',
-    resourcePath: resource,
-  };
-}
-
 /** What Lambda passes beside the event, as far as it is read. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of it is for nobody here
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no function reads the rest of it
 export const lambdaContext = { getRemainingTimeInMillis: () => 5_000 } as Context;
 
 /** Invokes a function that answers at once. */
@@ -153,7 +130,7 @@ export class StreamedAnswer {
     return Buffer.concat(this.chunks).toString();
   }
 
-  /** The compressed body as it was, or what can be told of it so far. */
+  /** The compressed body as it was, or what has come of it. */
   get unzipped(): string {
     return gunzipSync(Buffer.concat(this.chunks), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
   }
@@ -168,7 +145,7 @@ export class StreamedAnswer {
   }
 }
 
-/** Somebody who takes what a function streams, and takes the next only then. */
+/** Takes what a function streams, and the next part only then. */
 export type Reader = (answer: StreamedAnswer, stream: ResponseStream) => Promise<void> | void;
 
 /** Invokes a function that streams. A failure of it is part of the answer: by then it may have begun. */

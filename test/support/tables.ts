@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
+import { createTables } from '../../infra/local/dynamodb/tables.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../shared/contract/records.ts';
@@ -17,21 +17,28 @@ import { int64 } from './int64.ts';
 /** The names and types of the key of a table: the partition key, and the sort key if there is one. */
 type TableKey = Readonly<Record<string, 'S' | 'N'>>;
 
-const definitionOf = (key: TableKey) => ({
-  BillingMode: 'PAY_PER_REQUEST' as const,
-  AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
-  KeySchema: Object.keys(key).map((AttributeName, index) => ({
-    AttributeName,
-    KeyType: index === 0 ? ('HASH' as const) : ('RANGE' as const),
-  })),
+/** A table of a template. */
+export const tableResource = (ref: string, key: TableKey): Resource<'AWS::DynamoDB::Table'> => ({
+  logicalId: ref,
+  ref,
+  properties: {
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    KeySchema: Object.keys(key).map((AttributeName, index) => ({
+      AttributeName,
+      KeyType: index === 0 ? 'HASH' : 'RANGE',
+    })),
+  },
 });
 
 /** Makes tables as the stack declares them, without their expiry, which no test waits for. @returns the name */
 const creating = (key: TableKey) => async (client: DynamoDBDocumentClient) => {
-  const TableName = `table-${randomUUID()}`;
-  await client.send(new CreateTableCommand({ TableName, ...definitionOf(key) }));
-  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName });
-  return TableName;
+  const name = `table-${randomUUID()}`;
+  await createTables(client, [tableResource(name, key)]);
+  return name;
 };
 
 export const createKeysTable = creating({ recordId: 'S' });
@@ -51,39 +58,46 @@ const storedSchema = v.object({
   version: v.optional(v.string()),
 });
 
-/** A stock table as an admin sees it. */
-export class StockTable {
+/** A table, and what an admin may do with its items. */
+class Table {
   readonly name: string;
-  readonly #client: DynamoDBDocumentClient;
+  protected readonly client: DynamoDBDocumentClient;
 
-  private constructor(client: DynamoDBDocumentClient, name: string) {
-    this.#client = client;
+  constructor(client: DynamoDBDocumentClient, name: string) {
+    this.client = client;
     this.name = name;
   }
 
+  protected async putItem(Item: object): Promise<void> {
+    await this.client.send(new PutCommand({ TableName: this.name, Item: { ...Item } }));
+  }
+
+  protected async getItem(Key: Record<string, unknown>): Promise<unknown> {
+    return (await this.client.send(new GetCommand({ TableName: this.name, Key, ConsistentRead: true }))).Item;
+  }
+}
+
+export class StockTable extends Table {
   static async create(client: DynamoDBDocumentClient): Promise<StockTable> {
     return new StockTable(client, await createStockTable(client));
   }
 
   /** Puts an entry in, as it is: without a version, unless `more` has one. */
-  async put(entry: InventoryItem, more: Record<string, unknown> = {}): Promise<void> {
-    await this.#client.send(new PutCommand({ TableName: this.name, Item: { ...itemOf(entry), ...more } }));
+  put(entry: InventoryItem, more: Record<string, unknown> = {}): Promise<void> {
+    return this.putItem({ ...itemOf(entry), ...more });
   }
 
   async putAll(entries: Iterable<InventoryItem>): Promise<void> {
-    await writeItems(this.#client, this.name, entries, itemOf);
+    await writeItems(this.client, this.name, entries, itemOf);
   }
 
   async delete(petId: string): Promise<void> {
-    await this.#client.send(new DeleteCommand({ TableName: this.name, Key: keyOf(petId) }));
+    await this.client.send(new DeleteCommand({ TableName: this.name, Key: keyOf(petId) }));
   }
 
   /** What lies in the table; undefined where there is nothing. */
   async read(petId: string) {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.name, Key: keyOf(petId), ConsistentRead: true }),
-    );
-    return Item && v.parse(storedSchema, Item);
+    return v.parse(v.optional(storedSchema), await this.getItem(keyOf(petId)));
   }
 }
 
@@ -91,16 +105,7 @@ const keyOf = (petId: string) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
 const itemOf = ({ petId, quantity, status }: InventoryItem) => ({ ...keyOf(petId), quantity, status });
 
-/** A keys table as an admin sees it. */
-export class KeysTable {
-  readonly name: string;
-  readonly #client: DynamoDBDocumentClient;
-
-  private constructor(client: DynamoDBDocumentClient, name: string) {
-    this.#client = client;
-    this.name = name;
-  }
-
+export class KeysTable extends Table {
   static async create(client: DynamoDBDocumentClient): Promise<KeysTable> {
     return new KeysTable(client, await createKeysTable(client));
   }
@@ -108,7 +113,7 @@ export class KeysTable {
   /** Puts a key of its own into the table, as {@link aKey} makes it. */
   async issue(differences: Partial<KeyRecord> = {}, text?: string): Promise<KeyRecord> {
     const key = aKey(differences, text);
-    await this.#client.send(new PutCommand({ TableName: this.name, Item: key }));
+    await this.putItem(key);
     return key;
   }
 
@@ -121,10 +126,7 @@ export class KeysTable {
   }
 
   async read({ recordId }: KeyRecord): Promise<KeyRecord> {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.name, Key: { recordId }, ConsistentRead: true }),
-    );
-    return parseKeyRecord(Item);
+    return parseKeyRecord(await this.getItem({ recordId }));
   }
 }
 
@@ -170,10 +172,3 @@ export function aKey(differences: Partial<KeyRecord> = {}, text = generateToken(
     ...differences,
   };
 }
-
-/** A table of a template. */
-export const tableResource = (ref: string, key: TableKey): Resource<'AWS::DynamoDB::Table'> => ({
-  logicalId: ref,
-  ref,
-  properties: definitionOf(key),
-});

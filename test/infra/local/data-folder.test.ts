@@ -1,19 +1,32 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type DynamoDBClient, ListTablesCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, ListTablesCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { Level } from 'level';
 import { makeFolder, openDataFolder } from '../../../infra/local/data-folder.ts';
-import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
+import { type Engine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { createEngineServer } from '../../../infra/local/dynamodb/engine-server.ts';
+import { account, localCredentials as credentials } from '../../../infra/local-endpoint.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { LogGroups } from '../../../infra/local/log-sink.ts';
 import { tableResource } from '../../support/tables.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { localEndpoint, withEngine } from '../../support/engines.ts';
+import { localEndpoint } from '../../support/engines.ts';
 import { close, listen } from '../../support/listening.ts';
 
 const root = temporaryFolder();
+
+/** Does something with a client of an engine, and stops the engine. */
+async function withEngine<Result>(engine: Engine, act: (client: DynamoDBClient) => Promise<Result>): Promise<Result> {
+  const { region } = account;
+  const client = new DynamoDBClient({ endpoint: engine.endpoint.href, region, credentials, maxAttempts: 1 });
+  try {
+    return await act(client);
+  } finally {
+    client.destroy();
+    await engine.close();
+  }
+}
 
 test.each([
   ['no mark', undefined],

@@ -5,7 +5,7 @@ import { ConditionalCheckFailedException, TransactionCanceledException } from '@
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { isAnswerLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
-import { clientWith } from '../../support/dynamodb-clients.ts';
+import { clientWith } from '../../support/engines.ts';
 import { localEndpoint, pointSdkAt } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { close, freePort, listen } from '../../support/listening.ts';

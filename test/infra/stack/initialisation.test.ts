@@ -132,7 +132,7 @@ describe.each(['parts', 'whole'] as const)('With %s of the SDK', (dynamodb) => {
       const before = engine.calls.length;
 
       await expect(lambda.invoke('{}')).resolves.toMatch(/^(?:null)?$/);
-      expect(engine.calls.slice(before)).toEqual(calls);
+      expect(engine.actions.slice(before)).toEqual(calls);
       expect(log.join('')).not.toMatch(/statusCode|"message":"Request"/);
       expect(await stock.read('0')).toMatchObject({ quantity: 1 });
     });
@@ -154,7 +154,7 @@ test('What the first request finds set up was set up before it, by a request tha
   const refused = aProxyEvent({ ...ofOnePet, method: 'PATCH', body: 'no JSON' });
 
   expect(await deploy('update-inventory').invoke(JSON.stringify(refused))).toContain('"statusCode":415');
-  expect(engine.calls.slice(calls)).toEqual(['UpdateItem']);
+  expect(engine.actions.slice(calls)).toEqual(['UpdateItem']);
   expect(log.join('').match(/"message":"Request"/g)).toHaveLength(1);
   expect(log.join('')).toContain('"coldStarts":1');
   expect(await stock.read('0')).toMatchObject({ quantity: 1 });

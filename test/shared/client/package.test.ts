@@ -7,6 +7,7 @@ import { run } from '../../support/admin-command.ts';
 import { browserObstacle, TestBrowser } from '../../support/browser.ts';
 import { issueKey } from '../../support/issue-key.ts';
 import { LocalHost } from '../../support/local-host.ts';
+import { anEntry } from '../../support/tables.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -97,7 +98,7 @@ if (browserObstacle !== undefined) {
     const options = { bundle: true, write: false, format: 'iife', globalName: 'client', platform: 'browser' } as const;
     const entryPoint = path.join(root, 'shared/client/pet-store-inventory-client.ts');
     const [bundle] = buildSync({ entryPoints: [entryPoint], ...options }).outputFiles;
-    await host.putStock({ petId: 9223372036854775807n, quantity: 1, status: 'sold' });
+    await host.stock.put(anEntry('9223372036854775807', 1, 'sold'));
     const page = await browser.newPage({ viewport: { width: 800, height: 600 } });
     await page.goto(`${host.origin}/outputs.json`);
     const seen: unknown = await page.evaluate(`(async () => {

@@ -241,7 +241,7 @@ describe.each([
     expect(isJson(textOf(answer))).toBe(false);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
     expect(log.mock.calls).toEqual([
-      [expect.stringMatching(/broke off after its answer had begun.*c6af9ac6-7b61-11e6-9a41-93e8deadbeef/)],
+      [expect.stringMatching(/broke off after its answer had begun.*7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d/)],
     ]);
   });
 

@@ -105,7 +105,7 @@ describe.each([
     expect(log).not.toHaveBeenCalled();
     await invoke(failing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') })));
 
-    expect(log.mock.calls).toEqual([[expect.stringMatching(/c6af9ac6-7b61-11e6.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
+    expect(log.mock.calls).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
   });
 
   test.each<[ErrorCode, number]>([

@@ -3,7 +3,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type IdempotentRequest, IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { clientWith } from '../../support/dynamodb-clients.ts';
+import { clientWith } from '../../support/engines.ts';
 import { describeOnEachEngine, pointSdkAt, testClient } from '../../support/engines.ts';
 import { dynamoDBError, type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
@@ -183,7 +183,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
     const left = [...faults];
     engine.faults = ({ action }) => (isWrite(action) ? left.shift() : undefined);
   }
-  const writes = (): number => engine.calls.filter(isWrite).length;
+  const writes = (): number => engine.actions.filter(isWrite).length;
 
   const update = { petId, quantity: 12 };
   const keyed = (asked: StockUpdate = update, requestId: string = randomUUID()) =>
@@ -226,7 +226,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
       failWrites(THROTTLED, { kind: 'hangUp' });
 
       await expect(store.update(update)).rejects.toMatchObject(unavailable('read the entry'));
-      expect(engine.calls).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
+      expect(engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
     });
 
     test('is 503 where its answer was lost and the entry is gone', async () => {

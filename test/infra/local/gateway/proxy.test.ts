@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts
 import { eventBody, requestContext, requestEvent } from '../../../../infra/local/gateway/proxy-event.ts';
 import { answerOf } from '../../../../infra/local/gateway/proxy-result.ts';
 import { apiStage } from '../../../support/gateway-records.ts';
-import { aGatewayRequest } from '../../../support/local-api.ts';
+import { aGatewayRequest } from '../../../support/proxy-event.ts';
 
 const match = { resourcePath: '/inventory/{petId}', pathParameters: { petId: '42' } };
 

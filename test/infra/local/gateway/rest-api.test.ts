@@ -5,14 +5,13 @@ import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts
 import {
   admission,
   admitting,
-  aGatewayRequest,
   CUSTOMER,
   denial,
-  limitsOfCustomer,
   type LocalApi,
   LocalApis,
   withTimeout,
 } from '../../../support/local-api.ts';
+import { admittedLimits, aGatewayRequest } from '../../../support/proxy-event.ts';
 import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
 import { answering } from '../../../support/test-functions.ts';
 
@@ -96,7 +95,7 @@ describe('an error of the gateway', () => {
   ])('has the limit headers for a function that %s', async (_, updateInventory, status, code) => {
     const api = apis.start({ authorizer: admitting, updateInventory }, withTimeout(status === 504 ? 100 : 29_000));
 
-    expect(await answer(api, update)).toMatchObject({ status, headers: limitsOfCustomer, body: { code } });
+    expect(await answer(api, update)).toMatchObject({ status, headers: admittedLimits, body: { code } });
   });
 });
 

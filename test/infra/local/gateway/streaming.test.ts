@@ -2,7 +2,8 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
 import { MAX_PAYLOAD_BYTES } from '../../../../infra/local/lambda/invocation.ts';
-import { admitting, aGatewayRequest, limitsOfCustomer, LocalApis, withTimeout } from '../../../support/local-api.ts';
+import { admitting, LocalApis, withTimeout } from '../../../support/local-api.ts';
+import { admittedLimits, aGatewayRequest } from '../../../support/proxy-event.ts';
 import { answering, deployLogging, outcomeOf, streaming, testFunctions } from '../../../support/test-functions.ts';
 
 const apis = new LocalApis();
@@ -37,7 +38,7 @@ test.each([
   async (__, _, source, status) => {
     expect(await start(source, status === 504 ? 100 : 29_000).answer()).toMatchObject({
       status,
-      headers: limitsOfCustomer,
+      headers: admittedLimits,
     });
   },
 );
