@@ -33,7 +33,6 @@ import {
   securityHeaders,
 } from '../../shared/http/response-headers.ts';
 import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
-import { TRACED_SHARE } from '../costs/prices.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';
@@ -51,6 +50,9 @@ const STREAMED: ReadonlySet<OperationId> = new Set(['listInventory', 'listOrders
 /** Operations whose metrics the alarm slow-answers reads, and those that the dashboard draws beside. */
 const ALARMED: readonly OperationId[] = ['updateInventory'];
 const DRAWN: readonly OperationId[] = ['getPet'];
+
+/** Share of the requests that X-Ray records. */
+const TRACED_SHARE = 0.01;
 
 /** How long a browser may remember what a preflight said: an hour. */
 const PREFLIGHT_SECONDS = 3_600;

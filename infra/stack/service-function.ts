@@ -14,7 +14,6 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/request-log.ts';
-import { FUNCTION_MEMORY_MEGABYTES } from '../costs/prices.ts';
 import type { DynamoDBParts, LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleOf } from './bundle.ts';
@@ -22,6 +21,9 @@ import { ServiceLogs } from './service-logs.ts';
 
 /** The alias that everything calls a function by: what it points to is what a release moves. */
 const LIVE = 'live';
+
+/** With less, a cold start takes longer, and a list waits for its processor. */
+const MEMORY_MEGABYTES = 1_024;
 
 export interface ServiceFunctionProps {
   /** File in the folder `functions`, without its ending. */
@@ -55,7 +57,7 @@ export class ServiceFunction extends LambdaFunction {
     logs.grantWrite(role);
 
     super(scope, id, {
-      memorySize: FUNCTION_MEMORY_MEGABYTES,
+      memorySize: MEMORY_MEGABYTES,
       ...props,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       environment: { ...environment, METRICS_NAMESPACE, STACK_NAME: Stack.of(scope).stackName },

@@ -1,15 +1,14 @@
-import * as model from '../../infra/costs/cost-model.ts';
-import { readAssembly } from '../../infra/local/assembly.ts';
-import { stageNames } from '../../infra/stages.ts';
 import { orderItem, petItem, stockItem } from '../../infra/table-items.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
-import { synthesizedOnce } from '../support/synthesize-once.ts';
+import * as costs from './cost-page.ts';
 import { exactly, type Figure, progress, report } from './figure.ts';
 import { serve } from './limiter.ts';
 import { manyPets } from './listing.ts';
 import { MeasuredHost, type RequestKind } from './measured-host.ts';
+
+type MixedUsages = Parameters<typeof costs.costOfMix>[0];
 
 const PETS = 10_000;
 const PAGE = 100;
@@ -26,12 +25,7 @@ export async function benchCosts(): Promise<Figure[]> {
   try {
     await load(measured);
     const { usages, figures } = await measureRequests(measured);
-    const fixed = stageNames.map((stage) => {
-      const parts = model.fixedPartsOf(readAssembly(synthesizedOnce(), stage).template);
-      const of = `${parts.alarmMetrics} alarm metrics, ${parts.dashboards} dashboards, ${parts.metrics} metrics, ${parts.webAcls} web ACLs with ${parts.webAclRules} rules, ${parts.kmsKeys} KMS keys`;
-      return row(`by the month, ${stage}`, `${usd(model.fixedMonthly(parts))} (${of})`);
-    });
-    return [...figures, ...costsOfPlans(usages, writes), ...fixed];
+    return [...figures, ...costsOfPlans(usages, writes)];
   } finally {
     await measured.close();
   }
@@ -40,7 +34,7 @@ export async function benchCosts(): Promise<Figure[]> {
 /** Each another: one that comes again within a second takes no write. */
 const newKey = () => ({ Authorization: `Bearer ${generateToken()}` });
 
-async function measureRequests(measured: MeasuredHost): Promise<{ usages: model.MixedUsages; figures: Figure[] }> {
+async function measureRequests(measured: MeasuredHost): Promise<{ usages: MixedUsages; figures: Figure[] }> {
   const { keys, outputs } = measured.host.host;
   const { StockTableName = '', KeysTableName = '' } = outputs;
   const answered = { key: keys.business, status: 200, invocations: 2 };
@@ -55,7 +49,7 @@ async function measureRequests(measured: MeasuredHost): Promise<{ usages: model.
     const usage = await measured.measure(kind);
     figures.push(
       row(`${kind.name}: takes`, describeUsage(usage)),
-      row(`${kind.name}: a million`, describeCosts(model.costPerMillion(usage))),
+      row(`${kind.name}: a million`, describeCosts(costs.costPerMillion(usage))),
     );
     return usage;
   };
@@ -103,7 +97,7 @@ async function writesToCount(): Promise<Map<PlanId, number>> {
   const counts = new Map<PlanId, number>();
   for (const plan of planIds) {
     progress(`counting requests of ${plans[plan].title}`);
-    const key = model.limitsOf(plan);
+    const key = costs.limitsOf(plan);
     const requests = Math.max(300, key.perDay / 1_440);
     const perSecond = key.perDay / 86_400;
     const { writes } = await serve({ key, environments: Math.ceil(perSecond / 100), requests, load: { perSecond } });
@@ -113,16 +107,16 @@ async function writesToCount(): Promise<Map<PlanId, number>> {
 }
 
 /** The mix on each plan, up to its last request. */
-function costsOfPlans(usages: model.MixedUsages, writes: ReadonlyMap<PlanId, number>): Figure[] {
+function costsOfPlans(usages: MixedUsages, writes: ReadonlyMap<PlanId, number>): Figure[] {
   return planIds.flatMap((plan) => {
     const { title } = plans[plan];
     const counting = writes.get(plan) ?? 1;
-    const costs = model.costOfMix(usages, counting);
-    const requests = model.limitsOf(plan).perDay * model.DAYS_A_MONTH;
-    const aMonth = (model.totalOf(costs) * requests) / 1_000_000;
+    const ofMix = costs.costOfMix(usages, counting);
+    const requests = costs.requestsInMonth(plan);
+    const aMonth = (costs.totalOf(ofMix) * requests) / 1_000_000;
     return [
       row(`${title}: writes to count a request`, counting.toFixed(3)),
-      row(`${title}: a million of the mix`, describeCosts(costs)),
+      row(`${title}: a million of the mix`, describeCosts(ofMix)),
       row(`${title}: a month at its full use, ${number(requests)} requests`, usd(aMonth)),
     ];
   });
@@ -130,16 +124,16 @@ function costsOfPlans(usages: model.MixedUsages, writes: ReadonlyMap<PlanId, num
 
 const row = (what: string, measured: string): Figure => ({ what, measured, target: '–' });
 
-function describeUsage(usage: model.RequestUsage): string {
+function describeUsage(usage: costs.RequestUsage): string {
   const { writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes } = usage;
   return `${number(writeUnits)} writes, ${number(readUnits)} reads, ${number(invocations)} functions, ${billedMs.toFixed(1)} ms, ${number(logBytes)} bytes of logs, ${number(answerBytes)} bytes of answer`;
 }
 
-function describeCosts(costs: model.Costs): string {
-  const { gateway, lambda, dynamodb, logs, tracing, firewall, traffic } = costs;
+function describeCosts(million: ReturnType<typeof costs.costPerMillion>): string {
+  const { gateway, lambda, dynamodb, logs, tracing, firewall, traffic } = million;
   const parts = { gateway, Lambda: lambda, DynamoDB: dynamodb, logs, tracing, firewall, traffic };
   const texts = Object.entries(parts).map(([name, part]) => `${name} ${part.toFixed(2)}`);
-  return `${usd(model.totalOf(costs))} (${texts.join(', ')})`;
+  return `${usd(costs.totalOf(million))} (${texts.join(', ')})`;
 }
 
 const usd = (value: number): string =>

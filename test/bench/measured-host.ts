@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { RequestUsage } from '../../infra/costs/cost-model.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from '../support/listening.ts';
 import { assemblyForFaults } from '../support/function-faults.ts';
@@ -13,6 +12,7 @@ import { LocalHost } from '../support/local-host.ts';
 import { parseReportLine } from '../support/parsed-report-line.ts';
 import { roomyMinute } from '../support/roomy-minute.ts';
 import { type EditableTemplate, ServiceTemplate, writeAssembly } from '../support/service-template.ts';
+import type { RequestUsage } from './cost-page.ts';
 import { median } from './figure.ts';
 
 const WARM_UP = 10;

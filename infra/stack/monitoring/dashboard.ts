@@ -5,7 +5,6 @@ import { operations } from '../../../shared/contract/operations.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { tableNames } from '../../stages.ts';
 import { alarmCatalogue, refusalReasons } from './alarm-table.ts';
-import { costSection } from './cost-section.ts';
 import { logGroupsOf, type Monitored, MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
 import { axis, FULL_WIDTH, graph, heading, queryTable } from './widgets.ts';
@@ -20,7 +19,7 @@ const PERIOD = Duration.minutes(1);
 /** What a line says where there is no plan, or no operation. */
 const NONE = 'none';
 
-/** One page that answers: is it healthy, who is hitting limits, what does it cost? */
+/** One page that answers: is it healthy, who is hitting limits? */
 export class ServiceDashboard extends Construct {
   constructor(scope: Construct, id: string, { alarms, ...monitored }: ServiceDashboardProps) {
     super(scope, id);
@@ -29,7 +28,7 @@ export class ServiceDashboard extends Construct {
       // Dashboards are the account's, not the region's.
       dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
-      widgets: [...healthSection(metrics, alarms), ...limitsSection(metrics), ...costSection(metrics)],
+      widgets: [...healthSection(metrics, alarms), ...limitsSection(metrics)],
     });
   }
 }

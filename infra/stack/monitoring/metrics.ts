@@ -95,10 +95,6 @@ export class MonitoringMetrics {
     return this.#metric('AWS/DynamoDB', metricName, Stats.SUM, dimensions);
   }
 
-  logGroup({ logGroupName }: LogGroup, metricName: string): Metric {
-    return this.#metric('AWS/Logs', metricName, Stats.SUM, { LogGroupName: logGroupName });
-  }
-
   /** What the firewall blocks; undefined where there is none. */
   blocked(): Metric | undefined {
     const { firewall } = this.monitored;

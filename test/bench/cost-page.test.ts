@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { planIds, plans } from '../../shared/keys/plans.ts';
+import { resourcesOf, synthesizedStages } from '../support/synthesized.ts';
+import {
+  costOfMix,
+  costPerMillion,
+  MEMORY_GB,
+  priceOf,
+  requestsInMonth,
+  type RequestUsage,
+  tableOf,
+  totalOf,
+  TRACED_SHARE,
+} from './cost-page.ts';
+
+const taken = tableOf('a request');
+
+function usageOf(name: string): RequestUsage {
+  const [writeUnits = NaN, readUnits = NaN, invocations = NaN, billedMs = NaN, logBytes = NaN, answerBytes = NaN] =
+    taken.get(name) ?? [];
+  return { writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/** What is measured stands on the page rounded. */
+const ROUNDING = 0.011;
+
+describe('the page of the costs', () => {
+  test.each([...tableOf('a million')])('computes a million of %s from what one takes', (name, printed) => {
+    const costs = costPerMillion(usageOf(name));
+    const computed = [...Object.values(costs), totalOf(costs)];
+
+    expect(printed).toHaveLength(computed.length);
+    for (const [index, cost] of computed.entries()) {
+      expect(Math.abs(cost - (printed[index] ?? Number.NaN))).toBeLessThan(ROUNDING);
+    }
+  });
+
+  test.each(planIds)('computes the plan %s from its mix and its limits', (plan) => {
+    const [counting = Number.NaN, million = Number.NaN, requests, month = Number.NaN] =
+      tableOf('plan').get(plans[plan].title) ?? [];
+    const usages = { update: usageOf('update'), pet: usageOf('one pet'), page: usageOf('page of 100 pets') };
+    const total = totalOf(costOfMix(usages, counting));
+
+    expect(Math.abs(total - million)).toBeLessThan(ROUNDING);
+    expect(requests).toBe(requestsInMonth(plan));
+    expect((total * requestsInMonth(plan)) / 1_000_000 / month).toBeCloseTo(1, 1);
+  });
+
+  test.each([...tableOf('by the month')])('adds up what %s pays by the month', (_, numbers) => {
+    const [alarms = NaN, dashboards = NaN, webAcls = NaN, rules = NaN, keys = NaN, atRest] = numbers;
+    const ofGuards = webAcls * priceOf('a web ACL a month') + rules * priceOf('a rule a month');
+    const watched = alarms * priceOf('a metric of an alarm a month') + dashboards * priceOf('a dashboard a month');
+
+    expect(watched + ofGuards + keys * priceOf('a KMS key a month') + priceOf('the sync of keys a month')).toBeCloseTo(
+      atRest ?? NaN,
+    );
+  });
+});
+
+describe.each(Object.entries(synthesizedStages()))('%s has, as the page says,', (name, stage) => {
+  const all = (type: string) => resourcesOf(stage, type, v.looseObject({})).map(({ properties }) => properties);
+  const listed = v.array(v.looseObject({}));
+
+  test('so many alarm metrics, dashboards, web ACLs, rules and KMS keys', () => {
+    const watched = all('AWS::CloudWatch::Alarm').map(
+      ({ Metrics }) => v.parse(v.optional(listed, []), Metrics).filter((one) => 'MetricStat' in one).length || 1,
+    );
+    const rules = all('AWS::WAFv2::WebACL').map(({ Rules }) => v.parse(listed, Rules).length);
+
+    expect(tableOf('by the month').get(name)?.slice(0, -1)).toEqual([
+      sum(watched),
+      all('AWS::CloudWatch::Dashboard').length,
+      rules.length,
+      sum(rules),
+      all('AWS::KMS::Key').length,
+    ]);
+  });
+
+  test('functions of one size but for the sync, and a share of requests that is traced', () => {
+    const sizes = all('AWS::Lambda::Function').map(({ MemorySize }) => MemorySize);
+
+    expect(new Set(sizes)).toEqual(new Set([1_024 * MEMORY_GB, 512]));
+    expect(all('AWS::XRay::SamplingRule')).toMatchObject([{ SamplingRule: { FixedRate: TRACED_SHARE } }]);
+  });
+});
