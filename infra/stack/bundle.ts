@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
 import type { DynamoDBParts } from '../stages.ts';
@@ -75,7 +75,9 @@ export function bundleInto(folder: string, files: Readonly<Record<string, string
 /** The source files of the functions, by their names. */
 export const functionFiles = (): Record<string, string> =>
   Object.fromEntries(
-    readdirSync(functionsFolder).map((file) => [file.replace(/\.ts$/, ''), join(functionsFolder, file)]),
+    readdirSync(functionsFolder)
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => [basename(file, '.ts'), join(functionsFolder, file)]),
   );
 
 const bundles = new Map<string, string>();
