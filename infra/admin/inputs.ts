@@ -2,12 +2,10 @@ import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/keys/key-record.ts';
-import { type Limits, type PlanId, plans } from '../../shared/keys/plans.ts';
+import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { type StageName, stages } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
-import { number } from './text-format.ts';
-
-// What admins type, checked by the same rules in the command and in the console. Parsers throw InvalidArgumentError.
+import { limitsText, number } from './text-format.ts';
 
 /** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
 const MAX_PER_MINUTE = 1_000_000_000;
@@ -21,8 +19,93 @@ export function wholeNumberUpTo(max: number): (text: string) => number {
   };
 }
 
-export const parsePerMinute = wholeNumberUpTo(MAX_PER_MINUTE);
-export const parsePerDay = wholeNumberUpTo(MAX_PER_DAY);
+/** What an admin enters for an action on keys: with an option of the command, or in a field of the console. */
+export interface Inputs {
+  readonly name: string;
+  readonly plan: PlanId;
+  readonly perMinute?: number | undefined;
+  readonly perDay?: number | undefined;
+  readonly label: string;
+  readonly readOnly?: boolean | undefined;
+  /** Milliseconds. */
+  readonly grace: number;
+  /** Unix milliseconds. */
+  readonly expires?: number | undefined;
+  /** Milliseconds. */
+  readonly for?: number | undefined;
+}
+
+export interface Input<Value> {
+  /** Of the command's option. */
+  readonly flag: string;
+  /** Of the console's field. */
+  readonly title: string;
+  readonly hint: string;
+  /** `agreed`: required by a plan whose limits are agreed, and refused by every other. */
+  readonly presence: 'required' | 'optional' | 'agreed';
+  readonly choices?: readonly (readonly [value: string, text: string])[];
+  /** @throws InvalidArgumentError */
+  readonly parse: (text: string) => Value;
+}
+
+/** One row of the table below. */
+const input =
+  (presence: Input<unknown>['presence']) =>
+  <Value>(flag: string, title: string, hint: string, parse: (text: string) => Value): Input<Value> => ({
+    flag,
+    title,
+    hint,
+    presence,
+    parse,
+  });
+const [required, optional, agreed] = [input('required'), input('optional'), input('agreed')];
+
+const planChoices = planIds.map((id) => {
+  const { title, limits } = plans[id];
+  return [id, `${title}: ${limits === 'agreed' ? 'as agreed' : limitsText(limits)}`] as const;
+});
+
+/** The inputs of all actions on keys: flag of the option, title of the field, hint of both. */
+export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } = {
+  name: required('--name <name>', 'Name', 'whose key it is; several may have the same', parseName),
+  plan: { ...required('--plan <plan>', 'Plan', 'the plan of the key', parsePlan), choices: planChoices },
+  perMinute: agreed(
+    '--per-minute <n>',
+    'Agreed requests a minute',
+    'agreed requests a minute, for Enterprise, such as 5000',
+    wholeNumberUpTo(MAX_PER_MINUTE),
+  ),
+  perDay: agreed(
+    '--per-day <n>',
+    'Agreed requests a day',
+    'agreed requests a day, for Enterprise, such as 1000000',
+    wholeNumberUpTo(MAX_PER_DAY),
+  ),
+  label: required('--label <label>', 'Token', 'label of the token, such as reports', parseLabel),
+  readOnly: {
+    ...optional('--read-only', 'Read-only', 'a read-only token may change nothing', (text) => text !== 'no'),
+    choices: ['no', 'yes'].map((choice) => [choice, choice]),
+  },
+  grace: required(
+    '--grace <time>',
+    'Grace of the old token',
+    'how long the old token works on, such as 24h, 7d or 0s',
+    parseDuration,
+  ),
+  expires: optional(
+    '--expires <date>',
+    'Expires',
+    'when it stops working, if ever: 2030-12-31, 2030-12-31T18:00Z or 90d',
+    parseFutureTime,
+  ),
+  for: optional('--for <time>', 'For how long', 'how long, such as 1h; otherwise until it is resumed', parseLasting),
+};
+
+function parsePlan(text: string): PlanId {
+  const plan = planIds.find((id) => id === text);
+  if (plan) return plan;
+  throw new InvalidArgumentError(`It must be one of ${planIds.join(', ')}.`);
+}
 
 export function parseName(text: string): string {
   const name = text.trim();
@@ -30,7 +113,6 @@ export function parseName(text: string): string {
   throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_BYTES} bytes of text, without control characters.`);
 }
 
-/** What a token of a key is called. */
 export function parseLabel(text: string): string {
   const label = text.trim();
   if (label !== '' && Buffer.byteLength(label) <= MAX_LABEL_BYTES && !/[\p{Cc}\s]/u.test(label)) return label;
@@ -45,7 +127,7 @@ export function parseDuration(text: string): number {
 }
 
 /** A length of time that is not over at once. */
-export function parseLasting(text: string): number {
+function parseLasting(text: string): number {
   const duration = parseDuration(text);
   if (duration > 0) return duration;
   throw new InvalidArgumentError('It must be longer than that, such as 30m or 24h.');

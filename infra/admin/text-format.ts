@@ -1,3 +1,5 @@
+import type { Limits } from '../../shared/keys/plans.ts';
+
 /** What a terminal acts on, what ends a line or a column, and what turns the direction of text. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
@@ -10,6 +12,13 @@ export const visibleLines = (text: string): string => text.split('\n').map(visib
 
 /** `1,000`. */
 export const number = (value: number): string => value.toLocaleString('en');
+
+/** `60 requests a minute, 1,000 a day`. */
+export const limitsText = ({ perMinute, perDay }: Limits): string =>
+  `${number(perMinute)} requests a minute, ${number(perDay)} a day`;
+
+/** @param limit null: as agreed with each customer */
+export const limitText = (limit: number | null): string => (limit === null ? 'as agreed' : number(limit));
 
 /** `0.6 %`. */
 export const percent = (share: number): string =>

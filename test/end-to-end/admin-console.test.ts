@@ -167,7 +167,7 @@ if (browserObstacle !== undefined) {
     })();
     await page.getByLabel('Plan').selectOption('pro');
     await press('Move');
-    expect(await note()).toBe('Acme Pets is on Pro now: 300 a minute, 10,000 a day.');
+    expect(await note()).toBe('Acme Pets is on Pro now: 300 requests a minute, 10,000 a day.');
     moved.abort();
     await hammer;
 
@@ -189,7 +189,7 @@ if (browserObstacle !== undefined) {
 
     const inCard = (title: string) => page.locator('.card').filter({ has: page.getByRole('heading', { name: title }) });
     await inCard('Add a token').getByLabel('Token').fill('reports');
-    await page.getByLabel('It may').selectOption('read');
+    await page.locator('#add-readOnly').selectOption('yes');
     await press('Add a token');
     const reports = await copyKey();
     expect(await statusOf(reports)).toBe(200);
@@ -232,7 +232,7 @@ if (browserObstacle !== undefined) {
     await ApiClient.withKey(host.baseUrl, host.host.keys.free).setQuantity(101, 12);
     await fill('New quantity', '7');
     await press('Set the quantity');
-    expect(await failure()).toContain('Somebody has changed the entry since it was shown');
+    expect(await failure()).toContain('The entry was changed since it was shown');
     expect(await page.getByText('12', { exact: true }).isVisible()).toBe(true);
 
     await press('Set the quantity');

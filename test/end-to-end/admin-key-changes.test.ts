@@ -209,7 +209,7 @@ describe('keys suspend, keys resume', () => {
   test('until it is resumed: 401, in API Gateway too', async () => {
     const key = await issued();
     expect(await admin.output('keys', 'suspend', key.id)).toBe(
-      `acme is suspended until it is resumed. To end that: npm run admin -- keys resume ${key.id}\n`,
+      `acme is suspended until it is resumed. To let it in again: npm run admin -- keys resume ${key.id}\n`,
     );
     expect(await statusOf(key)).toBe(401);
     expect(host.host.records.apiKey(key.id)).toMatchObject({ enabled: false });

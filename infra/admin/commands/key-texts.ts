@@ -1,37 +1,37 @@
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/keys/key-record.ts';
+import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
+import type { FoundToken } from '../keys/find-token.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { number, time, timeOrNever } from '../text-format.ts';
-import { curlWith, planOfNewKey, stateText, tokenText } from '../words.ts';
 import { list, styled, table } from './output.ts';
 
 const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', restored: 'red' } as const;
 
 /** A new token, this once, with a request that works. */
-export function describeNewToken(newToken: NewToken, baseUrl: string): string {
-  const { id, key, name, label, access, expires } = newToken;
-  const named = label === MAIN_LABEL ? '' : `\n    Label    ${label}`;
-  const may = access === 'read' ? '\n    It reads only.' : '';
+export function newTokenText(token: NewToken, baseUrl: string): string {
+  const label = token.label === MAIN_LABEL ? '' : `\n    Label    ${token.label}`;
+  const readOnly = token.access === 'read' ? '\n    It reads only.' : '';
   return `
-  ${styled('bold', name)} ${planOfNewKey(newToken)}
+  ${styled('bold', token.name)} ${planOfToken(token)}
 
-    Key      ${styled('green', key)}
-    Id       ${id}
-    Expires  ${timeOrNever(expires)}${named}${may}
+    Key      ${styled('green', token.key)}
+    Id       ${token.id}
+    Expires  ${timeOrNever(token.expires)}${label}${readOnly}
 
   The key is shown this once and stored nowhere. Try it:
 
-    ${curlWith(newToken, baseUrl)}`;
+    ${curlWith(token, baseUrl)}`;
 }
 
-export function describeKey(view: KeyView): string {
+export function keyText(view: KeyView): string {
   const rows = {
     Id: view.id,
     Name: view.name,
     Plan: plans[view.plan].title,
-    State: state(view),
+    State: colouredState(view),
     Created: time(view.created),
     'Last used': timeOrNever(view.lastUsed),
     Expires: timeOrNever(view.expires),
@@ -40,7 +40,7 @@ export function describeKey(view: KeyView): string {
   };
   const tokens = table(
     ['token', 'ends in', 'since (UTC)', 'may'],
-    view.tokens.map((token) => [token.label, token.last, time(token.since).replace(' UTC', ''), tokenText(token)]),
+    view.tokens.map((token) => [token.label, token.last, withoutZone(time(token.since)), tokenText(token)]),
   );
   return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
 }
@@ -54,9 +54,9 @@ export function keyTable(views: readonly KeyView[]): string {
       view.id,
       view.name,
       view.plan,
-      state(view).replace(' UTC', ''),
+      withoutZone(colouredState(view)),
       view.created.slice(0, 10),
-      timeOrNever(view.lastUsed).replace(' UTC', ''),
+      withoutZone(timeOrNever(view.lastUsed)),
       `${number(view.usedThisMinute)} / ${number(view.perMinute)}`,
       `${number(view.usedToday)} / ${number(view.perDay)}`,
     ]),
@@ -64,10 +64,20 @@ export function keyTable(views: readonly KeyView[]): string {
   );
 }
 
-const state = (view: KeyView): string => styled(colours[view.state], stateText(view));
+const colouredState = (view: KeyView): string => styled(colours[view.state], stateText(view));
 
-export function describeSync(report: SyncReport): string {
-  const { added, changed, disabled, removed, conflicts, unchanged, problems } = report;
+/** A time in a column whose head names the zone. */
+const withoutZone = (text: string): string => text.replace(' UTC', '');
+
+export function foundTokenText({ key, token }: FoundToken): string {
+  const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
+  if (!token) return `${owner}, but it has ended, or was never issued.`;
+  const refused = key.state === 'active' ? '' : ' It is refused as long as the key is.';
+  return `${owner}: its token ${token.label} works (${tokenText(token)}).${refused}`;
+}
+
+export function syncText({ problems, ...keys }: SyncReport): string {
+  const { added, changed, disabled, removed, conflicts, unchanged } = keys;
   const counts = { added, changed, disabled, removed, 'changed meanwhile': conflicts, unchanged };
   const summary = Object.entries(counts).map(([what, ids]) => `${number(ids.length)} ${what}`);
   return [`Keys: ${summary.join(', ')}.`, ...problems.map((problem) => styled('yellow', problem))].join('\n');

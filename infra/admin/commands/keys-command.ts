@@ -1,111 +1,126 @@
-import { Command } from 'commander';
-import type { PlanId } from '../../../shared/keys/plans.ts';
-import { AdminError } from '../admin-error.ts';
-import { limitsOn, parseFutureTime, parseLasting, parseName } from '../inputs.ts';
-import { createKey } from '../keys/create-key.ts';
-import { listKeys, showKey } from '../keys/key-view.ts';
-import { moveKey } from '../keys/move-key.ts';
+import { Command, Option } from 'commander';
+import { type PlanId, planIds } from '../../../shared/keys/plans.ts';
+import { AdminError, failureText } from '../admin-error.ts';
+import { type Inputs, inputs } from '../inputs.ts';
+import { createAction, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
+import { revokedText } from '../key-text.ts';
+import { findToken } from '../keys/find-token.ts';
+import { type KeyView, listKeys, showKey } from '../keys/key-view.ts';
+import type { NewToken } from '../keys/new-token.ts';
 import { findKeyToRevoke, type KeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
-import { resumeKey, suspendKey } from '../keys/suspend-key.ts';
 import { type SyncOrder, syncTable } from '../keys/sync-table.ts';
+import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
-import { effects, moved, resumed, revocationQuestion, revoked, suspended } from '../words.ts';
 import { ask } from './ask.ts';
-import { describeKey, describeSync, keyTable } from './key-texts.ts';
-import { limitOptions, onService, planOption, report } from './options.ts';
+import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
+import { onService, type Report, report } from './options.ts';
 import { styled } from './output.ts';
-import { accessOf, addTokenCommands, type ReadOnly, readOnlyOption, reportToken } from './token-commands.ts';
-
-interface PlanOptions {
-  readonly plan: PlanId;
-  readonly perMinute?: number;
-  readonly perDay?: number;
-}
 
 /** `keys …`. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('API keys: who may call, on which plan');
-  addCreate(keys);
-  addListAndShow(keys);
-  addMove(keys);
-  addTokenCommands(keys);
-  addSuspendAndResume(keys);
+  addAction(keys.command('create'), createAction);
+  const list = keys.command('list').description('shows all keys');
+  onService<{ plan?: PlanId }>(list, async (find, { plan }) => report(await listKeys(await find(), plan), keyTable));
+  list.addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds));
+  onService(onKey(keys, 'show', 'shows one key'), async (find, _, id) =>
+    report(await showKey(await find(), id), keyText),
+  );
+  for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
+  addFind(keys);
   addRevoke(keys);
   addSync(keys);
   return keys;
 }
 
-const onKey = (keys: Command, name: string, description: string, id = 'id of the key'): Command =>
-  keys.command(name).description(description).argument('<id>', id);
+const onKey = (keys: Command, name: string, description = ''): Command =>
+  keys.command(name).description(description).argument('<id>', 'id of the key');
 
-function addCreate(keys: Command): void {
-  const create = keys
-    .command('create')
-    .description(effects.create)
-    .requiredOption('--name <name>', 'whose key it is; several may have the same', parseName)
-    .addOption(planOption().makeOptionMandatory())
-    .option('--expires <date>', 'when it stops working: 2030-12-31, 2030-12-31T18:00Z or 90d', parseFutureTime);
-  const withAccess = limitOptions(create).addOption(readOnlyOption());
-  onService<PlanOptions & ReadOnly & { name: string; expires?: number }>(withAccess, async (find, options) => {
-    const { name, plan, expires: expiresAt, stage } = options;
-    const order = { name, plan, limits: limitsOn(plan, options, stage), access: accessOf(options), expiresAt };
+function addAction(command: Command, action: KeyAction): void {
+  for (const name of action.inputs) command.addOption(optionOf(name, action.defaults?.[name]));
+  onService<Inputs>(command.description(action.effect), async (find, values, id) => {
     const target = await find();
-    return reportToken(await createKey(target, order), target);
+    const { view, token, message } = await action.run(target, values, id);
+    if (token) return tokenReport(token, target, message);
+    return { value: view, text: message + (view ? whatFollows(command.name(), view) : '') };
   });
 }
 
-function addListAndShow(keys: Command): void {
-  const list = keys.command('list').description('shows all keys');
-  onService<{ plan?: PlanId }>(list, async (find, { plan }) => {
-    return report(await listKeys(await find(), plan), keyTable);
-  }).addOption(planOption());
-  onService(onKey(keys, 'show', 'shows one key'), async (find, _, id) => {
-    return report(await showKey(await find(), id), describeKey);
+/** What the command prints after the message of an action. */
+function whatFollows(name: string, view: KeyView): string {
+  const resume = view.state === 'active' ? '' : ` To let it in again: npm run admin -- keys resume ${view.id}`;
+  return name === 'end' ? `\n\n${report(view, keyText).text}` : resume;
+}
+
+function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
+  const { flag, hint, presence, choices, parse } = inputs[name];
+  const option = new Option(flag, hint);
+  if (!flag.includes('<')) return option;
+  if (choices) option.choices(choices.map(([value]) => value));
+  else option.argParser<unknown>(parse);
+  if (defaultText !== undefined) return option.default(parse(defaultText), defaultText);
+  return option.makeOptionMandatory(presence === 'required');
+}
+
+/** A new token, this once. What becomes of the old one is printed after it. */
+function tokenReport(token: NewToken, { baseUrl }: Target, message: string): Report {
+  const after = async (): Promise<string> => {
+    await token.confirmShown().catch((error: unknown) => {
+      const reason = failureText(error, 'run the same command again');
+      if (reason === undefined) throw error;
+      throw new AdminError(
+        `Do not use the key that was just shown: it is not confirmed, and another takes its place. ${reason}`,
+      );
+    });
+    return message === '' ? '' : `\n  ${message}`;
+  };
+  return { ...report({ ...token, baseUrl }, (shown) => newTokenText(shown, baseUrl)), after };
+}
+
+function addFind(keys: Command): void {
+  const find = 'says which key a token is of, and whether it works; asks for it, or reads it from standard input';
+  onService(keys.command('find').description(find), async (service) => {
+    const target = await service();
+    return report(await findToken(target, await readToken()), foundTokenText);
   });
 }
 
-function addMove(keys: Command): void {
-  const move = onKey(keys, 'move', effects.move).addOption(planOption().makeOptionMandatory());
-  onService<PlanOptions>(limitOptions(move), async (find, options, id) => {
-    const limits = limitsOn(options.plan, options, options.stage);
-    const view = await moveKey(await find(), id, options.plan, limits);
-    const closed = `\nIt stays ${view.state}. To let it in: npm run admin -- keys resume ${id}`;
-    return report(view, (shown) => moved(shown) + (view.state === 'active' ? '' : closed));
-  });
-}
+/** Longer than any token, in characters; what else comes is not read. */
+const MAX_INPUT = 10_000;
 
-function addSuspendAndResume(keys: Command): void {
-  onService<{ for?: number }>(onKey(keys, 'suspend', effects.suspend), async (find, options, id) => {
-    const view = await suspendKey(await find(), id, options.for);
-    return report(view, (shown) => `${suspended(shown)} To end that: npm run admin -- keys resume ${id}`);
-  }).option('--for <time>', 'how long, such as 1h', parseLasting);
-  onService(onKey(keys, 'resume', effects.resume), async (find, _, id) => {
-    const resumption = await resumeKey(await find(), id);
-    return report(resumption.view, (view) => resumed({ ...resumption, view }));
-  });
+/** Never an argument, which others on the machine could read. */
+async function readToken(): Promise<string> {
+  let token = '';
+  if (process.stdin.isTTY) token = (await ask('The API key (it is not shown): ', true)) ?? '';
+  else
+    for await (const chunk of process.stdin.setEncoding('utf8')) {
+      token += String(chunk);
+      if (token.length > MAX_INPUT) break;
+    }
+  if (token.trim() !== '') return token;
+  throw new AdminError('Enter the API key, or send it to standard input, as with: npm run admin -- keys find < FILE');
 }
 
 function addRevoke(keys: Command): void {
-  onService<{ yes: boolean }>(onKey(keys, 'revoke', effects.revoke), async (find, { yes }, id) => {
+  onService<{ yes: boolean }>(onKey(keys, 'revoke', REVOKE_EFFECT), async (find, { yes }, id) => {
     const target = await find();
     const key = await findKeyToRevoke(target, id);
     if (!yes && !key.revoked) await confirmRevocation(key, target.place);
     await revokeKey(target, key);
-    const { name, plan } = key;
-    return report({ id, name, plan, state: 'revoked' }, (shown) => {
-      const text = revoked({ ...key, name: shown.name });
-      return key.revoked ? text : styled('green', text);
-    });
+    const { name, plan, revoked = false } = key;
+    return {
+      value: { id, name, plan, state: 'revoked' },
+      text: revoked ? revokedText(key) : styled('green', revokedText(key)),
+    };
   }).option('--yes', 'do not ask', false);
 }
 
-/** @throws AdminError where the answer is no, or there is nobody to ask */
-async function confirmRevocation(key: KeyToRevoke, place: string): Promise<void> {
-  const { keyId, name } = key;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+/** @throws AdminError where the answer is no, or standard input is no terminal */
+async function confirmRevocation({ keyId, name, plan }: KeyToRevoke, place: string): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new AdminError(`Revoking ${name} (${keyId}) cannot be undone. Say --yes to go on without being asked.`);
-  }
-  const answer = await ask(`${visible(revocationQuestion(key, place))} (y/N) `);
+  const question = `Revoke ${name} (${keyId}, ${plan}) on ${place}? Its requests are refused at once, for good.`;
+  const answer = await ask(`${visible(question)} (y/N) `);
   // The message that follows begins a line of its own.
   if (answer === undefined) process.stderr.write('\n');
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new AdminError('Nothing was changed.');
@@ -114,7 +129,7 @@ async function confirmRevocation(key: KeyToRevoke, place: string): Promise<void>
 function addSync(keys: Command): void {
   const description = 'takes over what was changed in the AWS console or with the AWS CLI, now';
   onService<SyncOrder>(keys.command('sync').description(description), async (find, order) => {
-    return report(await syncTable(await find(), order), describeSync);
+    return report(await syncTable(await find(), order), syncText);
   })
     .option('--table <name>', 'another keys table, such as one that was restored, before it is used')
     .option('--force', 'close keys that API Gateway has no longer, even where they are many', false);

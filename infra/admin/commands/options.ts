@@ -1,7 +1,5 @@
 import { type Command, Option } from 'commander';
-import { planIds } from '../../../shared/keys/plans.ts';
 import { stageNames } from '../../stages.ts';
-import { parsePerDay, parsePerMinute } from '../inputs.ts';
 import { findTarget, type Target, type TargetOptions } from '../target.ts';
 import { visible } from '../text-format.ts';
 import { notices } from './output.ts';
@@ -61,12 +59,4 @@ export function withTargetOptions(command: Command): Command {
         .choices(stageNames)
         .conflicts('url'),
     );
-}
-
-export const planOption = (): Option => new Option('--plan <plan>', 'the plan').choices(planIds);
-
-export function limitOptions(command: Command): Command {
-  return command
-    .option('--per-minute <n>', 'agreed requests a minute, for Enterprise', parsePerMinute)
-    .option('--per-day <n>', 'agreed requests a day, for Enterprise', parsePerDay);
 }

@@ -3,9 +3,7 @@ import { Command } from 'commander';
 import { exportInventory } from '../records/export-inventory.ts';
 import { importRecords } from '../records/import-records.ts';
 import { formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
-import { number } from '../text-format.ts';
-import { imported } from '../words.ts';
-import { onService, report } from './options.ts';
+import { onService } from './options.ts';
 import { withProgress } from './output.ts';
 
 const EXAMPLE_OF_PET = {
@@ -25,11 +23,8 @@ export function inventoryCommand(): Command {
     .description('writes all stock levels to a file that the import reads')
     .argument('<file>', '.csv or .jsonl file; one that exists is replaced');
   onService(toFile, async (find, _, file) => {
-    const { count, place } = await withProgress('Reading', (onProgress) => exportInventory(file, find, onProgress));
-    return report(
-      { exported: count, file },
-      (shown) => `Exported ${number(count)} stock entries from ${place} to ${shown.file}.`,
-    );
+    const { count, message } = await withProgress('Reading', (show) => exportInventory(file, find, show));
+    return { value: { exported: count, file }, text: message };
   });
   return inventory;
 }
@@ -57,7 +52,7 @@ function addImport<Entry>(group: Command, kind: RecordKind<Entry>, content: stri
     .argument('<file>', `${formatsOf(kind)} file with ${content}`);
   return onService(fromFile, async (find, _, file) => {
     const source = { name: file, open: () => createReadStream(file) };
-    const transfer = await withProgress('Writing', (onProgress) => importRecords(source, kind, find, onProgress));
-    return report({ imported: transfer.count, file }, (shown) => imported(kind, transfer, shown.file));
+    const { count, message } = await withProgress('Writing', (show) => importRecords(source, kind, find, show));
+    return { value: { imported: count, file }, text: message };
   });
 }

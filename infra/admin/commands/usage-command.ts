@@ -3,8 +3,7 @@ import { AdminError } from '../admin-error.ts';
 import { wholeNumberUpTo } from '../inputs.ts';
 import { listKeys, planViews } from '../keys/key-view.ts';
 import { closest, type Closeness, dailyUsage, type Usage } from '../usage.ts';
-import { number, percent } from '../text-format.ts';
-import { limitText } from '../words.ts';
+import { limitText, number, percent } from '../text-format.ts';
 import { onService, report } from './options.ts';
 import { styled, table } from './output.ts';
 

@@ -7,13 +7,12 @@ import { Hono } from 'hono';
 import { AdminError, failureText } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { visibleLines } from '../text-format.ts';
-import { forms, headers, newPass, ownName, ownRequests, type Pass, Session, Tickets } from './guard.ts';
-import { KeyList } from './key-list.ts';
+import { formLimit, headers, newPass, ownName, ownRequests, type Pass, Session, ticketed } from './guard.ts';
 import { addKeyPage, addNewKeyPage } from './key-page.ts';
 import { addKeysPage } from './keys-page.ts';
-import { layout, markup } from './markup.ts';
+import { markup } from './markup.ts';
 import { addPlansPage } from './plans-page.ts';
-import { frame, type Site } from './site.ts';
+import { Site } from './site.ts';
 import { addStockPage } from './stock-page.ts';
 
 /** Other machines cannot reach it. */
@@ -47,8 +46,8 @@ export async function serveConsole(target: Target, port: number): Promise<Served
   const pass = newPass();
   const { promise: entered, resolve: onEntered } = Promise.withResolvers<void>();
   const app = createConsole(target, origin, pass, onEntered);
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  server.on('request', (request, response) => void answer(request, response));
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  server.on('request', (request, response) => void listener(request, response));
   const { base, token } = pass;
   return { origin, base, link: `${origin}${base}/?token=${token}`, entered, close: () => void server.close() };
 }
@@ -61,7 +60,7 @@ export async function serveConsole(target: Target, port: number): Promise<Served
  */
 export function createConsole(target: Target, origin: string, pass: Pass, onEntered: () => void): Hono {
   const { base } = pass;
-  const site: Site = { target, base, tickets: new Tickets(), keys: new KeyList(target), notes: new Map() };
+  const site = new Site(target, base);
   const session = new Session(origin, pass, onEntered);
   const app = new Hono();
   app.use(headers(), ownName(origin));
@@ -71,19 +70,18 @@ export function createConsole(target: Target, origin: string, pass: Pass, onEnte
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
     app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
-  // Before anything is read of what a stranger sends.
-  app.use(session.guard, forms(base, site.tickets));
+  // The session first: nothing is read of what a stranger sends.
+  app.use(session.guard).post('*', formLimit, ticketed(base, site.tickets));
   for (const add of [addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage]) add(app.basePath(base), site);
-  app.notFound((c) => {
-    const page = { title: 'Not found', ...frame(c, site), failure: 'There is no such page.' };
-    return c.html(layout(page, markup`<p><a href="keys">To the keys</a></p>`), 404);
-  });
+  const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;
+  app.notFound((c) => site.show(c, { title: 'Not found', failure: 'There is no such page.' }, linkToKeys, 404));
   app.onError((error, c) => {
     const failure = failureText(error, 'do the same again');
-    if (failure === undefined) process.stderr.write(`${visibleLines(error.stack ?? error.message)}\n`);
-    const words = failure ?? `The console has a fault of its own: ${error.message}. Its terminal says more.`;
-    const page = { title: 'Not done', ...frame(c, site), failure: words };
-    return c.html(layout(page, markup`<h1>Not done</h1><p><a href="keys">To the keys</a></p>`), failure ? 422 : 500);
+    const content = markup`<h1>Not done</h1>${linkToKeys}`;
+    if (failure !== undefined) return site.show(c, { title: 'Not done', failure }, content);
+    process.stderr.write(`${visibleLines(error.stack ?? error.message)}\n`);
+    const fault = `The console has a fault of its own: ${error.message}. Its terminal says more.`;
+    return site.show(c, { title: 'Not done', failure: fault }, content, 500);
   });
   return app;
 }

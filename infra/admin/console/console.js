@@ -1,20 +1,23 @@
 /** The HTML at an address, as the nodes to put in a place. */
 async function nodesOf(address) {
   const response = await fetch(address);
-  const text = response.ok ? await response.text() : `The console answered ${response.status}.`;
-  return document.createRange().createContextualFragment(text);
+  if (!response.ok) throw new Error(`The console answered ${response.status}.`);
+  return document.createRange().createContextualFragment(await response.text());
 }
 
-/** Reads a part of the page again and again, while the page is seen and nobody is at work in there. */
+/** Reads a part of the page again and again, while the page is seen and no element in it has the focus. */
 function keepLive(place) {
   const { live, seconds } = place.dataset;
-  setInterval(() => {
+  setInterval(async () => {
     if (document.hidden || place.contains(document.activeElement)) return;
-    nodesOf(live).then(
-      (nodes) => place.replaceChildren(...(nodes.querySelector('[data-live]') ?? nodes).childNodes),
-      // The console was stopped, or this machine was asleep: the numbers look old until it answers again.
-      () => place.classList.add('stale'),
-    );
+    try {
+      const nodes = await nodesOf(live);
+      place.replaceChildren(...(nodes.querySelector('[data-live]') ?? nodes).childNodes);
+      place.classList.remove('stale');
+    } catch {
+      // The console was stopped, or AWS refused: the numbers look old until there are others.
+      place.classList.add('stale');
+    }
   }, seconds * 1_000);
 }
 
@@ -22,7 +25,7 @@ for (const place of document.querySelectorAll('[data-live]')) keepLive(place);
 for (const place of document.querySelectorAll('[data-part]')) {
   nodesOf(place.dataset.part).then(
     (nodes) => place.replaceChildren(nodes),
-    () => (place.textContent = 'The console does not answer. Is it still running?'),
+    () => (place.textContent = 'The console does not answer. Is it still running? Its terminal may say more.'),
   );
 }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { layout, markup } from './markup.ts';
@@ -53,8 +54,6 @@ export const headers = (): MiddlewareHandler => {
     });
 };
 
-const METHODS = ['GET', 'HEAD', 'POST'];
-
 /** Refuses requests that came by another name, as with DNS rebinding. */
 export function ownName(origin: string): MiddlewareHandler {
   const { host } = new URL(origin);
@@ -65,10 +64,6 @@ export function ownName(origin: string): MiddlewareHandler {
 /** Refuses requests that another page has made. */
 export function ownRequests(origin: string): MiddlewareHandler {
   return async (c, next) => {
-    if (!METHODS.includes(c.req.method)) {
-      c.header('Allow', METHODS.join(', '));
-      return refuse(c, 405, `The console answers to no ${c.req.method}. Nothing was done.`);
-    }
     const { 'sec-fetch-site': site = 'none', origin: from } = c.req.header();
     const isOwn = from === undefined ? c.req.method !== 'POST' : from === origin;
     if (isOwn && (site === 'none' || site === 'same-origin')) return next();
@@ -126,30 +121,23 @@ export class Session {
 
 const STRANGER = 'Open the address that the console has printed. It works once: for another, start the console again.';
 
-/** What is sent is held in memory: so many bytes at a time, by all requests together. */
-const MAX_HELD_BYTES = 100 * 2 ** 20;
+/** What is sent is held in memory. */
+const MAX_FORM_BYTES = 100 * 2 ** 20;
+
+/** Refuses a form that is larger than there is room for. */
+export const formLimit = bodyLimit({
+  maxSize: MAX_FORM_BYTES,
+  onError: (c) =>
+    refuse(c, 413, 'The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE'),
+});
 
 /** Takes a form that has a ticket for its path under the base. */
-export function forms(base: string, tickets: Tickets): MiddlewareHandler {
-  let held = 0;
+export function ticketed(base: string, tickets: Tickets): MiddlewareHandler {
   return async (c, next) => {
-    if (c.req.method !== 'POST') return next();
-    const length = Number(c.req.header('Content-Length') ?? Number.NaN);
-    if (Number.isNaN(length)) return refuse(c, 411, 'The request does not say how long it is. Nothing was done.');
-    if (length > MAX_HELD_BYTES)
-      return refuse(c, 413, 'The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE');
-    if (held + length > MAX_HELD_BYTES)
-      return refuse(c, 429, 'Other files are being sent. Nothing was done: send this one again when they are done.');
-    held += length;
-    try {
-      const form = await c.req.parseBody().catch(() => undefined);
-      if (!form) return await refuse(c, 400, 'The form could not be read. Nothing was done.');
-      if (!tickets.use(form['ticket'], c.req.path.slice(base.length)))
-        return await refuse(c, 409, 'This form was sent already, or is too old. Nothing was done again.');
-      return await next();
-    } finally {
-      held -= length;
-    }
+    const form = await c.req.parseBody().catch(() => undefined);
+    if (!form) return refuse(c, 400, 'The form could not be read. Nothing was done.');
+    if (tickets.use(form['ticket'], c.req.path.slice(base.length))) return next();
+    return refuse(c, 409, 'This form was sent already, or is too old. Nothing was done again.');
   };
 }
 
@@ -159,11 +147,8 @@ function isSame(given = '', secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-type Refusal = 400 | 401 | 403 | 405 | 409 | 411 | 413 | 429;
+type Refusal = 400 | 401 | 403 | 409 | 413;
 
 function refuse(c: Context, status: Refusal, failure: string): Response | Promise<Response> {
-  const { referer = '' } = c.req.header();
-  const isOwn = URL.canParse(referer) && new URL(referer).origin === new URL(c.req.url).origin;
-  const link = isOwn && status !== 401 ? markup`<p><a href="${referer}">Back</a></p>` : '';
-  return c.html(layout({ title: 'Refused', failure }, markup`<h1>Refused</h1>${link}`), status);
+  return c.html(layout({ title: 'Refused', failure }, markup`<h1>Refused</h1>`), status);
 }

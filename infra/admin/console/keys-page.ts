@@ -1,10 +1,10 @@
 import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import type { KeyState, KeyView } from '../keys/key-view.ts';
+import { stateText } from '../key-text.ts';
 import { number, timeOrNever } from '../text-format.ts';
-import { stateText } from '../words.ts';
-import { field, type Html, alert, markup, meter, nothingSent, table } from './markup.ts';
-import { show, showPart, type Site } from './site.ts';
+import { field, type Html, markup, meter, nothingSent, table } from './markup.ts';
+import type { Site } from './site.ts';
 
 const PAGE_SIZE = 50;
 const states = ['active', 'suspended', 'disabled', 'expired', 'restored'] as const satisfies readonly KeyState[];
@@ -50,22 +50,21 @@ type Query = Readonly<Record<string, string>>;
 
 /** `/keys`: all keys, a page at a time. */
 export function addKeysPage(app: Hono, site: Site): void {
-  const page = { title: 'Keys', part: 'keys' } as const;
   app.get('/keys', async (c) => {
     const query = c.req.query();
     const content = markup`<div class="head"><h1>Keys</h1><a class="button" href="keys/new">Create a key</a></div>
 ${filters(query)}${await keyRows(site, query)}`;
-    return show(c, site, page, content);
+    return site.show(c, { title: 'Keys', part: 'keys' }, content);
   });
-  app.get('/keys/rows', async (c) => showPart(c, site, page, await keyRows(site, c.req.query())));
+  app.get('/keys/rows', async (c) => c.html(await keyRows(site, c.req.query())));
 }
 
 function filters(query: Query): Html {
   const all = ['', 'all'] as const;
   const fields = [
     { name: 'q', label: 'Search', type: 'search' as const, attributes: markup`placeholder="Name or id"` },
-    { name: 'plan', label: 'Plan', options: [all, ...planIds.map((id) => [id, plans[id].title] as const)] },
-    { name: 'state', label: 'State', options: [all, ...states.map((state) => [state, state] as const)] },
+    { name: 'plan', label: 'Plan', choices: [all, ...planIds.map((id) => [id, plans[id].title] as const)] },
+    { name: 'state', label: 'State', choices: [all, ...states.map((state) => [state, state] as const)] },
   ];
   const kept = markup`<input type="hidden" name="sort" value="${query['sort']}"><input type="hidden" name="order" value="${query['order']}">`;
   return markup`<form class="filters" role="search" data-filters>
@@ -73,7 +72,7 @@ ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}$
 }
 
 async function keyRows(site: Site, query: Query): Promise<Html> {
-  const { views, ageMs, failure } = await site.keys.read();
+  const { views, ageMs } = await site.keys.read();
   const found = sorted(views.filter(matching(query)), query);
   const last = Math.max(1, Math.ceil(found.length / PAGE_SIZE));
   const page = Math.min(last, Math.max(1, Math.trunc(Number(query['page'])) || 1));
@@ -81,7 +80,6 @@ async function keyRows(site: Site, query: Query): Promise<Html> {
   const rows = shown.map((view) => Object.values(columns).map(({ cell }) => cell(view)));
   const count = found.length === views.length ? '' : ` of ${number(views.length)}`;
   return markup`<section data-live="keys/rows?${new URLSearchParams(query).toString()}" data-seconds="10">
-${failure === undefined ? '' : alert(`These are older: the keys could not be read again. ${failure}`)}
 <p class="quiet"><span>${number(found.length)}${count} keys</span> <span>read ${Math.round(ageMs / 1_000)} s ago</span></p>
 ${rows.length > 0 ? table('Keys', sortingHeads(query), rows) : empty(views.length)}
 ${last === 1 ? '' : pages(query, page, last)}</section>`;

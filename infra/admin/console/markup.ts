@@ -72,8 +72,9 @@ export interface Field {
   readonly label: string;
   readonly hint?: string;
   readonly type?: 'text' | 'search' | 'file';
-  readonly options?: readonly (readonly [value: string, text: string])[];
-  /** Attributes beside, such as `inputmode="numeric"`. */
+  readonly choices?: readonly (readonly [value: string, text: string])[] | undefined;
+  readonly isNumber?: boolean;
+  /** Attributes beside. */
   readonly attributes?: Html;
 }
 
@@ -81,29 +82,28 @@ export interface Field {
 export interface Sent {
   readonly values: Readonly<Record<string, string>>;
   readonly faults: Readonly<Record<string, string>>;
+  readonly failure?: string | undefined;
 }
 
 export const nothingSent: Sent = { values: {}, faults: {} };
 
-/** A field with what is wrong beside it. @param id of the form, which the ids of its fields begin with */
-export function field(
-  form: string,
-  { name, label, hint, type = 'text', options, attributes }: Field,
-  sent: Sent,
-): Html {
+/** A field with what is wrong beside it. @param form id of the form, which the ids of its fields begin with */
+export function field(form: string, { name, label, hint, type = 'text', ...rest }: Field, sent: Sent): Html {
   const { [name]: value = '' } = sent.values;
   const { [name]: fault } = sent.faults;
   const id = `${form}-${name}`;
-  const isFirst = Object.keys(sent.faults)[0] === name;
-  const shared = markup`id="${id}" name="${name}" aria-describedby="${id}-hint" ${
-    fault === undefined ? '' : markup`aria-invalid="true"`
-  } ${isFirst ? markup`autofocus` : ''} ${attributes ?? ''}`;
-  const choices = options?.map(
+  const isFirstFault = Object.keys(sent.faults)[0] === name;
+  const shared = markup`id="${id}" name="${name}" aria-describedby="${id}-hint" ${rest.attributes ?? ''} ${[
+    fault === undefined ? '' : markup`aria-invalid="true"`,
+    isFirstFault ? markup` autofocus` : '',
+    rest.isNumber ? markup` inputmode="numeric"` : '',
+  ]}`;
+  const options = rest.choices?.map(
     ([choice, text]) => markup`<option value="${choice}" ${choice === value ? markup`selected` : ''}>${text}</option>`,
   );
   const input = markup`<input type="${type}" ${shared} value="${value}" autocomplete="off" spellcheck="false">`;
   return markup`<div class="field field-${name}"><label for="${id}">${label}</label>
-${choices ? markup`<select ${shared}>${choices}</select>` : input}
+${options ? markup`<select ${shared}>${options}</select>` : input}
 <p class="${fault === undefined ? 'hint' : 'fault'}" id="${id}-hint">${fault ?? hint}</p></div>`;
 }
 
@@ -136,8 +136,8 @@ export function table(
 const alignment = (numeric: readonly number[], column: number): Cell =>
   numeric.includes(column) ? markup`class="number"` : '';
 
-/** An effect from the words that the command has for it too, as a sentence. */
-export const sentence = (effect: string): string => `${effect.charAt(0).toUpperCase()}${effect.slice(1)}.`;
+/** A description of the command's help as a sentence. */
+export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 export const facts = (values: Readonly<Record<string, Html | string>>): Html =>
   markup`<dl class="facts">${Object.entries(values).map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;

@@ -1,11 +1,10 @@
 import type { Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
 import { planViews } from '../keys/key-view.ts';
+import { limitText, number, percent } from '../text-format.ts';
 import { closest } from '../usage.ts';
-import { number, percent } from '../text-format.ts';
-import { limitText } from '../words.ts';
 import { heads, markup, meter, table } from './markup.ts';
-import { show, type Site } from './site.ts';
+import type { Site } from './site.ts';
 
 /** From this part of a limit on, a key is shown as close to it. */
 const CLOSE = 0.8;
@@ -18,13 +17,13 @@ const closeHeads = heads(['Key', 'Plan', 'This minute', 'Today', 'Used'], [4]);
 export function addPlansPage(app: Hono, site: Site): void {
   app.get('/plans', async (c) => {
     const { views } = await site.keys.read();
-    const all = planViews(views).map(({ plan, title, perMinute, perDay, keys }) => {
+    const planRows = planViews(views).map(({ plan, title, perMinute, perDay, keys }) => {
       const used = views.reduce((sum, view) => sum + (view.plan === plan ? view.usedToday : 0), 0);
       const link = markup`<a href="keys?plan=${plan}">${title}</a>`;
       return [link, limitText(perMinute), limitText(perDay), number(keys), number(used)];
     });
     const close = closest(views).filter(({ used }) => used > CLOSE);
-    const rows = close
+    const closeRows = close
       .slice(0, MOST_SHOWN)
       .map((key) => [
         markup`<a href="keys/${key.id}">${key.name}</a> <small>${key.id}</small>`,
@@ -33,10 +32,11 @@ export function addPlansPage(app: Hono, site: Site): void {
         meter('Today', key.usedToday, key.perDay),
         percent(key.used),
       ]);
-    const content = markup`<h1>Plans</h1>${table('Plans', planHeads, all, [1, 2, 3, 4])}
+    const none = markup`<p class="empty">No key is close to its limits.</p>`;
+    const content = markup`<h1>Plans</h1>${table('Plans', planHeads, planRows, [1, 2, 3, 4])}
 <h2>Above ${CLOSE * 100} % of a limit</h2>
 <p class="quiet">${close.length === 1 ? '1 key' : `${number(close.length)} keys`}, the closest first</p>
-${rows.length > 0 ? table('Keys close to a limit', closeHeads, rows, [4]) : markup`<p class="empty">No key is close to its limits.</p>`}`;
-    return show(c, site, { title: 'Plans', part: 'plans' }, content);
+${closeRows.length > 0 ? table('Keys close to a limit', closeHeads, closeRows, [4]) : none}`;
+    return site.show(c, { title: 'Plans', part: 'plans' }, content);
   });
 }

@@ -11,39 +11,27 @@ import { importRecords } from '../records/import-records.ts';
 import { formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
 import { number } from '../text-format.ts';
-import { imported } from '../words.ts';
 import { facts, field, type Html, markup, nothingSent, type Sent } from './markup.ts';
-import {
-  form,
-  numeric,
-  onForm,
-  parseForm,
-  redirectTo,
-  refusal,
-  type Refused,
-  show,
-  type Site,
-  type Values,
-} from './site.ts';
+import { onForm, parseForm, refusal, type Site, type Texts } from './site.ts';
 
 /** `/stock`: the stock of a pet, and files of stock. */
 export function addStockPage(app: Hono, site: Site): void {
   const { target } = site;
-  app.get('/stock', (c) => showStock(c, site, c.req.query()));
+  app.get('/stock', (c) => showStock(c, site, { ...nothingSent, values: c.req.query() }));
   onForm(
     app,
     '/stock',
     async (c, values) => {
       const { petId, quantity } = await setQuantity(target, values);
-      return redirectTo(c, site, `/stock?petId=${petId}`, `Pet ${petId} has ${number(quantity)} in stock now.`);
+      return site.redirect(c, `/stock?petId=${petId}`, `Pet ${petId} has ${number(quantity)} in stock now.`);
     },
-    (c, refused) => showStock(c, site, refused.sent.values, refused),
+    (c, sent) => showStock(c, site, sent),
   );
   onForm(
     app,
     '/stock/import',
-    async (c) => redirectTo(c, site, '/stock', await importFile(target, (await c.req.parseBody())['file'])),
-    (c, refused) => showStock(c, site, {}, refused),
+    async (c) => site.redirect(c, '/stock', await importFile(target, (await c.req.parseBody())['file'])),
+    (c, { failure }) => showStock(c, site, { ...nothingSent, failure }),
   );
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
@@ -56,40 +44,36 @@ export function addStockPage(app: Hono, site: Site): void {
   }
 }
 
-function parsePetId(text: string): Int64 {
-  const petId = text.trim();
+function parsePetId(petId: string): Int64 {
   if (isInt64(petId)) return petId;
   throw new InvalidArgumentError(errorCatalogue.INVALID_PET_ID.message);
 }
 
 function parseQuantity(text: string): number {
-  const quantity = v.safeParse(quantitySchema, /^\d+$/.test(text.trim()) ? Number(text) : text);
+  const quantity = v.safeParse(quantitySchema, /^\d+$/.test(text) ? Number(text) : text);
   if (quantity.success) return quantity.output;
   throw new InvalidArgumentError(`It ${quantity.issues[0].message}.`);
 }
 
-/** As the API does with `If-Match`: only if nobody has changed the entry since it was shown. */
-async function setQuantity({ stock }: Target, values: Values): Promise<StockVersion['entry']> {
+/** As the API does with `If-Match`: only if the entry was not changed since it was shown. */
+async function setQuantity({ stock }: Target, values: Texts): Promise<StockVersion['entry']> {
   const { petId, quantity } = parseForm(values, { petId: parsePetId, quantity: parseQuantity });
   try {
     return (await stock.update({ petId, quantity, versions: [values['version'] ?? ''] })).entry;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'PRECONDITION_FAILED') throw error;
-    throw new AdminError(
-      'Somebody has changed the entry since it was shown, so nothing was set. It is shown as it is now.',
-    );
+    throw new AdminError('The entry was changed since it was shown, so nothing was set. It is shown as it is now.');
   }
 }
 
 async function importFile(target: Target, file: unknown): Promise<string> {
   if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
   const source = { name: file.name, open: () => file.stream() };
-  const transfer = await importRecords(source, stockEntries, () => Promise.resolve(target));
-  return imported(stockEntries, transfer, file.name);
+  return (await importRecords(source, stockEntries, () => Promise.resolve(target))).message;
 }
 
-const petField = { name: 'petId', label: 'Pet', hint: 'Its id, such as 101.', attributes: numeric };
-const quantityField = { name: 'quantity', label: 'New quantity', hint: 'The status stays.', attributes: numeric };
+const petField = { name: 'petId', label: 'Pet', hint: 'Its id, such as 101.', isNumber: true };
+const quantityField = { name: 'quantity', label: 'New quantity', hint: 'The status stays.', isNumber: true };
 const fileField = {
   name: 'file',
   label: 'File',
@@ -98,30 +82,27 @@ const fileField = {
   attributes: markup`accept="${stockEntries.formats.join(',')}" required`,
 } as const;
 
-/** @param values what is looked for, or what was sent */
-async function showStock(c: Context, site: Site, values: Values, refused?: Refused): Promise<Response> {
-  let search: Sent = { ...nothingSent, values };
-  let failure = refused?.failure;
+/** @param sent what is looked for, or what was sent and refused */
+async function showStock(c: Context, site: Site, sent: Sent): Promise<Response> {
+  let search: Sent = { ...nothingSent, values: sent.values };
   let entry: Html | undefined;
   try {
-    if (values['petId'] !== undefined) entry = await entryForm(site, values['petId'], refused?.sent ?? nothingSent);
+    if (search.values['petId'] !== undefined) entry = await entryForm(site, search.values['petId'], sent);
   } catch (error) {
-    const notFound = refusal(values, error);
-    search = notFound.sent;
-    failure ??= notFound.failure;
+    search = refusal(sent.values, error);
   }
   const links = stockEntries.formats.map(
     (format) => markup`<a class="button" href="stock/export${format}" download>Download ${format}</a>`,
   );
-  const importButton = markup`<button>Import</button>`;
+  const fields = [field('import', fileField, nothingSent)];
   const content = markup`<h1>Stock</h1><div class="cards">
 <section class="card"><h2>Find a pet</h2><form action="stock">${field('find', petField, search)}<button class="quiet">Find</button></form>
 ${entry ?? ''}</section>
 <section class="card"><h2>Import</h2>
 <p>Each entry replaces the one of its pet, and no other. The whole file is checked first: with one wrong row, nothing is written.</p>
-${form(site, '/stock/import', importButton, field('import', fileField, nothingSent), markup`enctype="multipart/form-data"`)}</section>
+${site.form('/stock/import', markup`<button>Import</button>`, fields, markup`enctype="multipart/form-data"`)}</section>
 <section class="card"><h2>Export</h2><p>All stock entries, in a file that the import reads.</p><p class="links">${links}</p></section></div>`;
-  return show(c, site, { title: 'Stock', part: 'stock', failure }, content, refused !== undefined);
+  return site.show(c, { title: 'Stock', part: 'stock', failure: sent.failure ?? search.failure }, content);
 }
 
 /** The entry of a pet, with a form for its quantity. @throws AdminError where there is none */
@@ -133,5 +114,5 @@ async function entryForm(site: Site, text: string, sent: Sent): Promise<Html> {
   const fields = markup`<input type="hidden" name="petId" value="${petId}">
 <input type="hidden" name="version" value="${found.version}">${field('set', quantityField, sent)}`;
   return markup`${facts({ Pet: petId, Quantity: number(quantity), Status: status })}
-${form(site, '/stock', markup`<button>Set the quantity</button>`, fields)}`;
+${site.form('/stock', markup`<button>Set the quantity</button>`, [fields])}`;
 }

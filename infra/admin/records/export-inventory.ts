@@ -7,7 +7,7 @@ import { type InventoryItem, inventoryItemToJson } from '../../../shared/contrac
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { number } from '../text-format.ts';
+import { number, visible } from '../text-format.ts';
 import type { Format, OnProgress, Transfer } from './record-kinds.ts';
 
 /** The formats that the import reads: what a file begins with, and the line of an entry. */
@@ -20,7 +20,7 @@ const formats: Readonly<Record<Format, readonly [head: string, row: (entry: Inve
  * Writes all stock entries to a file, in ascending petId. The file appears, or is replaced, only when it is complete.
  *
  * @param file path ending in `.csv` or `.jsonl`
- * @returns the number of entries, and where they came from
+ * @returns what was written
  * @throws AdminError where the file cannot be written or the store cannot be read
  */
 export async function exportInventory(
@@ -51,7 +51,7 @@ export async function exportInventory(
       const done = `The export stopped after ${number(count)} entries`;
       throw new AdminError(`${done}: ${reasonOf(error)}. ${file} is as it was; run the same command again.`);
     }
-    return { count, place: source.place };
+    return { count, message: `Exported ${number(count)} stock entries from ${source.place} to ${visible(file)}.` };
   } finally {
     removePart();
     process.off('exit', removePart).off('SIGINT', stop);

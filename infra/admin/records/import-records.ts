@@ -1,7 +1,7 @@
 import { writeItems } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { number } from '../text-format.ts';
+import { number, visible } from '../text-format.ts';
 import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind, Transfer } from './record-kinds.ts';
 
@@ -12,7 +12,7 @@ const MAX_LISTED_FAULTS = 20;
  * Loads a file of records into the store.
  *
  * @param target found only once the file is known to be good
- * @returns the number of records written, and where they went
+ * @returns what was written
  * @throws AdminError listing the faults of the file, or saying how far it got
  */
 export async function importRecords<Entry>(
@@ -36,7 +36,9 @@ export async function importRecords<Entry>(
         'Run the same command again: it writes all of them once more.',
     );
   }
-  return { count, place: store.place };
+  const [one, several] = kind.names;
+  const what = `${number(count)} ${count === 1 ? one : several}`;
+  return { count, message: `Imported ${what} from ${visible(source.name)} into ${store.place}.` };
 }
 
 /** Reads the whole file once before anything is written. @returns the number of rows @throws AdminError listing faults */

@@ -13,8 +13,8 @@ export type Format = '.csv' | '.jsonl';
 /** Records that went from one place to another. */
 export interface Transfer {
   readonly count: number;
-  /** For messages: the store. */
-  readonly place: string;
+  /** In a sentence, which is safe to show. */
+  readonly message: string;
 }
 
 /** Told how many records of how many are done; the total may grow on the way. */

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { AdminError, awsReason, failureText, reasonOf } from '../../../infra/admin/admin-error.ts';
+import { AdminError, failureText, reasonOf } from '../../../infra/admin/admin-error.ts';
 import { keyTable } from '../../../infra/admin/commands/key-texts.ts';
 import { report } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
@@ -118,31 +117,33 @@ describe('The chart of usage', () => {
 
 const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });
 
-describe('The reason of a failure', () => {
-  const hint =
-    'Deserialization error: to see the raw response, inspect the hidden field {error}.$response on this object.';
+test.each([
+  ['the message, without a full stop', new Error('It broke. Badly.'), 'It broke. Badly'],
+  ['one line', new Error('it broke\n  and again'), 'it broke and again'],
+  ['the name where there is no message', named('', 'TimeoutError'), 'TimeoutError'],
+  ['the first of several', new AggregateError([new Error('no IPv6'), new Error('no IPv4')]), 'no IPv6'],
+  ['no hints for programmers', new Error('not JSON\n  Deserialization error: to see the raw response, …'), 'not JSON'],
+])('The reason of a failure is %s', (_, error, reason) => {
+  expect(reasonOf(error)).toBe(reason);
+});
 
+describe('A failure', () => {
   test.each([
-    ['the message, without a full stop', new Error('It broke. Badly.'), 'It broke. Badly'],
-    ['one line', new Error('it broke\n  and again'), 'it broke and again'],
-    ['the name where there is no message', named('', 'TimeoutError'), 'TimeoutError'],
-    ['the first of several', new AggregateError([new Error('no IPv6'), new Error('no IPv4')]), 'no IPv6'],
-    ['no hints for programmers', new Error(`not JSON\n  ${hint}`), 'not JSON'],
-  ])('is %s', (_, error, reason) => {
-    expect(reasonOf(error)).toBe(reason);
-  });
-
-  test.each([
-    [new TooManyRequestsException({ message: 'Too\nmany.', $metadata: {} }), 'Too many (TooManyRequestsException)'],
-    [named('socket hang up', 'TimeoutError'), 'socket hang up (TimeoutError)'],
-  ])('is that of AWS for %s', (error, reason) => {
-    expect(awsReason(error)).toBe(`AWS could not be used: ${reason}`);
+    ['ExpiredTokenException', 'Renew the AWS credentials, and start the command again. '],
+    ['CredentialsProviderError', 'Renew the AWS credentials, and start the command again. '],
+    ['AccessDeniedException', 'The AWS credentials lack this permission: ask whoever manages the account for it. '],
+    ['TooManyRequestsException', 'AWS takes no more calls for now: wait a minute. '],
+    ['TimeoutError', ''],
+  ])('of AWS says what to do: %s', (name, remedy) => {
+    expect(failureText(Object.assign(named('No', name), { $metadata: {} }), 'try again')).toBe(
+      `AWS could not be used: No (${name}). ${remedy}It is safe to try again: it takes up what was cut off.`,
+    );
   });
 
   test.each([new TypeError('x is undefined'), Object.assign(new Error('bad'), { code: 'ERR_INVALID_ARG_TYPE' })])(
-    'is not that of AWS for %s, a mistake of our own',
+    'of the program is not that of AWS: %s',
     (error) => {
-      expect(awsReason(error)).toBeUndefined();
+      expect(failureText(error, 'try again')).toBeUndefined();
     },
   );
 });

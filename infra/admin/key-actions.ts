@@ -1,0 +1,133 @@
+import { type Access, MAIN_LABEL } from '../../shared/keys/key-record.ts';
+import { plans } from '../../shared/keys/plans.ts';
+import { type Inputs, limitsOn } from './inputs.ts';
+import { addToken } from './keys/add-token.ts';
+import { createKey } from './keys/create-key.ts';
+import { endToken } from './keys/end-token.ts';
+import { type KeyView, keyView } from './keys/key-view.ts';
+import { moveKey } from './keys/move-key.ts';
+import type { NewToken } from './keys/new-token.ts';
+import { rotateKey } from './keys/rotate-key.ts';
+import { resumeKey, suspendKey } from './keys/suspend-key.ts';
+import type { Target } from './target.ts';
+import { limitsText, time, visible } from './text-format.ts';
+
+/** What an action has done. */
+export interface Done {
+  /** In a sentence, which is safe to show. */
+  readonly message: string;
+  /** The key as it is then. */
+  readonly view?: KeyView;
+  /** To be shown this once. */
+  readonly token?: NewToken;
+}
+
+/** An action on a key, as the command and the console offer it. */
+export interface KeyAction {
+  readonly title: string;
+  /** What it does, and from when on. */
+  readonly effect: string;
+  readonly inputs: readonly (keyof Inputs)[];
+  /** Inputs as they are unless others are entered. */
+  readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
+  /** Whether it makes sense on a key. */
+  readonly suits: (view: KeyView) => boolean;
+  /** @param values of its inputs @param id of the key */
+  readonly run: (target: Target, values: Inputs, id: string) => Promise<Done>;
+}
+
+/** An action that goes by no inputs but its own. */
+function action<Name extends keyof Inputs = never>(
+  definition: Omit<KeyAction, 'inputs' | 'run'> & {
+    readonly inputs: readonly Name[];
+    readonly run: (target: Target, values: Pick<Inputs, Name>, id: string) => Promise<Done>;
+  },
+): KeyAction {
+  return definition;
+}
+
+const isClosed = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
+const isCurrent = ({ state }: KeyView): boolean => state !== 'expired';
+const accessOf = (isReadOnly = false): Access => (isReadOnly ? 'read' : 'full');
+
+export const createAction = action({
+  title: 'Create a key',
+  effect: 'issues a key and shows it, this once',
+  inputs: ['name', 'plan', 'perMinute', 'perDay', 'expires', 'readOnly'],
+  suits: () => false,
+  run: async (target, { name, plan, perMinute, perDay, expires: expiresAt, readOnly }) => {
+    const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
+    const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAt });
+    return { token, message: '' };
+  },
+});
+
+/** The actions on a key that is there; to revoke it is asked for in another way by command and console. */
+export const keyActions: Readonly<Record<string, KeyAction>> = {
+  resume: action({
+    title: 'Resume',
+    effect: 'lets a suspended key in again, from the next request on',
+    inputs: [],
+    suits: isClosed,
+    run: async (target, _, id) => {
+      const { view, wasClosed } = await resumeKey(target, id);
+      return { view, message: `${visible(view.name)} is ${wasClosed ? '' : 'not suspended: it is '}${view.state}.` };
+    },
+  }),
+  move: action({
+    title: 'Move',
+    effect: 'puts a key on another plan: its limits hold from the next request on, and the counters stay',
+    inputs: ['plan', 'perMinute', 'perDay'],
+    suits: isCurrent,
+    run: async (target, { plan, ...agreed }, id) => {
+      const view = await moveKey(target, id, plan, limitsOn(plan, agreed, target.stage));
+      const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
+      return { view, message: view.state === 'active' ? moved : `${moved} It stays ${view.state}.` };
+    },
+  }),
+  rotate: action({
+    title: 'Rotate',
+    effect: 'puts a new token in the place of an old one, which works until the grace ends; the key goes on as it is',
+    inputs: ['label', 'grace'],
+    defaults: { label: MAIN_LABEL, grace: '24h' },
+    suits: (view) => isCurrent(view) && !isClosed(view),
+    run: async (target, { label, grace: graceMs }, id) => {
+      const token = await rotateKey(target, id, { label, graceMs });
+      const isOver = Date.parse(token.graceEnds) <= Date.now();
+      const end = isOver ? 'is refused from now on' : `works until ${time(token.graceEnds)}, under the same limits`;
+      return { token, message: `The old token ${label} ${end}.` };
+    },
+  }),
+  add: action({
+    title: 'Add a token',
+    effect: 'gives a key another token, under the same limits, and shows it, this once',
+    inputs: ['label', 'readOnly', 'expires'],
+    suits: (view) => isCurrent(view) && !isClosed(view),
+    run: async (target, { label, readOnly, expires: until }, id) => {
+      return { token: await addToken(target, id, { label, access: accessOf(readOnly), until }), message: '' };
+    },
+  }),
+  end: action({
+    title: 'End a token',
+    effect: 'ends a token of a key, from the next request on; the key goes on with its others',
+    inputs: ['label'],
+    suits: ({ tokens }) => tokens.length > 1,
+    run: async (target, { label }, id) => {
+      const view = keyView(await endToken(target, id, label));
+      return { view, message: `The token ${label} of ${visible(view.name)} is refused from now on.` };
+    },
+  }),
+  suspend: action({
+    title: 'Suspend',
+    effect: 'refuses a key from the next request on, for a while or until it is resumed',
+    inputs: ['for'],
+    suits: () => true,
+    run: async (target, { for: forMs }, id) => {
+      const view = await suspendKey(target, id, forMs);
+      const end = view.suspendedUntil === null ? 'it is resumed' : time(view.suspendedUntil);
+      return { view, message: `${visible(view.name)} is suspended until ${end}.` };
+    },
+  }),
+};
+
+export const REVOKE_EFFECT = 'ends a key for good, with all its tokens, from the very next request';
