@@ -1,21 +1,11 @@
-/** What the embedded engine uses of dynalite: itself, and the modules that its operations are made of. */
+/** What the embedded engine uses of dynalite, which has no types. */
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
-  export interface DynaliteOptions {
-    /** Folder of the LevelDB store; in memory without one. */
-    readonly path?: string;
-    readonly createTableMs?: number;
-    readonly deleteTableMs?: number;
-    readonly updateTableMs?: number;
-  }
-
-  export default function dynalite(options?: DynaliteOptions): Server;
+  export default function dynalite(): Server;
 }
 
 declare module 'dynalite/db/index.js' {
-  import type { DynaliteOptions } from 'dynalite';
-
   export type Callback<Result = void> = (error: Error | null | undefined, result: Result) => void;
 
   /** An item, or a key, in DynamoDB's own JSON. */
@@ -25,10 +15,9 @@ declare module 'dynalite/db/index.js' {
     readonly TableName: string;
   }
 
-  /** Parameters of a write, after they were checked. */
+  /** Parameters of a write, after they were checked. PutItem has an item, the others have a key. */
   export interface WriteData {
     readonly TableName: string;
-    /** PutItem has an item, the others have a key. */
     readonly Item?: Item;
     readonly Key?: Item;
     readonly ReturnValuesOnConditionCheckFailure?: string;
@@ -51,22 +40,25 @@ declare module 'dynalite/db/index.js' {
     readonly options: { readonly maxItemSize: number };
     getTable(name: string, done: Callback<Table>): void;
     getItemDb(table: string): ItemStore;
-    readonly getIndexDb?: unknown;
   }
 
-  /** A LevelDB store, or one in memory: what dynalite keeps everything in. */
-  export interface LevelStore {
-    batch(writes: readonly { type: 'put'; key: string; value: Item }[]): Promise<void>;
-    keys(options: object): { close(): Promise<void> };
-    values(options: object): { close(): Promise<void> };
-  }
-
+  /** What dynalite keeps everything in, on disk or in memory. */
   export interface Store extends OperationStore {
-    readonly db: LevelStore;
+    readonly db: {
+      batch(writes: readonly { type: 'put'; key: string; value: Item }[]): Promise<void>;
+      keys(options: object): { close(): Promise<void> };
+      values(options: object): { close(): Promise<void> };
+    };
   }
 
   const db: {
-    create: (options?: DynaliteOptions) => Store;
+    create: (options: {
+      /** Folder of the LevelDB store; in memory without one. */
+      readonly path?: string;
+      readonly createTableMs: number;
+      readonly deleteTableMs: number;
+      readonly updateTableMs: number;
+    }) => Store;
     /** @returns why the condition does not hold; nothing where it does */
     checkConditional: (data: WriteData, existing: Item | undefined) => Error | null | undefined;
     /** @returns what is wrong with an item, or a key; nothing where it fits the table */
@@ -105,10 +97,8 @@ declare module 'dynalite/validations/*Item.js' {
 declare module 'dynalite/actions/*Item.js' {
   import type { Callback, OperationStore, WriteData } from 'dynalite/db/index.js';
 
-  export interface WriteResult {
-    /** Undefined where the data did not ask for it. */
-    readonly ConsumedCapacity: { readonly CapacityUnits: number } | undefined;
-  }
+  /** The capacity is undefined where the data did not ask for it. */
+  type Result = { readonly ConsumedCapacity: { readonly CapacityUnits: number } | undefined };
 
-  export default function write(store: OperationStore, data: WriteData, done: Callback<WriteResult>): void;
+  export default function write(store: OperationStore, data: WriteData, done: Callback<Result>): void;
 }

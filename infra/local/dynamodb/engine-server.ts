@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
-import dynalite, { type DynaliteOptions } from 'dynalite';
+import dynalite from 'dynalite';
 import db, { type Store } from 'dynalite/db/index.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
 import putItem from 'dynalite/validations/putItem.js';
@@ -11,7 +11,8 @@ import { isApiError } from './api-error.ts';
 import { returnValuesOnFailure } from './transact-request.ts';
 import { TransactWriteItems } from './transact-write-items.ts';
 
-bringOldItems();
+/** What {@link patchedDynalite} replaces. */
+const { checkConditional, create } = db;
 
 export interface EngineServerOptions {
   /** Folder of the store; in memory without one. */
@@ -22,13 +23,7 @@ export interface EngineServerOptions {
 
 /** dynalite with what it lacks of DynamoDB: the old item in a condition that failed, and TransactWriteItems. */
 export function createEngineServer({ folder, callPath = '/' }: EngineServerOptions = {}): Server {
-  const { server, store } = create({
-    ...(folder !== undefined && { path: folder }),
-    createTableMs: 0,
-    deleteTableMs: 0,
-    updateTableMs: 0,
-  });
-  closeIterators(store);
+  const { server, store } = patchedDynalite(folder);
   const transactions = new TransactWriteItems(store);
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
@@ -44,14 +39,14 @@ export function createEngineServer({ folder, callPath = '/' }: EngineServerOptio
 }
 
 /**
- * Makes dynalite bring the item with a condition that failed, where the request asks for it. dynalite's operations
- * find what is replaced here in its modules at every call.
+ * dynalite with functions of its modules replaced, which it looks up there at every call; it has no other place for them:
+ * the check of a condition, whose failure brings the old item where the request asks for it, and the making of the store,
+ * which transactions use too.
  */
-function bringOldItems(): void {
+function patchedDynalite(folder: string | undefined): { server: Server; store: Store } {
   for (const { types } of [putItem, updateItem, deleteItem]) {
     types['ReturnValuesOnConditionCheckFailure'] = returnValuesOnFailure;
   }
-  const { checkConditional } = db;
   db.checkConditional = (data, existing) => {
     const failure = checkConditional(data, existing);
     if (existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && isApiError(failure)) {
@@ -59,6 +54,11 @@ function bringOldItems(): void {
     }
     return failure;
   };
+  const path = folder === undefined ? {} : { path: folder };
+  const store = create({ ...path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  closeIterators(store);
+  db.create = () => store;
+  return { server: dynalite(), store };
 }
 
 /**
@@ -72,25 +72,6 @@ function closeIterators({ db: level }: Store): void {
       const iterator = original(options);
       return Object.assign(iterator, { return: () => iterator.close() });
     };
-  }
-}
-
-/** dynalite keeps its store to itself; it is caught where it is made. */
-function create(options: DynaliteOptions): { server: Server; store: Store } {
-  const { create: createStore } = db;
-  const stores: Store[] = [];
-  db.create = (storeOptions) => {
-    const store = createStore(storeOptions);
-    stores.push(store);
-    return store;
-  };
-  try {
-    const server = dynalite(options);
-    const [store] = stores;
-    if (!store) throw new Error('dynalite has made no store');
-    return { server, store };
-  } finally {
-    db.create = createStore;
   }
 }
 
