@@ -22,14 +22,12 @@ export const handler = async (): Promise<void> => {
   publish(await syncKeys(gateway, table, stage));
 };
 
-/**
- * One line of the log, which CloudWatch takes metrics from (Embedded Metric Format). Only what there is to count is one:
- * a metric that is always zero is paid for too.
- */
+/** One line of the log, which CloudWatch takes metrics from (Embedded Metric Format). A metric of 0 is left out: it costs. */
 function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
-  const counts = Object.entries(countedBySync).map(([name, part]) => [name, report[part].length] as const);
-  const counted = counts.filter(([, count]) => count > 0);
+  const counts = Object.entries(countedBySync).map(([name, list]) => [name, report[list].length] as const);
+  const counted = counts.flatMap(([Name, count]) => (count > 0 ? [{ Name, Unit: 'Count' }] : []));
   const named = Object.entries(report).filter(([, items]) => items.length > 0);
+  const directive = { Namespace: namespace, Dimensions: [['service', 'stack']], Metrics: counted };
   const line = {
     service: 'sync-keys',
     stack,
@@ -37,16 +35,7 @@ function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
     KeysUnchanged: unchanged.length,
     ...Object.fromEntries(counts),
     ...Object.fromEntries(named.map(([name, items]) => [name, JSON.stringify(items.slice(0, MAX_LISTED))])),
-    _aws: {
-      Timestamp: Date.now(),
-      CloudWatchMetrics: [
-        {
-          Namespace: namespace,
-          Dimensions: [['service', 'stack']],
-          Metrics: counted.map(([Name]) => ({ Name, Unit: 'Count' })),
-        },
-      ].filter(() => counted.length > 0),
-    },
+    _aws: { Timestamp: Date.now(), CloudWatchMetrics: counted.length > 0 ? [directive] : [] },
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

@@ -1,7 +1,7 @@
 import { type Access, MAIN_LABEL } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
-import { addToken } from './keys/add-token.ts';
+import { addToken } from './keys/new-token.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';

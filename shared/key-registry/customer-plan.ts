@@ -9,23 +9,20 @@ export const INTERNAL_PLAN = 'internal';
 /** A usage plan of the stage that customers are on. */
 export interface CustomerPlan {
   readonly usagePlanId: string;
-  readonly name: string;
   readonly plan: PlanId;
   /** `agreed`: each key on it has its own, in its tags. */
   readonly limits: Limits | 'agreed';
-  /** Requests a second that it lets through of each key; undefined: as many as come. */
+  /** Requests a second that it admits of each key; undefined: any number. */
   readonly rateLimit?: number | undefined;
 }
 
 export interface CustomerPlans {
-  readonly plans: readonly CustomerPlan[];
-  /** Ids of the usage plans of the stage that are none of this service: their keys are only closed. */
-  readonly unreadable: readonly string[];
+  readonly plans: CustomerPlan[];
+  /** Ids of usage plans of the stage whose tag `plan` is wrong: a sync may only close their keys. */
+  readonly unreadable: string[];
   /** What is wrong with usage plans of the stage, in words for an admin. */
-  readonly problems: readonly string[];
+  readonly problems: string[];
 }
-
-type Tags = Readonly<Record<string, string>> | undefined;
 
 /**
  * The usage plans of the stage that customers are on: one for each plan of the catalogue.
@@ -37,58 +34,41 @@ export async function customerPlans(
   stage: ApiStage,
   query: { readonly keyId?: string } = {},
 ): Promise<CustomerPlans> {
-  const found: CustomerPlan[] = [];
-  const unreadable: string[] = [];
-  const problems: string[] = [];
+  const found: CustomerPlans = { plans: [], unreadable: [], problems: [] };
   for await (const { items = [] } of paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, query)) {
-    for (const usagePlan of items) {
-      const { plan, problem } = readUsagePlan(usagePlan, stage);
-      if (plan) found.push(plan);
-      else if (problem !== undefined) unreadable.push(usagePlan.id ?? '');
-      if (problem !== undefined) problems.push(`The usage plan ${usagePlan.name ?? usagePlan.id ?? ''} ${problem}.`);
+    for (const usagePlan of items.filter((each) => isForCustomers(each, stage))) {
+      const { id: usagePlanId = '', name = usagePlanId, tags, throttle } = usagePlan;
+      const plan = planIds.find((each) => each === tags?.[gatewayTags.plan]);
+      if (plan) found.plans.push({ usagePlanId, plan, limits: plans[plan].limits, rateLimit: throttle?.rateLimit });
+      else found.unreadable.push(usagePlanId);
+      const problem = plan ? guardProblem(usagePlan, plans[plan].limits) : WRONG_TAG;
+      if (problem !== undefined) found.problems.push(`The usage plan ${name} ${problem}.`);
     }
   }
-  return { plans: found, unreadable, problems };
+  return found;
 }
 
-/** Whether the stage is on a usage plan. */
-function isOfStage({ apiStages = [] }: UsagePlan, { apiId, stage }: ApiStage): boolean {
-  return apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
+/** The id of the customers' usage plan that a key is on, be it one that cannot be read; undefined for none. */
+export async function usagePlanIdOf(gateway: APIGatewayClient, stage: ApiStage, keyId: string) {
+  const { plans: readable, unreadable } = await customerPlans(gateway, stage, { keyId });
+  return readable[0]?.usagePlanId ?? unreadable[0];
 }
 
-function readUsagePlan(usagePlan: UsagePlan, stage: ApiStage): { plan?: CustomerPlan; problem?: string } {
-  const { id: usagePlanId = '', name = '', tags = {} } = usagePlan;
-  const tag = tags[gatewayTags.plan];
-  if (!isOfStage(usagePlan, stage) || tag === INTERNAL_PLAN) return {};
+const WRONG_TAG = `is none of this service: tag it with ${gatewayTags.plan}, one of ${planIds.join(', ')}`;
 
-  const plan = planIds.find((id) => id === tag);
-  if (!plan)
-    return { problem: `is none of this service: tag it with ${gatewayTags.plan}, one of ${planIds.join(', ')}` };
-  const { limits } = plans[plan];
-  const problem = guardProblem(usagePlan, limits);
-  const { rateLimit } = usagePlan.throttle ?? {};
-  return { plan: { usagePlanId, name, plan, limits, rateLimit }, ...(problem !== undefined && { problem }) };
-}
-
-/** The limits in the tags of a key, where there are any; and what is wrong with them. */
-export function agreedLimits(tags: Tags): { limits?: Limits; problem?: string } {
-  const texts = [tags?.[gatewayTags.perMinute], tags?.[gatewayTags.perDay]];
-  if (texts.every((text) => text === undefined)) return {};
-  const [perMinute, perDay] = texts.map((text) => (/^[1-9]\d{0,11}$/.test(text ?? '') ? Number(text) : undefined));
-  if (perMinute !== undefined && perDay !== undefined) return { limits: { perMinute, perDay } };
-  return { problem: `needs both tags ${gatewayTags.perMinute} and ${gatewayTags.perDay}, as numbers from 1` };
-}
+const isForCustomers = ({ apiStages = [], tags }: UsagePlan, { apiId, stage }: ApiStage): boolean =>
+  tags?.[gatewayTags.plan] !== INTERNAL_PLAN &&
+  apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
 
 /** The usage plan must never refuse what the exact limits admit. */
 function guardProblem({ throttle, quota, apiStages = [] }: UsagePlan, limits: Limits | 'agreed'): string | undefined {
   const throttlesMethods = apiStages.some(({ throttle: ofMethods = {} }) => Object.keys(ofMethods).length > 0);
   if (throttlesMethods) return 'throttles single methods, which may refuse what its limits allow';
   if (limits === 'agreed') return quota && 'has a quota, which may refuse what the limits of its keys allow';
-  const needed = outerGuard(limits);
-  const tooSlow =
-    throttle && ((throttle.rateLimit ?? 0) < needed.rateLimit || (throttle.burstLimit ?? 0) < needed.burstLimit);
-  const tooFew = quota && (quota.period !== 'DAY' || (quota.limit ?? 0) < needed.quotaPerDay);
-  if (!tooSlow && !tooFew) return undefined;
-  const { rateLimit, burstLimit, quotaPerDay } = needed;
+  const { rateLimit, burstLimit, quotaPerDay } = outerGuard(limits);
+  const { rateLimit: rate = 0, burstLimit: burst = 0 } = throttle ?? {};
+  const isTooSlow = throttle && (rate < rateLimit || burst < burstLimit);
+  const hasTooFew = quota && (quota.period !== 'DAY' || (quota.limit ?? 0) < quotaPerDay);
+  if (!isTooSlow && !hasTooFew) return undefined;
   return `allows less than its limits: it needs a rate of ${rateLimit}, a burst of ${burstLimit}, a quota of ${quotaPerDay} a DAY`;
 }

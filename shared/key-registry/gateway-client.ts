@@ -1,4 +1,11 @@
-import { APIGatewayClient, type APIGatewayClientConfig, TooManyRequestsException } from '@aws-sdk/client-api-gateway';
+import {
+  type ApiKey,
+  APIGatewayClient,
+  type APIGatewayClientConfig,
+  GetApiKeyCommand,
+  NotFoundException,
+  TooManyRequestsException,
+} from '@aws-sdk/client-api-gateway';
 import pThrottle from 'p-throttle';
 
 /** The stage of a REST API whose usage plans and keys are those of the service. */
@@ -36,3 +43,17 @@ export function gatewayClient(settings: APIGatewayClientConfig = {}, onThrottled
   );
   return client;
 }
+
+/** The answer to a call; undefined where what the call is about is gone. */
+export async function unlessGone<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof NotFoundException) return undefined;
+    throw error;
+  }
+}
+
+/** A key, value included; undefined where there is none. */
+export const getGatewayKey = (gateway: APIGatewayClient, keyId: string): Promise<ApiKey | undefined> =>
+  unlessGone(gateway.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));

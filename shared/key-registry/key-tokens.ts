@@ -1,4 +1,4 @@
-import { MAIN_LABEL, MAX_TOKENS, type KeyRecord, type TokenRecord } from '../keys/key-record.ts';
+import { type Access, MAIN_LABEL, MAX_TOKENS, type KeyRecord, type TokenRecord } from '../keys/key-record.ts';
 import { NEVER } from '../keys/working-token.ts';
 import { hashToken, lastCharacters } from '../keys/token.ts';
 
@@ -12,7 +12,11 @@ export interface NamedToken extends TokenRecord {
 }
 
 /** What is decided about a new token. */
-export interface TokenOrder extends Partial<Pick<TokenRecord, 'access' | 'label' | 'until'>> {
+export interface TokenOrder {
+  readonly access?: Access | undefined;
+  readonly label?: string;
+  /** Unix milliseconds. */
+  readonly until?: number | undefined;
   /** Until it has been shown, the next command with its label replaces it. */
   readonly pending?: boolean;
 }

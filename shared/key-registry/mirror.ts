@@ -1,30 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayClient, ApiKey } from '@aws-sdk/client-api-gateway';
-import { type KeyRecord, unusedCounters } from '../keys/key-record.ts';
+import type { KeyRecord } from '../keys/key-record.ts';
 import { NEVER } from '../keys/working-token.ts';
 import { isIssued } from '../keys/token.ts';
-import type { ApiStage } from './gateway-client.ts';
-import { type GatewayKey, planIdOf, readKeyAgain } from './gateway-state.ts';
+import { usagePlanIdOf } from './customer-plan.ts';
+import { type ApiStage, getGatewayKey } from './gateway-client.ts';
+import type { ListedKey } from './gateway-state.ts';
 import { gatewayTags, isoTime, UNDER_WAY_MS } from './gateway-tags.ts';
 import {
-  identityNames,
+  differences,
   type KeyChange,
   type KeyTable,
   needsRenewal,
+  newRecord,
   revocation,
   UnreadableRecordError,
 } from './key-table.ts';
 import { tokenEntry } from './key-tokens.ts';
-
-/** What a sync works with. */
-interface Sync {
-  readonly gateway: APIGatewayClient;
-  readonly table: KeyTable;
-  readonly stage: ApiStage;
-  readonly report: SyncReport;
-  /** Writes to a key's tag when its tokens were last ended; without it, a tag that is behind is a problem. */
-  readonly mendTag?: ((keyId: string, tokensEndedAt: number) => Promise<void>) | undefined;
-}
 
 /** What a sync did, in ids of keys. */
 export interface SyncReport {
@@ -43,11 +35,18 @@ export interface SyncReport {
   readonly keysInAccount: number;
 }
 
-type Change = 'added' | 'changed' | 'disabled' | 'removed';
+interface Sync {
+  readonly gateway: APIGatewayClient;
+  readonly table: KeyTable;
+  readonly stage: ApiStage;
+  readonly report: SyncReport;
+  /** Writes to a key's tag when its tokens were last ended; without it, a tag that is behind is a problem. */
+  readonly mendTag?: ((keyId: string, tokensEndedAt: number) => Promise<void>) | undefined;
+}
 
 /**
- * Brings one record after the other up to date, and reports what it did. Each write replaces the revision that was read
- * before API Gateway was. A suspension and a revocation are none of its business: they stay.
+ * Updates one record after the other, and reports what it did. Each write replaces the revision that was read before API
+ * Gateway was. What changes or closes a key is confirmed first: a list may lag behind. Suspensions and revocations stay.
  */
 export class Mirror {
   readonly #sync: Sync;
@@ -56,77 +55,66 @@ export class Mirror {
     this.#sync = sync;
   }
 
-  /** A key that has no record. The record of one that the admin command made had its tokens, which nothing brings back. */
-  async add({ keyId, apiKey, registered, closeOnly }: GatewayKey): Promise<void> {
+  /** A key that has no record. */
+  async add({ keyId, gatewayKey, registered, closeOnly }: ListedKey): Promise<void> {
     if (!registered || closeOnly) return;
     if ('problem' in registered) return this.#reportProblem(keyId, registered.problem);
+    const { table, report } = this.#sync;
     const { identity } = registered;
-    if (isIssued(identity.recordId)) {
-      // It may have been made since the table was read.
-      if (await this.#sync.table.get(identity.recordId)) return void this.#sync.report.conflicts.push(keyId);
-      return this.#reportProblem(keyId, 'has no record, and none of its tokens works: rotate it, or revoke it');
+    if (!isIssued(identity.recordId)) {
+      const tokens = tokenEntry(gatewayKey.value ?? '', {}, identity.createdAt);
+      return this.#write('added', keyId, () => table.add(newRecord(identity, { tokens })));
     }
-    const tokens = tokenEntry(apiKey.value ?? '', {}, identity.createdAt);
-    const record = { ...identity, ...unusedCounters, tokens, interimUntil: 0, revoked: false };
-    await this.#write('added', keyId, () => this.#sync.table.add(record));
+    // The record had its tokens, which nothing brings back. It may have been made since the table was read.
+    if (await table.get(identity.recordId)) report.conflicts.push(keyId);
+    else this.#reportProblem(keyId, 'has no record, and none of its tokens works: rotate it, or revoke it');
   }
 
   /** A key that is on a plan, may only be closed, or came back with a backup. */
-  async update(record: KeyRecord, key: GatewayKey): Promise<void> {
-    await this.#takeOver(record, key);
-    await this.#mendTag(record, key);
-  }
-
-  async #takeOver(record: KeyRecord, key: GatewayKey): Promise<void> {
-    const { keyId, apiKey, registered, closeOnly } = key;
-    const restored = isRestored(record, apiKey);
+  async update(record: KeyRecord, key: ListedKey): Promise<void> {
+    const { keyId, gatewayKey, registered, closeOnly } = key;
+    await this.#mendTag(record, gatewayKey);
+    const restored = isRestored(record, gatewayKey);
     if (restored) this.#reportProblem(keyId, 'was restored with tokens that had been ended, and is closed: rotate it');
-    const isClosing = restored && !record.restored;
-    if (!registered || closeOnly || 'problem' in registered || isBusy(record) || isClosing) {
+    const closesRestored = restored && !record.restored;
+    if (!registered || closeOnly || 'problem' in registered || isBusy(record) || closesRestored) {
       if (registered && 'problem' in registered && !closeOnly) this.#reportProblem(keyId, registered.problem);
-      // Nothing else is taken over while a command is under way, or a tag has a typo; but a key that was closed is closed.
+      // While a command is under way, or a tag has a typo, a key that was disabled is closed, and nothing else changes.
       const closed = { enabled: false, ...(restored && { restored, busy: undefined }) };
-      return this.#change('disabled', keyId, record, apiKey.enabled && !restored ? {} : closed);
+      return this.#change('disabled', keyId, record, gatewayKey.enabled && !restored ? {} : closed);
     }
     const isSuspended = record.suspendedUntil >= NEVER;
-    if (isSuspended && apiKey.enabled)
+    if (isSuspended && gatewayKey.enabled)
       this.#reportProblem(keyId, 'is suspended, but enabled in API Gateway: suspend it again, or resume it');
     const staysClosed = (isSuspended && !record.enabled) || restored;
-    const identity = { ...registered.identity, ...(staysClosed && { enabled: false }) };
-    const movesOrLoosens =
-      identity.plan !== record.plan ||
-      identity.perMinute !== record.perMinute ||
-      identity.perDay !== record.perDay ||
-      identity.expiresAt !== record.expiresAt ||
-      (identity.enabled && !record.enabled);
     // A mark that is still there is of a command that was cut off: without it, the command can write nothing late.
-    const change = { ...Object.fromEntries(identityNames.map((name) => [name, identity[name]])), busy: undefined };
-    await this.#change('changed', keyId, record, change, async () => !movesOrLoosens || this.#isStill(key));
+    const change = { ...registered.identity, ...(staysClosed && { enabled: false }), busy: undefined };
+    await this.#change('changed', keyId, record, change, () => this.#isAsListed(key));
   }
 
-  async #mendTag({ tokensEndedAt = 0 }: KeyRecord, { keyId, apiKey }: GatewayKey): Promise<void> {
-    if (tokensEndedAt <= tokensEndedTag(apiKey.tags)) return;
+  async #mendTag({ keyId, tokensEndedAt = 0 }: KeyRecord, { tags }: ApiKey): Promise<void> {
+    if (tokensEndedAt <= tokensEndedTag(tags)) return;
     if (this.#sync.mendTag) await this.#sync.mendTag(keyId, tokensEndedAt);
     else this.#reportProblem(keyId, `has an old tag ${gatewayTags.tokensEnded}: run npm run admin -- keys sync`);
   }
 
-  /** A key that API Gateway seems to have no longer. */
+  /** A key that seems to be gone from API Gateway. */
   async remove(record: KeyRecord): Promise<void> {
-    const isGone = async () => (await readKeyAgain(this.#sync.gateway, record.keyId)) === undefined;
+    const isGone = async () => (await getGatewayKey(this.#sync.gateway, record.keyId)) === undefined;
     await this.#change('removed', record.keyId, record, revocation(), isGone);
   }
 
   /** A key that seems to be on no plan. */
-  async disableUnlessPlanned(record: KeyRecord, { keyId, apiKey }: GatewayKey): Promise<void> {
+  async disableUnlessPlanned(record: KeyRecord, { keyId, gatewayKey }: ListedKey): Promise<void> {
     const { gateway, stage } = this.#sync;
-    const isOnNoPlan = async () => (await planIdOf(gateway, stage, keyId)) === undefined;
+    const isOnNoPlan = async () => (await usagePlanIdOf(gateway, stage, keyId)) === undefined;
     // Between its two plans a key that is being moved is on none.
-    const staysOpen = isBusy(record) && apiKey.enabled;
+    const staysOpen = isBusy(record) && gatewayKey.enabled;
     await this.#change('disabled', keyId, record, staysOpen ? {} : { enabled: false }, isOnNoPlan);
   }
 
   /** A key that was revoked, and is in API Gateway all the same, under its id or another. */
-  async keepRevoked(record: KeyRecord, { keyId }: GatewayKey): Promise<void> {
+  async keepRevoked(record: KeyRecord, { keyId }: ListedKey): Promise<void> {
     this.#reportProblem(
       keyId,
       keyId === record.keyId
@@ -136,36 +124,35 @@ export class Mirror {
     if (needsRenewal(record)) await this.#sync.table.revise(record, revocation());
   }
 
-  /** Changes what differs in a record. @param isConfirmed asks API Gateway once more: a list may lag behind */
+  /** Changes what differs in a record. @param isConfirmed asks API Gateway once more */
   async #change(
     what: Change,
     keyId: string,
     record: KeyRecord,
     wanted: KeyChange,
-    isConfirmed: () => Promise<boolean> = () => Promise.resolve(true),
+    isConfirmed = () => Promise.resolve(true),
   ): Promise<void> {
-    const before: Readonly<Record<string, unknown>> = record;
-    const change = Object.fromEntries(Object.entries(wanted).filter(([name, value]) => before[name] !== value));
-    if (Object.keys(change).length === 0) return void this.#sync.report.unchanged.push(keyId);
-    await this.#write(what, keyId, async () => {
-      return (await isConfirmed()) && (await this.#sync.table.revise(record, change)) !== undefined;
-    });
+    const { table, report } = this.#sync;
+    const change = differences(record, wanted);
+    if (Object.keys(change).length === 0) return void report.unchanged.push(keyId);
+    await this.#write(what, keyId, async () => ((await isConfirmed()) ? table.revise(record, change) : undefined));
   }
 
-  async #isStill({ keyId, apiKey, usagePlanId }: GatewayKey): Promise<boolean> {
+  async #isAsListed({ keyId, gatewayKey, usagePlanId }: ListedKey): Promise<boolean> {
     const { gateway, stage } = this.#sync;
-    const now = await readKeyAgain(gateway, keyId);
-    const isSame = now?.enabled === apiKey.enabled && isDeepStrictEqual({ ...now?.tags }, { ...apiKey.tags });
-    return isSame && (await planIdOf(gateway, stage, keyId)) === usagePlanId;
+    const now = await getGatewayKey(gateway, keyId);
+    const isSame = now?.enabled === gatewayKey.enabled && isDeepStrictEqual({ ...now?.tags }, { ...gatewayKey.tags });
+    return isSame && (await usagePlanIdOf(gateway, stage, keyId)) === usagePlanId;
   }
 
-  /** @param write says whether it was done, or another was faster */
-  async #write(what: Change, keyId: string, write: () => Promise<boolean>): Promise<void> {
+  /** @param write returns the record; undefined where another was faster */
+  async #write(what: Change, keyId: string, write: () => Promise<KeyRecord | undefined>): Promise<void> {
+    const { report } = this.#sync;
     try {
-      this.#sync.report[(await write()) ? what : 'conflicts'].push(keyId);
+      report[(await write()) ? what : 'conflicts'].push(keyId);
     } catch (error) {
       if (!(error instanceof UnreadableRecordError)) throw error;
-      this.#sync.report.problems.push(`${error.message}. Nothing was written.`);
+      report.problems.push(`${error.message}. Nothing was written.`);
     }
   }
 
@@ -174,6 +161,8 @@ export class Mirror {
   }
 }
 
+type Change = 'added' | 'changed' | 'disabled' | 'removed';
+
 /** Whether a command with several steps is under way. One that was cut off is not, after a while. */
 export const isBusy = ({ busy }: KeyRecord): boolean => busy !== undefined && Date.now() - busy.since < UNDER_WAY_MS;
 
@@ -181,7 +170,7 @@ export const isBusy = ({ busy }: KeyRecord): boolean => busy !== undefined && Da
  * Whether a record came from a backup, and with it a token that had been ended: it is older than the last ending, as the
  * tag has it; or was found to be, and not rotated since. A key from the console has one token, which ends with it.
  */
-export const isRestored = (record: KeyRecord, { tags }: Pick<ApiKey, 'tags'>): boolean =>
+export const isRestored = (record: KeyRecord, { tags }: ApiKey): boolean =>
   record.restored ?? (isIssued(record.recordId) && (record.tokensEndedAt ?? 0) < tokensEndedTag(tags));
 
 /** When a token was last ended, Unix milliseconds; 0 where the tag is missing, or no time. */

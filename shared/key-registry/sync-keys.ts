@@ -1,11 +1,11 @@
 import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { ApiStage } from './gateway-client.ts';
-import { type GatewayKey, readGatewayState } from './gateway-state.ts';
+import { type ListedKey, readGatewayState } from './gateway-state.ts';
 import type { KeyTable } from './key-table.ts';
 import { isRestored, Mirror, type SyncReport } from './mirror.ts';
 
-/** What the line of a sync counts, each with the part of its report. Of those that are not 0, CloudWatch makes metrics. */
+/** The metrics of a sync, each with the list of its report that it counts. */
 export const countedBySync = {
   KeysAdded: 'added',
   KeysChanged: 'changed',
@@ -13,7 +13,7 @@ export const countedBySync = {
   KeysRemoved: 'removed',
   SyncConflicts: 'conflicts',
   SyncProblems: 'problems',
-} as const satisfies Record<string, keyof Omit<SyncReport, 'keysInAccount' | 'unchanged'>>;
+} as const satisfies Record<string, keyof SyncReport>;
 
 export interface SyncOptions {
   /** Closes keys even where they are so many that a fault is more likely than an admin. */
@@ -48,6 +48,12 @@ export async function syncKeys(
   return second;
 }
 
+/** A key to be closed because API Gateway has it no longer (then without `key`), or on no plan. */
+interface Missing {
+  readonly record: KeyRecord;
+  readonly key?: ListedKey;
+}
+
 async function syncOnce(
   gateway: APIGatewayClient,
   table: KeyTable,
@@ -55,18 +61,16 @@ async function syncOnce(
   { force = false, mendTag }: SyncOptions,
 ): Promise<SyncReport> {
   // The table is read before API Gateway: a record that changes from here on has another revision than the one read.
-  const records = new Map<string, KeyRecord>();
   const unreadable = new Map<string, string>();
-  for await (const page of table.pages(({ recordId, message }) => unreadable.set(recordId, `${message}.`))) {
-    for (const record of page) records.set(record.recordId, record);
-  }
+  const all = await table.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
+  const records = new Map(all.map((record) => [record.recordId, record]));
   const state = await readGatewayState(gateway, stage);
   const problems = [...unreadable.values(), ...state.problems];
   const did = { added: [], changed: [], disabled: [], removed: [], conflicts: [], unchanged: [] };
   const report: SyncReport = { ...did, problems, keysInAccount: state.keys.length };
   const mirror = new Mirror({ gateway, table, stage, report, mendTag });
   const inGateway = new Set(state.keys.map(({ recordId }) => recordId));
-  const gone = [...records.values()].filter(({ revoked, recordId }) => !revoked && !inGateway.has(recordId));
+  const gone = all.filter(({ revoked, recordId }) => !revoked && !inGateway.has(recordId));
   const missing: Missing[] = gone.map((record) => ({ record }));
   const work: (() => Promise<void>)[] = [];
   for (const key of state.keys) {
@@ -76,26 +80,19 @@ async function syncOnce(
     const isOnPlan = key.registered !== undefined || key.closeOnly;
     if (!record) work.push(() => mirror.add(key));
     else if (record.revoked) work.push(() => mirror.keepRevoked(record, key));
-    else if (isOnPlan || isRestored(record, key.apiKey)) work.push(() => mirror.update(record, key));
+    else if (isOnPlan || isRestored(record, key.gatewayKey)) work.push(() => mirror.update(record, key));
     else if (state.hasAllPlans) missing.push({ record, key });
   }
-  const open = records.values().filter(({ enabled }) => enabled);
-  for (const { record, key } of force ? missing : withoutMass(missing, [...open].length, problems)) {
+  const { length: open } = all.filter(({ enabled }) => enabled);
+  for (const { record, key } of force ? missing : limitClosures(missing, open, problems)) {
     work.push(() => (key ? mirror.disableUnlessPlanned(record, key) : mirror.remove(record)));
   }
   await inParallel(work);
   return report;
 }
 
-/** A key to be closed because API Gateway has it no longer, or on no plan. */
-interface Missing {
-  readonly record: KeyRecord;
-  /** Undefined where it is gone. */
-  readonly key?: GatewayKey;
-}
-
 /** All that are missing; or only those that are closed already, where they are too many at once. */
-function withoutMass(missing: readonly Missing[], open: number, problems: string[]): readonly Missing[] {
+function limitClosures(missing: readonly Missing[], open: number, problems: string[]): readonly Missing[] {
   const closed = missing.filter(({ record }) => !record.enabled);
   const count = missing.length - closed.length;
   if (count <= MASS.keys || count <= MASS.share * open) return missing;

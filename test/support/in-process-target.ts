@@ -17,10 +17,10 @@ import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
-import { addToken } from '../../infra/admin/keys/add-token.ts';
+import { addToken } from '../../infra/admin/keys/new-token.ts';
 import { createKey } from '../../infra/admin/keys/create-key.ts';
 import { endToken } from '../../infra/admin/keys/end-token.ts';
-import { tagEnding } from '../../infra/admin/keys/ending.ts';
+import { tagEnding } from '../../infra/admin/keys/end-token.ts';
 import { limitTags } from '../../infra/admin/keys/gateway-calls.ts';
 import { moveKey } from '../../infra/admin/keys/move-key.ts';
 import type { NewToken } from '../../infra/admin/keys/new-token.ts';
@@ -147,8 +147,8 @@ export class InProcessTarget {
     this.target.documents.destroy();
   }
 
-  async keys(): Promise<KeyRecord[]> {
-    return (await Array.fromAsync(this.target.keyTable.pages())).flat();
+  keys(): Promise<KeyRecord[]> {
+    return this.target.keyTable.all(() => undefined);
   }
 
   /** What a request with a token comes to, in an execution environment that remembers nothing. */

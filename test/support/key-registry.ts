@@ -129,8 +129,8 @@ export class KeyRegistry {
     await this.documents.send(new DeleteCommand({ TableName: this.keysTable, Key: { recordId } }));
   }
 
-  async all(): Promise<KeyRecord[]> {
-    return (await Array.fromAsync(this.table.pages())).flat();
+  all(): Promise<KeyRecord[]> {
+    return this.table.all(() => undefined);
   }
 }
 

@@ -2,7 +2,7 @@ import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/keys/key-record.ts';
 import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
-import type { FoundToken } from '../keys/find-token.ts';
+import type { FoundToken } from '../keys/key-view.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { number, time, timeOrNever } from '../text-format.ts';

@@ -4,7 +4,7 @@ import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
 import { revokedText } from '../key-text.ts';
-import { findToken } from '../keys/find-token.ts';
+import { findToken } from '../keys/key-view.ts';
 import { type KeyView, listKeys, showKey } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { findKeyToRevoke, type KeyToRevoke, revokeKey } from '../keys/revoke-key.ts';

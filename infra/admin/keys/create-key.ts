@@ -1,15 +1,16 @@
 import { type ApiKey, ConflictException, CreateApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
+import { newRecord } from '../../../shared/key-registry/key-table.ts';
 import { tokenEntry, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { type Access, type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
+import { type Access, type KeyIdentity, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { generateToken, parseToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { closeForGood, INTERIM_MS, isSuspendedForGood, readRecord } from './change-record.ts';
-import { apiKeysNamed, deleteApiKey, limitTags, putOnPlan, untag } from './gateway-calls.ts';
-import { disclosure, type NewToken, newToken } from './new-token.ts';
+import { closeForGood, INTERIM_MS, isSuspendedForGood, type KeyNames, readRecord } from './change-record.ts';
+import { deleteGatewayKey, gatewayKeysNamed, limitTags, putOnPlan, untag } from './gateway-calls.ts';
+import { confirmation, type NewToken, newToken } from './new-token.ts';
 
 export interface KeyOrder {
   readonly name: string;
@@ -27,37 +28,23 @@ export interface KeyOrder {
  * name, once it is surely not under way any more.
  */
 export async function createKey(target: Target, order: KeyOrder): Promise<NewToken> {
-  const { name, plan, limits, access = 'full', expiresAt } = order;
-  const usagePlanId = await cataloguePlanId(target, plan);
-  await clearLeftovers(target, name);
-  const text = generateToken();
-  const recordId = parseToken(text)?.recordId ?? '';
-  const { keyId, createdAt } = await createUnfinished(target, recordId, order);
+  const usagePlanId = await cataloguePlanId(target, order.plan);
+  await clearLeftovers(target, order.name);
+  const token = generateToken();
+  const identity = await createUnfinished(target, parseToken(token)?.recordId ?? '', order);
+  const { keyId, recordId } = identity;
   try {
     await putOnPlan(target, keyId, usagePlanId);
   } catch (error) {
-    if (error instanceof AdminError) await discard(target, { keyId, recordId, name });
+    if (error instanceof AdminError) await discard(target, identity);
     throw error;
   }
-  const interimUntil = Date.now() + INTERIM_MS;
-  const isAdded = await target.keyTable.add({
-    recordId,
-    keyId,
-    name,
-    plan,
-    ...limits,
-    enabled: true,
-    createdAt,
-    revoked: false,
-    interimUntil,
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...unusedCounters,
-    tokens: tokenEntry(text, { access, pending: true }, Date.now()),
-  });
-  if (!isAdded) await readRecord(target, recordId);
+  const tokens = tokenEntry(token, { access: order.access, pending: true }, Date.now());
+  const added = await target.keyTable.add(newRecord(identity, { tokens, interimUntil: Date.now() + INTERIM_MS }));
+  if (!added) await readRecord(target, recordId);
   await untag(target, keyId, gatewayTags.unfinished);
   const record = await readRecord(target, recordId);
-  if (isAdded && !isSuspendedForGood(record)) return newToken(text, record, disclosure(target, record, text));
+  if (added && !isSuspendedForGood(record)) return newToken(token, record, confirmation(target, record, token));
   await discard(target, record);
   throw new AdminError(`The key ${keyId} was closed before it was complete, and is revoked now. Create another.`);
 }
@@ -72,9 +59,9 @@ export async function cataloguePlanId({ gateway, apiStage }: Target, plan: PlanI
 /** Makes an API key that is marked as unfinished. Where the answer to that was lost, it is found by its value. */
 async function createUnfinished(
   target: Target,
-  value: string,
+  recordId: string,
   { name, plan, limits, expiresAt }: KeyOrder,
-): Promise<Pick<KeyRecord, 'keyId' | 'createdAt'>> {
+): Promise<KeyIdentity> {
   const now = new Date();
   const tags = {
     ...(plans[plan].limits === 'agreed' && limitTags(limits)),
@@ -82,28 +69,27 @@ async function createUnfinished(
     [gatewayTags.unfinished]: now.toISOString(),
   };
   const created: ApiKey | undefined = await target.gateway
-    .send(new CreateApiKeyCommand({ name, value, enabled: true, tags }))
+    .send(new CreateApiKeyCommand({ name, value: recordId, enabled: true, tags }))
     .catch(async (error: unknown) => {
       if (!(error instanceof ConflictException)) throw error;
-      return (await apiKeysNamed(target, name)).find((apiKey) => apiKey.value === value);
+      return (await gatewayKeysNamed(target, name)).find(({ value }) => value === recordId);
     });
   const { id: keyId, createdDate = now } = created ?? {};
   if (keyId === undefined) throw new AdminError('API Gateway could not make the key. Run the command again.');
-  return { keyId, createdAt: createdDate.getTime() };
+  return { recordId, keyId, name, plan, ...limits, enabled: true, createdAt: createdDate.getTime(), expiresAt };
 }
 
 /** Closes a key that was never shown, and deletes it. A command that is still making it fails then. */
-async function discard(target: Target, key: Parameters<typeof closeForGood>[1]): Promise<void> {
+async function discard(target: Target, key: KeyNames): Promise<void> {
   await closeForGood(target, key);
-  await deleteApiKey(target, key.keyId);
+  await deleteGatewayKey(target, key.keyId);
 }
 
 /** Clears away what commands that were cut off some time ago have left of a key of this name. */
 async function clearLeftovers(target: Target, name: string): Promise<void> {
-  for (const { id: keyId = '', value: recordId = '', tags = {} } of await apiKeysNamed(target, name)) {
-    const unfinished = tags[gatewayTags.unfinished];
-    const isLeftover =
-      unfinished === undefined ? await wasNeverShown(target, recordId) : isStale(unfinished, Date.now());
+  for (const { id: keyId = '', value: recordId = '', tags } of await gatewayKeysNamed(target, name)) {
+    const since = tags?.[gatewayTags.unfinished];
+    const isLeftover = since === undefined ? await wasNeverShown(target, recordId) : isStale(since, Date.now());
     if (isLeftover) await discard(target, { keyId, recordId, name });
   }
 }

@@ -1,33 +1,77 @@
+import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
+import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import { AT_ONCE, tokensLabelled, withEnd, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { isIssued } from '../../../shared/keys/token.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, outlastMemory } from './change-record.ts';
-import { endingNow, tagEnding } from './ending.ts';
-import { findSyncedKey } from './find-key.ts';
-import { consoleMade } from './rotate-key.ts';
+import { changeRecord, waitForLeases } from './change-record.ts';
+import { findTokens } from './find-key.ts';
+import { tag } from './gateway-calls.ts';
 
 /** Ends a token of a key at once, and those that it had replaced. The key goes on with its others. */
 export async function endToken(target: Target, id: string, label: string): Promise<KeyRecord> {
-  const { record: known } = await findSyncedKey(target, id);
-  if (!isIssued(known.recordId)) throw consoleMade(id, 'ended alone');
-  const record = await changeRecord(target, known.recordId, (now) => {
+  const known = await findTokens(target, id, 'ended alone');
+  return changeTokens(target, known, (now) => {
     const { current, inGrace, pending } = tokensLabelled(now, label, Date.now());
     const ending = [current, pending, ...inGrace].flatMap((token) => token?.hash ?? []);
-    // An earlier command may have been cut off before it wrote the tag.
-    if (ending.length === 0 && Object.values(now.tokens).some((token) => token.label === label)) return {};
-    if (ending.length === 0)
+    if (ending.length === 0) {
+      // An earlier command may have been cut off before it wrote the tag.
+      if (Object.values(now.tokens).some((token) => token.label === label)) return endingNow(now);
       throw new AdminError(`The key ${id} has no token ${label} that works: it has ended, or was never made.`);
-    // One that was never shown is nobody's.
-    const others = workingTokens(now, Date.now()).filter((token) => !token.pending && !ending.includes(token.hash));
-    if (others.length === 0)
-      throw new AdminError(
-        `${label} is the only token of the key ${id}. To end the key: npm run admin -- keys revoke ${id}`,
-      );
-    return { ...endingNow(now), tokens: withEnd(now.tokens, ending, AT_ONCE) };
+    }
+    // A token that was never shown has no user.
+    const others = workingTokens(now, Date.now()).filter(
+      ({ pending: isPending, hash }) => !isPending && !ending.includes(hash),
+    );
+    if (others.length > 0) return { ...endingNow(now), tokens: withEnd(now.tokens, ending, AT_ONCE) };
+    throw new AdminError(
+      `${label} is the only token of the key ${id}. To end the key: npm run admin -- keys revoke ${id}`,
+    );
   });
-  await tagEnding(target, record);
-  await outlastMemory(target);
+}
+
+/**
+ * Changes the tokens of a key by one write. Where that ends one, its time is written to the tag, too.
+ *
+ * @param graceMs for which the key works as before anyway
+ * @returns the key as it is then, in every execution environment
+ */
+export async function changeTokens(
+  target: Target,
+  known: KeyRecord,
+  change: (record: KeyRecord) => KeyChange,
+  graceMs = 0,
+): Promise<KeyRecord> {
+  const record = await changeRecord(target, known.recordId, change);
+  if (record.tokensEndedAt !== known.tokensEndedAt) await tagEnding(target, record);
+  await waitForLeases(target, graceMs);
   return record;
+}
+
+/**
+ * The time of an ending, for the record. It never goes back, or a backup could pass for newer than it is.
+ *
+ * @param tagged what the tag of a key that was restored has
+ */
+export const endingNow = ({ tokensEndedAt = 0 }: KeyRecord, tagged = 0): KeyChange => ({
+  tokensEndedAt: Math.max(Date.now(), tokensEndedAt + 1, tagged + 1),
+});
+
+/**
+ * The same time for API Gateway, by which a record from a backup is known. The ending is done by then: where the tag cannot
+ * be written, an admin is asked for it, and what follows goes on.
+ */
+export async function tagEnding(
+  target: Target,
+  { keyId, tokensEndedAt }: Pick<KeyRecord, 'keyId' | 'tokensEndedAt'>,
+): Promise<void> {
+  if (tokensEndedAt === undefined) return;
+  try {
+    await tag(target, keyId, { [gatewayTags.tokensEnded]: new Date(tokensEndedAt).toISOString() });
+  } catch (error) {
+    target.notices.incomplete(
+      `Done, but for the tag ${gatewayTags.tokensEnded} of the key ${keyId} (${reasonOf(error)}): without it, a backup could bring ` +
+        'the ended token back. Run npm run admin -- keys sync',
+    );
+  }
 }

@@ -5,15 +5,14 @@ import {
   CreateUsagePlanKeyCommand,
   DeleteApiKeyCommand,
   DeleteUsagePlanKeyCommand,
-  GetApiKeyCommand,
   NotFoundException,
   paginateGetApiKeys,
   TagResourceCommand,
   UntagResourceCommand,
   UpdateApiKeyCommand,
 } from '@aws-sdk/client-api-gateway';
-import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
-import { PAGE_SIZE } from '../../../shared/key-registry/gateway-client.ts';
+import { usagePlanIdOf } from '../../../shared/key-registry/customer-plan.ts';
+import { PAGE_SIZE, unlessGone } from '../../../shared/key-registry/gateway-client.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import type { Limits } from '../../../shared/keys/plans.ts';
 import { AdminError } from '../admin-error.ts';
@@ -22,56 +21,36 @@ import type { Target } from '../target.ts';
 /** API Gateway puts one key on a plan at a time; it refuses a second call meanwhile with a conflict. */
 const MAX_TRIES = 8;
 
-/** Makes a call to API Gateway about something that may be gone. @returns its answer; undefined where it is gone */
-export async function unlessGone<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof NotFoundException) return undefined;
-    throw error;
-  }
-}
-
-/** The key in API Gateway, value included; undefined where there is none. */
-export function getApiKey({ gateway }: Target, apiKey: string): Promise<ApiKey | undefined> {
-  return unlessGone(gateway.send(new GetApiKeyCommand({ apiKey, includeValue: true })));
-}
-
 /** All keys of exactly this name, values included. */
-export async function apiKeysNamed({ gateway: client }: Target, name: string): Promise<ApiKey[]> {
-  const found: ApiKey[] = [];
+export async function gatewayKeysNamed({ gateway: client }: Target, name: string): Promise<ApiKey[]> {
   const query = { nameQuery: name, includeValues: true };
-  for await (const { items = [] } of paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query)) {
-    found.push(...items.filter((apiKey) => apiKey.name === name));
-  }
-  return found;
+  const pages = await Array.fromAsync(paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query));
+  return pages.flatMap(({ items = [] }) => items.filter((gatewayKey) => gatewayKey.name === name));
 }
 
 /** Enables or disables a key in API Gateway. @returns whether it is there */
-export async function setEnabled({ gateway }: Target, apiKey: string, enabled: boolean): Promise<boolean> {
+export async function setEnabled({ gateway }: Target, keyId: string, enabled: boolean): Promise<boolean> {
   const patchOperations = [{ op: 'replace' as const, path: '/enabled', value: String(enabled) }];
-  return (await unlessGone(gateway.send(new UpdateApiKeyCommand({ apiKey, patchOperations })))) !== undefined;
+  const update = new UpdateApiKeyCommand({ apiKey: keyId, patchOperations });
+  return (await unlessGone(gateway.send(update))) !== undefined;
 }
 
-export async function deleteApiKey({ gateway }: Target, apiKey: string): Promise<void> {
-  await unlessGone(gateway.send(new DeleteApiKeyCommand({ apiKey })));
+export async function deleteGatewayKey({ gateway }: Target, keyId: string): Promise<void> {
+  await unlessGone(gateway.send(new DeleteApiKeyCommand({ apiKey: keyId })));
 }
 
 /** Sets tags of a key, if it is there. */
-export async function tag({ gateway }: Target, id: string, tags: Record<string, string>): Promise<void> {
-  const resourceArn = await arnOf(gateway, id);
-  await unlessGone(gateway.send(new TagResourceCommand({ resourceArn, tags })));
+export async function tag({ gateway }: Target, keyId: string, tags: Record<string, string>): Promise<void> {
+  await unlessGone(gateway.send(new TagResourceCommand({ resourceArn: await arnOf(gateway, keyId), tags })));
 }
 
-/** Takes tags of a key away, where they and the key are there. */
-export async function untag({ gateway }: Target, id: string, ...tagKeys: string[]): Promise<void> {
-  const resourceArn = await arnOf(gateway, id);
-  await unlessGone(gateway.send(new UntagResourceCommand({ resourceArn, tagKeys })));
+/** Removes tags of a key, if they and the key are there. */
+export async function untag({ gateway }: Target, keyId: string, ...tagKeys: string[]): Promise<void> {
+  await unlessGone(gateway.send(new UntagResourceCommand({ resourceArn: await arnOf(gateway, keyId), tagKeys })));
 }
 
-async function arnOf(gateway: Target['gateway'], id: string): Promise<string> {
-  return `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${id}`;
-}
+const arnOf = async (gateway: Target['gateway'], keyId: string): Promise<string> =>
+  `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${keyId}`;
 
 /** The limits of a key on the Enterprise plan. */
 export const limitTags = ({ perMinute, perDay }: Limits): Record<string, string> => ({
@@ -93,8 +72,7 @@ export async function putOnPlan(target: Target, keyId: string, usagePlanId: stri
       if (error instanceof NotFoundException)
         throw new AdminError(`The key ${keyId}, or its usage plan, was deleted by another meanwhile.`);
       if (!(error instanceof ConflictException)) throw error;
-      const { plans, unreadable } = await customerPlans(target.gateway, target.apiStage, { keyId });
-      const current = plans[0]?.usagePlanId ?? unreadable[0];
+      const current = await usagePlanIdOf(target.gateway, target.apiStage, keyId);
       if (current === usagePlanId) return;
       if (current !== undefined) throw new AdminError(`The key ${keyId} is on the usage plan ${current} by now.`);
       if (attempt === MAX_TRIES) throw error;

@@ -1,86 +1,68 @@
 import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import type { Access, KeyRecord, TokenRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import type { KeyRecord, TokenRecord } from '../../../shared/keys/key-record.ts';
+import { NEVER, workingToken } from '../../../shared/keys/working-token.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
+import { parseToken } from '../../../shared/keys/token.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
+import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { allRecords, findKey } from './find-key.ts';
 
 /** `restored`: it came back with a backup, with tokens that had been ended, and is closed until it is rotated. */
 export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'restored';
 
-/** A token as the commands show it; times are ISO 8601. Never the token itself, nor anything it could be rebuilt from. */
-export interface TokenView {
-  readonly label: string;
-  /** Its last four characters. */
-  readonly last: string;
-  readonly access: Access;
-  readonly since: string;
-  /** Null: until it is ended. */
-  readonly until: string | null;
-  /** It was made by a command that was cut off before it showed it. */
-  readonly neverShown: boolean;
-}
-
 /** A key as the commands show it; times are ISO 8601. */
-export interface KeyView {
-  readonly id: string;
-  readonly name: string;
-  readonly plan: PlanId;
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly state: KeyState;
-  readonly created: string;
-  /** To the minute; null: never. */
-  readonly lastUsed: string | null;
-  readonly usedThisMinute: number;
-  readonly usedToday: number;
-  readonly expires: string | null;
-  /** Null where it is not suspended, or until it is resumed. */
-  readonly suspendedUntil: string | null;
-  /** Those that work, the oldest first. */
-  readonly tokens: readonly TokenView[];
-}
+export type KeyView = Readonly<ReturnType<typeof keyView>>;
 
 /** @param now Unix milliseconds */
-export function keyView(key: KeyRecord, now = Date.now()): KeyView {
+export function keyView(key: KeyRecord, now = Date.now()) {
+  const { keyId: id, name, plan, perMinute, perDay, currentMinute, expiresAt = NEVER, suspendedUntil } = key;
   const minute = minuteOf(now);
-  const hasEnd = key.suspendedUntil > now && key.suspendedUntil < NEVER;
+  const isSuspendedForAWhile = key.enabled && suspendedUntil > now;
   return {
-    id: key.keyId,
-    name: key.name,
-    plan: key.plan,
-    perMinute: key.perMinute,
-    perDay: key.perDay,
+    id,
+    name,
+    plan,
+    perMinute,
+    perDay,
     state: stateOf(key, now),
     created: timeText(key.createdAt),
-    lastUsed: key.currentMinute === 0 ? null : timeText(key.currentMinute * 60_000),
-    usedThisMinute: key.currentMinute === minute ? key.minuteUsed : 0,
-    usedToday: isSameDay(key.currentMinute, minute) ? key.dayUsed : 0,
-    expires: key.expiresAt === undefined ? null : timeText(key.expiresAt),
-    suspendedUntil: hasEnd && key.enabled ? timeText(key.suspendedUntil) : null,
+    /** To the minute. */
+    lastUsed: currentMinute === 0 ? null : timeText(currentMinute * 60_000),
+    usedThisMinute: currentMinute === minute ? key.minuteUsed : 0,
+    usedToday: isSameDay(currentMinute, minute) ? key.dayUsed : 0,
+    expires: timeOrNull(expiresAt),
+    /** Null where it is not suspended, or until it is resumed. */
+    suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
+    /** Those that work, the oldest first. */
     tokens: workingTokens(key, now).map(tokenView),
   };
 }
 
-export const tokenView = ({ label, last, access, since, until, pending }: TokenRecord): TokenView => ({
+/** A token as the commands show it; times are ISO 8601. Never the token itself, nor anything it could be rebuilt from. */
+export type TokenView = Readonly<ReturnType<typeof tokenView>>;
+
+const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) => ({
   label,
   last,
   access,
   since: timeText(since),
-  until: until >= NEVER ? null : timeText(until),
+  until: timeOrNull(until),
+  /** It was made by a command that was cut off before it showed it. */
   neverShown: pending ?? false,
 });
 
-function stateOf(key: KeyRecord, now: number): KeyState {
-  if (key.restored) return 'restored';
-  if (key.suspendedUntil >= NEVER) return 'suspended';
-  if (!key.enabled) return 'disabled';
-  if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
-  return key.suspendedUntil > now ? 'suspended' : 'active';
+function stateOf({ restored, suspendedUntil, enabled, expiresAt = NEVER }: KeyRecord, now: number): KeyState {
+  if (restored) return 'restored';
+  if (suspendedUntil >= NEVER) return 'suspended';
+  if (!enabled) return 'disabled';
+  if (expiresAt <= now) return 'expired';
+  return suspendedUntil > now ? 'suspended' : 'active';
 }
 
 const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
+
+const timeOrNull = (epochMs: number): string | null => (epochMs >= NEVER ? null : timeText(epochMs));
 
 /** @throws AdminError where there is no such key */
 export async function showKey(target: Target, id: string): Promise<KeyView> {
@@ -97,17 +79,26 @@ export async function listKeys(target: Target, plan?: PlanId): Promise<KeyView[]
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
 }
 
-export interface PlanView {
-  readonly plan: PlanId;
-  readonly title: string;
-  /** Null: as agreed with each customer. */
-  readonly perMinute: number | null;
-  readonly perDay: number | null;
-  readonly keys: number;
+export interface FoundToken {
+  readonly key: KeyView;
+  /** Null: the key has no such token. It has ended, or was never issued. */
+  readonly token: TokenView | null;
 }
 
-/** The plans of the catalogue, with the number of keys that each has. */
-export function planViews(keys: readonly KeyView[]): PlanView[] {
+/** The key that a token is of, by its handle, and whether it works. @throws AdminError where there is none */
+export async function findToken({ keyTable }: Target, text: string): Promise<FoundToken> {
+  const token = parseToken(text.trim());
+  if (!token) throw new AdminError('This is no API key: it is mistyped, or cut off.');
+  const record = await keyTable.get(token.recordId);
+  if (!record)
+    throw new AdminError('No key of this service has such a token: it belongs to another stage, or its key is gone.');
+  if (record.revoked) throw new AdminError(`It is of ${record.name} (${record.keyId}), which was revoked.`);
+  const found = workingToken(record, token.hash, Date.now());
+  return { key: keyView(record), token: found ? tokenView(found) : null };
+}
+
+/** The plans of the catalogue, with the number of keys that each has. Limits are null where each customer has agreed its own. */
+export function planViews(keys: readonly KeyView[]) {
   return planIds.map((plan) => {
     const { title, limits } = plans[plan];
     const { perMinute, perDay } = limits === 'agreed' ? { perMinute: null, perDay: null } : limits;

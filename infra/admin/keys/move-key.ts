@@ -2,7 +2,8 @@ import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import type { Target } from '../target.ts';
-import { BusyCommand, INTERIM_MS, outlastMemory } from './change-record.ts';
+import { BusyCommand } from './busy-command.ts';
+import { INTERIM_MS, waitForLeases } from './change-record.ts';
 import { cataloguePlanId } from './create-key.ts';
 import { findKey, usagePlanOf } from './find-key.ts';
 import { limitTags, putOnPlan, tag, takeOffPlan, untag } from './gateway-calls.ts';
@@ -16,29 +17,15 @@ import { type KeyView, keyView } from './key-view.ts';
 export async function moveKey(target: Target, id: string, plan: PlanId, limits: Limits): Promise<KeyView> {
   const { record } = await findKey(target, id);
   const to = await cataloguePlanId(target, plan);
-  // Between the two plans API Gateway knows the key on none.
-  const interim = { interimUntil: Date.now() + INTERIM_MS };
+  const isAgreed = plans[plan].limits === 'agreed';
   const work = async (command: BusyCommand): Promise<KeyRecord> => {
-    await outlastMemory(target);
+    await waitForLeases(target);
     // Under the mark: before it, another command may have moved the key.
-    const from = await usagePlanOf(target, id);
+    const from = (await usagePlanOf(target, id))?.usagePlanId;
     // Tags of limits stand first: on the Enterprise plan no key is without them.
-    if (plans[plan].limits === 'agreed') await step(command, () => tag(target, id, limitTags(limits)));
-    if (from && from.usagePlanId !== to) {
-      command.checkTime();
-      // From here on a sync must not take it for one that was taken off, whatever fails.
-      command.keepMark(true);
-      await takeOffPlan(target, id, from.usagePlanId);
-    }
-    try {
-      await step(command, () => putOnPlan(target, id, to));
-    } catch (error) {
-      if (from && (await isPutBack(target, id, from.usagePlanId))) command.keepMark(false);
-      throw error;
-    }
-    command.keepMark(false);
-    if (plans[plan].limits !== 'agreed')
-      await step(command, () => untag(target, id, gatewayTags.perMinute, gatewayTags.perDay));
+    if (isAgreed) await command.call(() => tag(target, id, limitTags(limits)));
+    await changePlan(target, command, id, from, to);
+    if (!isAgreed) await command.call(() => untag(target, id, gatewayTags.perMinute, gatewayTags.perDay));
     return command.end(({ suspendedByAdmin }) => ({
       plan,
       ...limits,
@@ -48,23 +35,32 @@ export async function moveKey(target: Target, id: string, plan: PlanId, limits: 
       minuteRefused: 0,
     }));
   };
+  // Between the two plans API Gateway knows the key on none.
+  const interim = { interimUntil: Date.now() + INTERIM_MS };
   const moved = await BusyCommand.run(target, record, 'move', work, interim);
-  await outlastMemory(target);
+  await waitForLeases(target);
   return keyView(moved);
 }
 
-async function step(command: BusyCommand, call: () => Promise<void>): Promise<void> {
-  command.checkTime();
-  await call();
-}
-
-/** Puts a key on the plan again that it was taken off. @returns whether that was done */
-async function isPutBack(target: Target, id: string, usagePlanId: string): Promise<boolean> {
+async function changePlan(target: Target, command: BusyCommand, id: string, from: string | undefined, to: string) {
+  if (from !== undefined && from !== to)
+    await command.call(async () => {
+      // From here on a sync must not take it for one that was taken off, whatever fails.
+      command.isBetweenStates = true;
+      await takeOffPlan(target, id, from);
+    });
   try {
-    await putOnPlan(target, id, usagePlanId);
-    return true;
-  } catch {
-    // The reason is that of the move, which its admin hears.
-    return false;
+    await command.call(() => putOnPlan(target, id, to));
+    command.isBetweenStates = false;
+  } catch (error) {
+    if (from !== undefined && (await isPutBack(target, id, from))) command.isBetweenStates = false;
+    throw error;
   }
 }
+
+/** Puts a key on the plan again that it was taken off. A failure is not reported: that of the move is. */
+const isPutBack = (target: Target, id: string, usagePlanId: string): Promise<boolean> =>
+  putOnPlan(target, id, usagePlanId).then(
+    () => true,
+    () => false,
+  );

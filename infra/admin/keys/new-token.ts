@@ -1,42 +1,64 @@
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
-import { type Tokens, withShown, withToken, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { type Access, type KeyRecord, MAX_TOKENS_WITH_GRACE } from '../../../shared/keys/key-record.ts';
+import {
+  hasRoom,
+  tokenEntry,
+  type TokenOrder,
+  tokensLabelled,
+  withShown,
+  withToken,
+  workingTokens,
+} from '../../../shared/key-registry/key-tokens.ts';
+import {
+  type KeyRecord,
+  MAX_TOKENS,
+  MAX_TOKENS_WITH_GRACE,
+  type TokenRecord,
+} from '../../../shared/keys/key-record.ts';
 import { NEVER, workingToken } from '../../../shared/keys/working-token.ts';
-import type { PlanId } from '../../../shared/keys/plans.ts';
-import { hashToken } from '../../../shared/keys/token.ts';
+import { generateToken, hashToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord } from './change-record.ts';
-import { endingNow } from './ending.ts';
+import { changeRecord, isSuspendedForGood } from './change-record.ts';
+import { changeTokens, endingNow } from './end-token.ts';
+import { findTokens, restoredError } from './find-key.ts';
 
 /** A token that was just made, with its key. It is shown once: neither API Gateway nor the keys table has it. */
-export interface NewToken {
-  readonly id: string;
-  /** The token: to clients, their API key. */
-  readonly key: string;
-  readonly name: string;
-  readonly label: string;
-  readonly access: Access;
-  readonly plan: PlanId;
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly expires: string | null;
-  /** To be called once it has been shown: until then the token is marked as pending. @returns the record as it is then */
-  readonly confirmShown: () => Promise<KeyRecord>;
-}
+export type NewToken = Readonly<ReturnType<typeof newToken>>;
 
-/** @param record that has the token */
-export function newToken(text: string, record: KeyRecord, confirmShown: NewToken['confirmShown']): NewToken {
-  const { keyId: id, name, plan, perMinute, perDay, expiresAt = Infinity } = record;
-  const { label = '', access = 'read', until = 0 } = record.tokens[hashToken(text)] ?? {};
+/**
+ * @param key the token: to clients, their API key
+ * @param record that has the token
+ * @param confirmShown to be called once it has been shown: until then the token is marked as pending
+ */
+export function newToken(key: string, record: KeyRecord, confirmShown: () => Promise<KeyRecord>) {
+  const { keyId: id, name, plan, perMinute, perDay, expiresAt = NEVER } = record;
+  const { label = '', access = 'read', until = 0 } = record.tokens[hashToken(key)] ?? {};
   const end = Math.min(expiresAt, until);
   const expires = end < NEVER ? new Date(end).toISOString() : null;
-  return { id, key: text, name, label, access, plan, perMinute, perDay, expires, confirmShown };
+  return { id, key, name, label, access, plan, perMinute, perDay, expires, confirmShown };
 }
 
-/** The change that adds a token. @throws AdminError where tokens that work on after a rotation leave no room for it */
-export function addition(record: KeyRecord, entry: Tokens): KeyChange {
-  const tokens = withToken(record, entry, Date.now());
+/** Removes the mark of a token that has been shown. */
+export function confirmation(target: Target, { recordId }: KeyRecord, token: string): () => Promise<KeyRecord> {
+  const hash = hashToken(token);
+  return () =>
+    changeRecord(target, recordId, (now) => {
+      checkNotEnded(now, hash);
+      return { tokens: withShown(now.tokens, hash) };
+    });
+}
+
+/** @throws AdminError where a token does not work any more */
+export function checkNotEnded(record: KeyRecord, hash: string): void {
+  if (workingToken(record, hash, Date.now())) return;
+  throw new AdminError(
+    `Another command has replaced or ended this token of the key ${record.keyId} meanwhile: it does not work.`,
+  );
+}
+
+/** The change that adds a pending token. @throws AdminError where tokens that work on after a rotation leave no room */
+export function addition(record: KeyRecord, token: string, order: TokenOrder, since = Date.now()): KeyChange {
+  const tokens = withToken(record, tokenEntry(token, { ...order, pending: true }, since), Date.now());
   // One that was never shown, and is replaced, may have been seen all the same.
   const isEnding = workingTokens(record, Date.now()).some(({ hash }) => !(hash in tokens));
   if (Object.keys(tokens).length <= MAX_TOKENS_WITH_GRACE) return { ...(isEnding && endingNow(record)), tokens };
@@ -46,15 +68,29 @@ export function addition(record: KeyRecord, entry: Tokens): KeyChange {
   );
 }
 
-/** Takes the mark of a token away that has been shown. */
-export const disclosure =
-  (target: Target, { recordId }: Pick<KeyRecord, 'recordId'>, text: string): NewToken['confirmShown'] =>
-  () =>
-    changeRecord(target, recordId, (record) => {
-      const hash = hashToken(text);
-      if (!workingToken(record, hash, Date.now())) throw endedMeanwhile(record.keyId);
-      return { tokens: withShown(record.tokens, hash) };
-    });
+/** @throws AdminError where a key is closed */
+export function checkOpen(record: KeyRecord): void {
+  const { keyId, enabled, expiresAt = NEVER, restored } = record;
+  if (expiresAt <= Date.now()) throw new AdminError(`The key ${keyId} has expired. Create a new one.`);
+  if (restored) throw restoredError(keyId);
+  if (!enabled || isSuspendedForGood(record)) throw new AdminError(`The key ${keyId} is suspended. Resume it first.`);
+}
 
-export const endedMeanwhile = (id: string): AdminError =>
-  new AdminError(`Another command has replaced or ended this token of the key ${id} meanwhile: it does not work.`);
+export type TokenAddition = TokenOrder & Pick<TokenRecord, 'label' | 'access'>;
+
+/** Adds a token to a key, under the key's one exact limit. Until it has been shown, the same command replaces it. */
+export async function addToken(target: Target, id: string, order: TokenAddition): Promise<NewToken> {
+  const known = await findTokens(target, id, 'given another');
+  const token = generateToken(known.recordId);
+  const record = await changeTokens(target, known, (now) => {
+    checkOpen(now);
+    const { label } = order;
+    const { current, pending } = tokensLabelled(now, label, Date.now());
+    if (current)
+      throw new AdminError(`The key ${id} has a token ${label} already. Choose another label, or rotate that one.`);
+    if (!pending && !hasRoom(now, Date.now()))
+      throw new AdminError(`The key ${id} has ${MAX_TOKENS} tokens, and can have no more. End one first.`);
+    return addition(now, token, order);
+  });
+  return newToken(token, record, confirmation(target, record, token));
+}

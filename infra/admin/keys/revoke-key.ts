@@ -1,8 +1,9 @@
+import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import type { Target } from '../target.ts';
-import { closeForGood, type KeyNames, outlastMemory } from './change-record.ts';
+import { closeForGood, type KeyNames, waitForLeases } from './change-record.ts';
 import { allRecords, findUnrecorded, recordOf, unknownKey } from './find-key.ts';
-import { deleteApiKey, getApiKey } from './gateway-calls.ts';
+import { deleteGatewayKey } from './gateway-calls.ts';
 
 /** A key that is to be revoked: its record, or what API Gateway says of one that has none. */
 export type KeyToRevoke = KeyNames & Pick<KeyRecord, 'plan'> & { readonly revoked?: boolean };
@@ -11,9 +12,10 @@ export type KeyToRevoke = KeyNames & Pick<KeyRecord, 'plan'> & { readonly revoke
 export async function findKeyToRevoke(target: Target, id: string): Promise<KeyToRevoke> {
   const unrecorded = await findUnrecorded(target, id);
   if (unrecorded) return unrecorded;
-  const apiKey = await getApiKey(target, id);
+  const gatewayKey = await getGatewayKey(target.gateway, id);
+  if (gatewayKey) return recordOf(target, gatewayKey);
   // An earlier revocation may have been cut off after the key was gone from API Gateway.
-  const record = apiKey ? await recordOf(target, apiKey) : (await allRecords(target)).find(({ keyId }) => keyId === id);
+  const record = (await allRecords(target)).find(({ keyId }) => keyId === id);
   if (!record) throw unknownKey(id);
   return record;
 }
@@ -24,6 +26,6 @@ export async function findKeyToRevoke(target: Target, id: string): Promise<KeyTo
  */
 export async function revokeKey(target: Target, key: KeyToRevoke): Promise<void> {
   await closeForGood(target, key);
-  await deleteApiKey(target, key.keyId);
-  if (!key.revoked) await outlastMemory(target);
+  await deleteGatewayKey(target, key.keyId);
+  if (!key.revoked) await waitForLeases(target);
 }

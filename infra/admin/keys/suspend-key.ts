@@ -3,16 +3,16 @@ import { NEVER } from '../../../shared/keys/working-token.ts';
 import { latestSuspension } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
+import { BusyCommand } from './busy-command.ts';
 import {
-  BusyCommand,
   changedMeanwhile,
   changeRecord,
   INTERIM_MS,
   isSuspendedForGood,
-  outlastMemory,
   readRecord,
+  waitForLeases,
 } from './change-record.ts';
-import { findKey, restoredError, unknownKey } from './find-key.ts';
+import { findKey, restoredError, unknownKey, usagePlanOf } from './find-key.ts';
 import { setEnabled } from './gateway-calls.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
@@ -24,7 +24,7 @@ import { type KeyView, keyView } from './key-view.ts';
 export async function suspendKey(target: Target, id: string, forMs: number | undefined): Promise<KeyView> {
   const { record } = await findKey(target, id);
   const until = forMs === undefined ? NEVER : Date.now() + forMs;
-  const suspended = await changeRecord(target, record.recordId, (now) => ({
+  let suspended = await changeRecord(target, record.recordId, (now) => ({
     // A suspension holds until it is over or resumed: another one only makes it longer.
     suspendedUntil: Math.max(until, isMisdated(now) ? 0 : now.suspendedUntil),
     suspendedByAdmin: true,
@@ -32,11 +32,13 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
     // Closing wins over a resumption that is under way.
     ...(now.busy?.by === RESUME && { busy: undefined }),
   }));
-  const now = forMs === undefined ? await mirrorSuspension(target, suspended) : suspended;
-  if (forMs === undefined && !isSuspendedForGood(now))
-    throw new AdminError(`The key ${now.keyId} was suspended, and resumed by another command.`);
-  await outlastMemory(target);
-  return keyView(now);
+  if (forMs === undefined) {
+    suspended = await mirrorSuspension(target, suspended);
+    if (!isSuspendedForGood(suspended))
+      throw new AdminError(`The key ${suspended.keyId} was suspended, and resumed by another command.`);
+  }
+  await waitForLeases(target);
+  return keyView(suspended);
 }
 
 /** Suspended by the limiter, by a clock that was wrong: it goes by no such suspension. */
@@ -51,19 +53,20 @@ export interface Resumption {
 
 const RESUME = 'resume';
 
-/** Lets a suspended key in again, whoever suspended it. What is closed meanwhile stays closed. */
+/** Lets a suspended key in again, whatever suspended it. What is closed meanwhile stays closed. */
 export async function resumeKey(target: Target, id: string): Promise<Resumption> {
-  const { record, apiKey, usagePlan } = await findKey(target, id);
-  const wasClosed = !record.enabled || !apiKey.enabled || record.suspendedUntil > Date.now();
+  const { record, gatewayKey } = await findKey(target, id);
+  const wasClosed = !record.enabled || !gatewayKey.enabled || record.suspendedUntil > Date.now();
   if (!wasClosed) return { view: keyView(record), wasClosed };
-  if (!usagePlan) throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
+  if (!(await usagePlanOf(target, id)))
+    throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
   if (record.restored) throw restoredError(id);
   const resumed = await BusyCommand.run(target, record, RESUME, async (command) => {
     // First in API Gateway, or a sync would take the key for one that was disabled there.
     if (!(await setEnabled(target, id, true))) throw unknownKey(id);
     return openRecord(target, command, record);
   });
-  await outlastMemory(target);
+  await waitForLeases(target);
   return { view: keyView(resumed), wasClosed };
 }
 
@@ -71,7 +74,7 @@ export async function resumeKey(target: Target, id: string): Promise<Resumption>
 async function openRecord(target: Target, command: BusyCommand, { recordId, keyId }: KeyRecord): Promise<KeyRecord> {
   const open = { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 };
   try {
-    return await command.end(() => ({ ...open, interimUntil: Date.now() + INTERIM_MS }));
+    return await command.end({ ...open, interimUntil: Date.now() + INTERIM_MS });
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
     const now = await mirrorSuspension(target, await readRecord(target, recordId));

@@ -4,7 +4,7 @@ import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { tagEnding } from './ending.ts';
+import { tagEnding } from './end-token.ts';
 
 export interface SyncOrder {
   readonly force: boolean;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { addToken } from '../../../infra/admin/keys/add-token.ts';
+import { addToken } from '../../../infra/admin/keys/new-token.ts';
 import { createKey } from '../../../infra/admin/keys/create-key.ts';
 import type { NewToken } from '../../../infra/admin/keys/new-token.ts';
 import { plans } from '../../../shared/keys/plans.ts';

@@ -1,6 +1,6 @@
 import { APIGatewayServiceException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addToken } from '../../../infra/admin/keys/add-token.ts';
+import { addToken } from '../../../infra/admin/keys/new-token.ts';
 import { endToken } from '../../../infra/admin/keys/end-token.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
 import { suspendKey } from '../../../infra/admin/keys/suspend-key.ts';

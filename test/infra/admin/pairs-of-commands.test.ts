@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
-import { outlastMemory } from '../../../infra/admin/keys/change-record.ts';
+import { waitForLeases } from '../../../infra/admin/keys/change-record.ts';
 import type { NewToken } from '../../../infra/admin/keys/new-token.ts';
 import { gatewayTags, UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
 import { type KeyRecord, MAIN_LABEL } from '../../../shared/keys/key-record.ts';
@@ -285,7 +285,7 @@ test.each([
   ['less where the key goes on as it was for a while', LEASE_MS, 0],
 ])('A command that changes a key waits %s', async (_, grace, atLeast) => {
   const waits: number[] = [];
-  await outlastMemory({ pause: (ms) => Promise.resolve(void waits.push(ms)) }, grace);
+  await waitForLeases({ pause: (ms) => Promise.resolve(void waits.push(ms)) }, grace);
 
   expect(waits).toHaveLength(1);
   expect(waits[0]).toBeGreaterThan(atLeast);

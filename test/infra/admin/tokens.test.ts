@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addToken } from '../../../infra/admin/keys/add-token.ts';
-import { findToken } from '../../../infra/admin/keys/find-token.ts';
+import { addToken } from '../../../infra/admin/keys/new-token.ts';
+import { findToken } from '../../../infra/admin/keys/key-view.ts';
 import { revokeKey } from '../../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';

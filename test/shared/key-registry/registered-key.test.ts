@@ -3,7 +3,7 @@ import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
-import { readApiKey, recordIdOf } from '../../../shared/key-registry/registered-key.ts';
+import { readGatewayKey, recordIdOf } from '../../../shared/key-registry/registered-key.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { parsed } from '../../support/tables.ts';
 
@@ -12,11 +12,11 @@ const CREATED = new Date('2026-03-04T05:06:07.890Z');
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 
 const NO_TOKEN = 'has a value that no key can have: delete it, and create one with npm run admin -- keys create';
+const BAD_LIMITS = 'needs both tags per-minute and per-day, as numbers from 1';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const free: CustomerPlan = {
   usagePlanId: 'pl4n1d',
-  name: 'Free',
   plan: 'free',
   limits: { perMinute: 60, perDay: 1_000 },
 };
@@ -26,7 +26,10 @@ const tags = { 'per-minute': '5000', 'per-day': '1000000' };
 
 /** A key on the Free plan that we issued, except for what the test says. */
 const read = (differences: ApiKey = {}, plan = free) =>
-  readApiKey({ id: 'k3y1d', name: 'acme', value: ISSUED, enabled: true, createdDate: CREATED, ...differences }, plan);
+  readGatewayKey(
+    { id: 'k3y1d', name: 'acme', value: ISSUED, enabled: true, createdDate: CREATED, ...differences },
+    plan,
+  );
 
 test('A key of API Gateway is known by its value, on the plan and with the limits of its usage plan', () => {
   expect(read()).toEqual({
@@ -81,11 +84,13 @@ describe('a key has', () => {
 describe('a key is not let in', () => {
   test.each<[string, ReturnType<typeof read>, string]>([
     ['without agreed limits', read({}, enterprise), 'is on the Enterprise plan without agreed limits: tag it'],
-    [
-      'with half of them',
-      read({ tags: { 'per-day': '60' } }, enterprise),
-      'needs both tags per-minute and per-day, as numbers from 1',
-    ],
+    ...['', '060', '60\n', '1000000000000', undefined].flatMap((text) =>
+      ['per-minute', 'per-day'].map((name): [string, ReturnType<typeof read>, string] => {
+        const { [name]: _, ...other }: Record<string, string> = tags;
+        const wrong = text === undefined ? other : { ...tags, [name]: text };
+        return [`with ${name} as ${JSON.stringify(text)}`, read({ tags: wrong }, enterprise), BAD_LIMITS];
+      }),
+    ),
     ['whose end is a word', read({ tags: { expires: 'tomorrow' } }), 'has a tag expires that is no ISO 8601 date'],
   ])('%s', (_, registered, problem) => {
     expect(registered).toEqual({ problem });
