@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { type Order, orderStatusSchema } from '../contract/orders.ts';
 import { int64AttributeSchema, safeNumberSchema } from '../dynamodb.ts';
-import { SortedTable } from './sorted-table.ts';
+import { SortedTable, STORE_ID } from './sorted-table.ts';
 
 const orderItemSchema = v.pipe(
   v.object({
@@ -15,6 +15,17 @@ const orderItemSchema = v.pipe(
   }),
   v.transform(({ orderId, ...rest }): Order => ({ id: orderId, ...rest })),
 );
+
+/** The item of an order. Numbers that may be beyond 2^53 are BigInts. */
+export const orderItem = ({ id, petId, quantity, shipDate, status, complete }: Order) => ({
+  storeId: STORE_ID,
+  orderId: BigInt(id),
+  petId: BigInt(petId),
+  quantity,
+  ...(shipDate !== undefined && { shipDate }),
+  status,
+  complete,
+});
 
 /** The orders of the store, in ascending id. */
 export const orderList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<Order> =>

@@ -34,6 +34,15 @@ const itemSchema = v.pipe(
   v.transform(({ version, ...entry }): StockVersion => ({ entry, version: version ?? unversioned(entry.petId) })),
 );
 
+/** The item of an entry that replaces the one its pet has. Numbers that may be beyond 2^53 are BigInts. */
+export const stockItem = ({ petId, quantity, status }: InventoryItem) => ({
+  storeId: STORE_ID,
+  petId: BigInt(petId),
+  quantity,
+  status,
+  version: newVersion(),
+});
+
 /** The stock entries of pets: one item per pet (partition = store, sort key = petId). */
 export class StockStore {
   readonly #client: DynamoDBDocumentClient;

@@ -1,4 +1,6 @@
-import { orderItem, petItem, stockItem } from '../../infra/table-items.ts';
+import { orderItem } from '../../shared/stores/order-list.ts';
+import { petItem } from '../../shared/stores/find-pet.ts';
+import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';

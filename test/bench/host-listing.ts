@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { demoKey } from '../../infra/demo-keys.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../../infra/local-endpoint.ts';
-import { stockItem } from '../../infra/table-items.ts';
+import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { documentsAt } from '../support/local-host.ts';

@@ -6,7 +6,7 @@ import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleOf } from '../../infra/stack/bundle.ts';
 import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts';
-import { stockItem } from '../../infra/table-items.ts';
+import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import { petStatuses } from '../../shared/contract/records.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { stockItem } from '../../infra/table-items.ts';
+import { stockItem } from '../../shared/stores/stock-store.ts';
 import { type Item, writeItems } from '../../infra/write-items.ts';
 import { anEntry } from '../support/tables.ts';
 

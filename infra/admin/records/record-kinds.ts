@@ -3,7 +3,9 @@ import type { Int64 } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
 import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
-import { orderItem, petItem, stockItem } from '../../table-items.ts';
+import { orderItem } from '../../../shared/stores/order-list.ts';
+import { petItem } from '../../../shared/stores/find-pet.ts';
+import { stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
 import type { Target } from '../target.ts';
 

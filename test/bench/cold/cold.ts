@@ -5,7 +5,7 @@ import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { bundleInto, bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
 import type { DynamoDBParts } from '../../../infra/stages.ts';
-import { petItem } from '../../../infra/table-items.ts';
+import { petItem } from '../../../shared/stores/find-pet.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { int64 } from '../../support/int64.ts';

@@ -1,13 +1,12 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { orderItem, petItem } from '../../../infra/table-items.ts';
+import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
+import { findPet, petItem } from '../../../shared/stores/find-pet.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
 import type { Order } from '../../../shared/contract/orders.ts';
 import type { PetRecord } from '../../../shared/contract/pets.ts';
-import { findPet } from '../../../shared/stores/find-pet.ts';
-import { orderList } from '../../../shared/stores/order-list.ts';
 import { MOST_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
