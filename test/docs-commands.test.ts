@@ -7,19 +7,19 @@ import * as v from 'valibot';
 
 /**
  * The stock AWS CLI, in one process for all commands: it checks names, options, values and the query of each, and then
- * finds nobody at the other end. Prints what it has to say of each.
+ * no server at the other end. Prints its output for each.
  */
 const parser = `
 import contextlib, io, json, shlex, sys
 from awscli.clidriver import create_clidriver
-said, driver = [], create_clidriver()
+outputs, driver = [], create_clidriver()
 for command in json.load(sys.stdin):
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         try: driver.main([*shlex.split(command)[1:], '--endpoint-url', 'http://127.0.0.1:1'])
         except SystemExit: pass
-    said.append(out.getvalue())
-print(json.dumps(said))
+    outputs.append(out.getvalue())
+print(json.dumps(outputs))
 `;
 
 const hasParser = spawnSync('python3', ['-c', 'import awscli.clidriver']).status === 0;
@@ -66,33 +66,18 @@ const env = {
   AWS_PAGER: '',
 };
 
-describe('the AWS commands of the pages that read', () => {
-  test('are found', () => {
-    expect(commands.length).toBeGreaterThan(20);
-  });
-
-  test.each(commands)('take all pages, each as it comes: %s', (command) => {
-    const [, query = ''] = /--query ("[^"]*"|'[^']*'|\S+)/.exec(command) ?? [];
-    // As text, a query is asked of each page for itself: a count or a slice would be one of each page.
-    const ofAll = /length\(|max_by|min_by|sort|\[-?\d*:-?\d*\]/.test(query);
-
-    // It ends at 100 resources, and pages no further.
-    expect(command).not.toContain('describe-stack-resources');
-    expect(ofAll && !command.includes('--output json')).toBe(false);
-  });
-});
-
 (hasParser ? describe : describe.skip)('the stock AWS CLI', () => {
   test('takes these commands: all it misses is AWS', () => {
     const wrong = 'aws sts get-caller-identity --no-such-option';
     const input = JSON.stringify([...commands.map(filledIn), wrong]);
     const { stdout } = spawnSync('python3', ['-c', parser], { input, env, encoding: 'utf8' });
-    const said = v.parse(v.array(v.string()), JSON.parse(stdout)).map((text) => text.trim());
+    const outputs = v.parse(v.array(v.string()), JSON.parse(stdout)).map((text) => text.trim());
     const faults = commands.flatMap((command, index) =>
-      said[index]?.includes('Could not connect to the endpoint URL') ? [] : `${command}\n${said[index]}`,
+      outputs[index]?.includes('Could not connect to the endpoint URL') ? [] : `${command}\n${outputs[index]}`,
     );
 
-    expect(said.at(-1)).toMatch('Unknown options: --no-such-option');
+    expect(commands.length).toBeGreaterThan(20);
+    expect(outputs.at(-1)).toMatch('Unknown options: --no-such-option');
     expect(faults).toEqual([]);
   }, 60_000);
 });

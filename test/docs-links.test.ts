@@ -28,16 +28,15 @@ function partsOf(markdown: string, ...types: readonly string[]): Token[] {
 const linksOf = (markdown: string): string[] =>
   partsOf(markdown, 'link', 'image').flatMap((part) => ('href' in part ? String(part.href) : []));
 
-/** The anchors that GitHub gives the headings of a text. */
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
 const anchorsOf = (markdown: string): string[] =>
-  partsOf(markdown, 'heading').flatMap((part) =>
-    'text' in part
-      ? String(part.text)
-          .toLowerCase()
-          .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-          .replace(/\s/g, '-')
-      : [],
-  );
+  partsOf(markdown, 'heading').flatMap((part) => ('text' in part ? anchorOf(String(part.text)) : []));
 
 /** What is wrong with a link of a page; undefined where it leads somewhere. */
 function faultOf(page: string, link: string): string | undefined {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiClient } from '../support/api-client.ts';
-import { assemblyForFaults, plantFaults, plantCrashAfterwards, plantStreamFaults } from '../support/function-faults.ts';
+import { assemblyForFaults, plantFaults } from '../support/function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -15,8 +15,8 @@ describe('When a function', () => {
     const assembly = assemblyForFaults(folder);
     plantFaults(assembly, 'FunctionsFallback', 'x-fault-fallback');
     plantFaults(assembly, 'FunctionsAuthorizer', 'x-fault-authorizer');
-    plantCrashAfterwards(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
-    plantStreamFaults(assembly, 'FunctionsListInventory', 'x-fault-list');
+    plantFaults(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
+    plantFaults(assembly, 'FunctionsListInventory', 'x-fault-list');
     host = await LocalHost.start({ assembly });
     key = await issueKey(host);
     api = ApiClient.withKey(host.baseUrl, key.token);

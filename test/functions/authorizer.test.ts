@@ -2,11 +2,10 @@ import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type * as Authorizer from '../../functions/authorizer.ts';
 import { generateToken } from '../../shared/keys/token.ts';
-import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { metricsIn, recordRequestLines } from '../support/request-lines.ts';
-import { aKey, KeysTable, parsed } from '../support/tables.ts';
+import { KeysTable, parsed } from '../support/tables.ts';
 import { answerTo, aProxyEvent } from '../support/proxy-event.ts';
 
 const database = new EmbeddedDatabase();
@@ -85,14 +84,6 @@ describe('API Gateway meters a request that is admitted', () => {
   });
 });
 
-test('What a token may do is in the context, and a request of one that may only read is counted', async () => {
-  const token = generateToken();
-  const verdict = await verdictOnKey({ tokens: tokenEntry(token, { access: 'read' }, 0) }, token);
-
-  expect(verdict).toMatchObject({ context: { outcome: 'ADMITTED', access: 'read', remaining: '59' } });
-  expect(await keys.read(aKey({}, token))).toMatchObject({ minuteUsed: 1 });
-});
-
 test('A request that is refused is let through to its function, on the overflow plan', async () => {
   const verdict = await verdictOnKey({ minuteUsed: 60, dayUsed: 100 });
 
@@ -117,24 +108,16 @@ test('A request that cannot be counted is let through on the interim plan, which
   expect(lines()).toEqual([]);
 });
 
-test('A request with several keys is told so', async () => {
-  const { context } = await verdictOn({ Authorization: ['Bearer a', 'Bearer b'] });
-
-  expect(context).toMatchObject({ message: expect.stringContaining('more than one Authorization header') });
-});
-
 describe('A request that is denied has empty windows, and is logged by the authorizer, as no function runs:', () => {
-  test.each<[string, string | string[], string]>([
-    ['without a key', '', 'API_KEY_MISSING'],
-    ['with two keys', ['Bearer a', 'Bearer b'], 'API_KEY_MISSING'],
-    ['with a key that is mistyped', 'Bearer psk_x', 'API_KEY_INVALID'],
-    ['with a key that was never issued', `Bearer ${generateToken()}`, 'API_KEY_INVALID'],
-  ])('%s', async (_, Authorization, code) => {
+  test.each<[string, string | string[], string, string]>([
+    ['with two keys', ['Bearer a', 'Bearer b'], 'API_KEY_MISSING', 'more than one Authorization header'],
+    ['with a key that was never issued', `Bearer ${generateToken()}`, 'API_KEY_INVALID', 'unknown'],
+  ])('%s', async (_, Authorization, code, part) => {
     const verdict = await verdictOn({ Authorization });
 
     expect(effectOf(verdict)).toEqual(['Deny']);
     expect(verdict).not.toHaveProperty('usageIdentifierKey');
-    expect(verdict.context).toMatchObject({ code, limit: '0', remaining: '0' });
+    expect(verdict.context).toMatchObject({ code, message: expect.stringContaining(part), limit: '0', remaining: '0' });
     expect(lines()).toMatchObject([
       { operation: 'listInventory', keyId: 'none', plan: 'none', status: '401', code, reason: code },
     ]);

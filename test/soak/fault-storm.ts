@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../support/api-client.ts';
 import { dynamoDBError, type Fault, FaultyEngine } from '../support/faulty-engine.ts';
-import { assemblyForFaults, hurryCalls, plantCrashAfterwards } from '../support/function-faults.ts';
+import { assemblyForFaults, hurryCalls, plantFaults } from '../support/function-faults.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { Random } from '../support/random.ts';
@@ -28,7 +28,7 @@ const keyKinds = [
 export async function faultRound(seed: number): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'pet-store-soak-'));
   const assembly = assemblyForFaults(folder);
-  plantCrashAfterwards(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
+  plantFaults(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
   hurryCalls(assembly);
   const engine = await FaultyEngine.start();
   const host = await LocalHost.start({ assembly, dynamodb: engine.endpoint });

@@ -71,23 +71,20 @@ export async function linesAbout(host: LocalHost, { headers }: Pick<Response, 'h
   return requestLinesIn(log).filter((line) => line.requestId === requestId);
 }
 
-const metricDirective = v.strictObject({
-  Namespace: v.pipe(v.string(), v.nonEmpty()),
-  Dimensions: v.pipe(v.array(v.array(v.pipe(v.string(), v.nonEmpty()))), v.minLength(1)),
-  Metrics: v.pipe(
-    v.array(v.strictObject({ Name: v.pipe(v.string(), v.nonEmpty()), Unit: v.literal('Count') })),
-    v.minLength(1),
-  ),
-});
-
 /**
  * The part of CloudWatch's Embedded Metric Format that is used here (CloudWatch user guide, "Specification: Embedded
- * metric format"): a line that breaks its rules is kept as a line, and its metrics are lost without a word.
+ * metric format"). CloudWatch drops the metrics of a line that breaks its rules, without any message.
  */
 const embeddedMetricsSchema = v.looseObject({
   _aws: v.strictObject({
-    Timestamp: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-    CloudWatchMetrics: v.pipe(v.array(metricDirective), v.minLength(1)),
+    Timestamp: whole,
+    CloudWatchMetrics: v.array(
+      v.strictObject({
+        Namespace: v.literal('PetStoreInventory'),
+        Dimensions: v.array(v.array(v.string())),
+        Metrics: v.array(v.strictObject({ Name: v.string(), Unit: v.literal('Count') })),
+      }),
+    ),
   }),
 });
 

@@ -71,7 +71,6 @@ beforeAll(async () => {
     PETS_TABLE: await createPetsTable(client),
     ORDERS_TABLE: await createOrdersTable(client),
     REQUESTS_TABLE: await createRequestsTable(client),
-    SECRETS_TABLE: 'secrets',
     OVERFLOW_USAGE_IDENTIFIER: 'overflow',
     INTERIM_USAGE_IDENTIFIER: 'interim',
     DEPRECATED_AT: '2026-11-01T00:00:00Z',
