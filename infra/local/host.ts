@@ -125,7 +125,6 @@ async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Ho
 
   const controlPlane = createControlPlane({ records, apiStage }, () => schedule.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
-  schedule.start();
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.
   closings.push(() => closeServer(server));
   return {

@@ -5,64 +5,53 @@ import { type ServedStack, only } from './template/stack.ts';
 
 interface SyncScheduleSettings {
   readonly sync: Pick<LambdaFunction, 'invoke'>;
-  /** Milliseconds between two syncs where nothing changes. */
-  readonly periodMs: number;
+  readonly intervalMs: number;
   /** How long a change waits for more of them. */
   readonly waitMs: number;
-  /** Told of each sync that fails. The next one makes up for it. */
+  /** Called with each failure. The next sync makes up for it. */
   readonly log: (line: string) => void;
 }
 
-/** The sync looks at everything, whatever the batch of its queue says. */
+/** The sync reads everything, whatever the batch of its queue says. */
 const BATCH = JSON.stringify({ Records: [] });
 
-/** Runs the sync of keys on its schedule and after changes, one at a time. */
+/** Runs the sync of keys at an interval and after changes, one at a time. */
 export class SyncSchedule {
   readonly #settings: SyncScheduleSettings;
-  #schedule: NodeJS.Timeout | undefined;
+  readonly #interval: NodeJS.Timeout;
   #next: NodeJS.Timeout | undefined;
-  #isUnderWay = false;
-  #isClosed = false;
+  #last = Promise.resolve();
 
   constructor(settings: SyncScheduleSettings) {
     this.#settings = settings;
-  }
-
-  start(): void {
-    this.#schedule = setInterval(() => this.runSoon(), this.#settings.periodMs);
+    this.#interval = setInterval(() => this.runSoon(), settings.intervalMs);
   }
 
   /** Runs one sync for all calls that come before it begins. */
   runSoon(): void {
-    if (this.#isClosed) return;
-    this.#next ??= setTimeout(() => void this.#run(), this.#settings.waitMs);
+    this.#next ??= setTimeout(() => this.#begin(), this.#settings.waitMs);
   }
 
-  /** Starts no more syncs; the one under way is the function's to end. */
   close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#schedule);
+    clearInterval(this.#interval);
     clearTimeout(this.#next);
   }
 
-  async #run(): Promise<void> {
+  #begin(): void {
     this.#next = undefined;
-    // The one under way may have read what has changed since.
-    if (this.#isUnderWay) return this.runSoon();
-    this.#isUnderWay = true;
-    try {
-      await this.#settings.sync.invoke(BATCH);
-    } catch (error) {
-      if (!this.#isClosed) this.#settings.log(`The sync of keys failed: ${String(error)}`);
-    } finally {
-      this.#isUnderWay = false;
-    }
+    this.#last = this.#runAfter(this.#last);
+  }
+
+  async #runAfter(last: Promise<void>): Promise<void> {
+    await last;
+    const { sync, log } = this.#settings;
+    await sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}`));
   }
 }
 
 /**
  * Recognises the sync of keys: rules that put events into a queue, one of them on a schedule, and a function that reads
- * the queue. The queue is not imitated: what is in it says nothing but that a sync is wanted.
+ * the queue. The queue is not imitated: its messages only say that a sync is wanted.
  *
  * @throws HostError on anything else that rules and event sources could be
  */
@@ -84,19 +73,18 @@ export function loadSyncSchedule(
   const schedule = only(schedules, 'schedule');
   return new SyncSchedule({
     sync,
-    periodMs: periodOf(schedule.properties.ScheduleExpression ?? '', schedule.logicalId),
+    intervalMs: intervalOf(schedule.properties.ScheduleExpression ?? '', schedule.logicalId),
     waitMs: mapping.MaximumBatchingWindowInSeconds * 1_000,
     log: (line) => sink(`${new Date().toISOString()} ${line}\n`),
   });
 }
 
-/** The period of a schedule expression such as `rate(5 minutes)`, in milliseconds. */
-function periodOf(expression: string, logicalId: string): number {
+/** The interval of a schedule expression such as `rate(5 minutes)`, in milliseconds. */
+function intervalOf(expression: string, logicalId: string): number {
   const count = /^rate\((\d+) minutes?\)$/.exec(expression)?.[1];
-  if (count === undefined) {
+  if (count === undefined)
     throw new HostError(
       `Resource ${logicalId}: the local host knows no schedule but rate(… minutes), not ${expression}`,
     );
-  }
   return Number(count) * 60_000;
 }

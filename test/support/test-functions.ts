@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
-import { afterAll } from '@jest/globals';
+import { afterAll, expect } from '@jest/globals';
 import type { EnvironmentPool } from '../../infra/local/lambda/environment-pool.ts';
 import { LambdaFunction, type LambdaFunctionSettings } from '../../infra/local/lambda/lambda-function.ts';
 import type { LogSink } from '../../infra/local/log-sink.ts';
@@ -69,39 +69,30 @@ export function streaming(steps: string, metadata?: unknown): string {
     });`;
 }
 
-/** A function with what it has written to its log. */
-export interface LoggingFunction {
-  readonly lambda: LambdaFunction;
-  readonly log: () => string;
-  /** Waits until the log has the text. */
-  readonly logs: (text: string) => Promise<void>;
-}
+/** For `expect`: a FunctionError of this failure. */
+export const functionError = (errorType: unknown, errorMessage: unknown): unknown =>
+  expect.objectContaining({ name: 'FunctionError', failure: { errorType, errorMessage } });
 
-export function deployLogging(deploy: Deploy, source: string, settings: TestFunctionSettings = {}): LoggingFunction {
+/** A function, what it has logged, and how to wait until it has logged a text. */
+export function deployLogging(deploy: Deploy, source: string, settings: TestFunctionSettings = {}) {
   let log = '';
   const lambda = deploy(source, { ...settings, log: (text) => (log += text) });
   return {
     lambda,
     log: () => log,
-    logs: async (text) => {
+    logs: async (text: string): Promise<void> => {
       while (!log.includes(text)) await sleep(5);
     },
   };
-}
-
-export interface StreamOutcome {
-  /** What it gave until it ended or failed. */
-  readonly given: string;
-  /** How it failed; undefined where it ended well. */
-  readonly error: unknown;
 }
 
 /**
  * Reads a stream to its end, good or bad.
  *
  * @param start when to begin to read
+ * @returns what it gave until then, and how it failed; undefined where it ended well
  */
-export async function outcomeOf(stream: Readable, start: Promise<unknown> = Promise.resolve()): Promise<StreamOutcome> {
+export async function outcomeOf(stream: Readable, start: Promise<unknown> = Promise.resolve()) {
   const chunks: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<unknown>();
   stream.once('error', resolve).once('end', () => resolve(undefined));

@@ -8,7 +8,6 @@ import {
   type HostMessage,
   type Invocation,
 } from './invocation.ts';
-import { TIMED_OUT } from './report-line.ts';
 
 /** Room for short-lived objects. By default V8 lets it grow with the traffic, in every environment. */
 const YOUNG_GENERATION_MEGABYTES = 4;
@@ -90,8 +89,8 @@ export class ExecutionEnvironment {
   }
 
   /** Ends it in the middle of what is under way, which fails. */
-  cutOff(errorMessage: string, errorType: string): void {
-    this.#die(errorMessage, errorType);
+  #timeOut(errorMessage: string): void {
+    this.#die(errorMessage, 'Sandbox.Timedout');
     void this.#worker.terminate();
   }
 
@@ -110,7 +109,7 @@ export class ExecutionEnvironment {
   /** What becomes of what is under way: at the latest, it ends with the environment. */
   async #result(timeoutReason: string, timeoutMs: number, take: ChunkTaker): Promise<string> {
     if (this.#dead) throw this.#dead;
-    const timer = setTimeout(() => this.cutOff(timeoutReason, TIMED_OUT), timeoutMs);
+    const timer = setTimeout(() => this.#timeOut(timeoutReason), timeoutMs);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#underWay = { take, resolve, reject };
     try {

@@ -5,6 +5,7 @@ import type { LogSink } from '../log-sink.ts';
 import { account, localCredentials } from '../../local-endpoint.ts';
 import { EnvironmentPool } from './environment-pool.ts';
 import { type ChunkTaker, ExecutionEnvironment } from './execution-environment.ts';
+import { InvocationQueue } from './invocation-queue.ts';
 import {
   type EnvironmentSettings,
   EventTooLargeError,
@@ -12,17 +13,22 @@ import {
   MAX_PAYLOAD_BYTES,
   MAX_STREAMED_BYTES,
 } from './invocation.ts';
-import { reportLine, type SystemLogLevel } from './report-line.ts';
-import { type Turn, Turns } from './turns.ts';
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
-  readonly systemLogLevel: SystemLogLevel;
+  /** From which level on Lambda writes lines of its own: of every invocation, or of one that has failed. */
+  readonly systemLogLevel: 'INFO' | 'WARN';
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** How long a reader may take for a part of a response before the function runs for others meanwhile. */
-const STALLED_MS = 100;
+interface InvocationReport {
+  readonly requestId: string;
+  readonly durationMs: number;
+  /** What the function took to load; undefined where it was loaded already. */
+  readonly initDurationMs: number | undefined;
+  /** Why it failed, as Lambda names it; undefined where it did not. */
+  readonly errorType: string | undefined;
+}
 
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
 export class LambdaFunction {
@@ -31,7 +37,7 @@ export class LambdaFunction {
   readonly #idle: ExecutionEnvironment[] = [];
   readonly #all = new Set<ExecutionEnvironment>();
   readonly #pool: EnvironmentPool;
-  readonly #turns: Turns;
+  readonly #queue: InvocationQueue;
   #closed = false;
 
   /** @param pool of all functions that run beside each other */
@@ -39,7 +45,7 @@ export class LambdaFunction {
     this.#settings = settings;
     this.#log = log;
     this.#pool = pool;
-    this.#turns = new Turns(() => this.#all.size + pool.room);
+    this.#queue = new InvocationQueue(() => this.#all.size + pool.room);
   }
 
   /**
@@ -50,14 +56,14 @@ export class LambdaFunction {
    * @throws FunctionError, EventTooLargeError
    */
   async invoke(event: string): Promise<string> {
-    const result = await this.#inTurn(event, () => undefined, undefined);
+    const result = await this.#enqueue(event, () => undefined);
     if (Buffer.byteLength(result) > MAX_PAYLOAD_BYTES) throw tooLarge(MAX_PAYLOAD_BYTES);
     return result;
   }
 
   /**
-   * Invokes the function for its response stream. A function whose stream nobody reads any more runs on, as on AWS; one
-   * whose stream is read slowly waits, and is cut off where too many wait so.
+   * Invokes the function for its response stream. A function whose reader has left runs on, as on AWS; one whose stream
+   * is read slowly waits, until it times out.
    *
    * @param event JSON text
    * @param client whose request it is: the other clients have environments too
@@ -83,65 +89,46 @@ export class LambdaFunction {
       });
     };
     const finish = async (): Promise<void> => {
-      output.push(await this.#inTurn(event, take, client));
+      output.push(await this.#enqueue(event, take, client));
       output.push(null);
     };
     finish().catch((error: Error) => output.destroy(error));
     return output;
   }
 
-  async #inTurn(event: string, take: ChunkTaker, client: string | undefined): Promise<string> {
+  async #enqueue(event: string, take: ChunkTaker, client?: string): Promise<string> {
     if (Buffer.byteLength(event) > MAX_PAYLOAD_BYTES) throw new EventTooLargeError();
-    const turn: Turn = { client, cutOff: () => undefined };
-    await this.#turns.run(turn);
-    try {
-      return await this.#run(event, take, turn);
-    } finally {
-      this.#turns.end(turn);
-    }
+    return this.#queue.run(client, () => this.#run(event, take));
   }
 
-  /** Runs an event, and logs at its end what it took, as Lambda does. */
-  async #run(event: string, take: ChunkTaker, turn: Turn): Promise<string> {
+  async #run(event: string, take: ChunkTaker): Promise<string> {
     const requestId = randomUUID();
-    const { memoryMegabytes, timeoutSeconds, systemLogLevel } = this.#settings;
     let startedAt = performance.now();
-    let initMs: number | undefined;
+    let initDurationMs: number | undefined;
     let environment = this.#idleEnvironment();
     let errorType: string | undefined;
     try {
       if (!environment) {
         environment = await this.#newEnvironment();
-        initMs = performance.now() - startedAt;
-        startedAt += initMs;
+        initDurationMs = performance.now() - startedAt;
+        startedAt += initDurationMs;
       }
-      const deadline = Date.now() + timeoutSeconds * 1_000;
-      return await environment.invoke({ requestId, event, deadline }, this.#givingWay(take, turn, environment));
+      const deadline = Date.now() + this.#settings.timeoutSeconds * 1_000;
+      return await environment.invoke({ requestId, event, deadline }, take);
     } catch (error) {
       if (error instanceof FunctionError) ({ errorType } = error.failure);
       throw error;
     } finally {
       if (environment?.isAlive) this.#rest(environment);
-      const isLogged = !this.#closed && (errorType !== undefined || systemLogLevel === 'INFO');
-      const durationMs = performance.now() - startedAt;
-      const report = { requestId, endedAt: Date.now(), durationMs, initMs, memoryMegabytes, errorType };
-      if (isLogged) this.#log(reportLine(report));
+      this.#report({ requestId, durationMs: performance.now() - startedAt, initDurationMs, errorType });
     }
   }
 
-  /** Lets others run for as long as a reader keeps the function waiting. */
-  #givingWay(take: ChunkTaker, turn: Turn, environment: ExecutionEnvironment): ChunkTaker {
-    turn.cutOff = () => environment.cutOff('The response is not read', 'Host.ReaderStalled');
-    const wait = async (reading: Promise<void>): Promise<void> => {
-      const timer = setInterval(() => this.#turns.setAside(turn), STALLED_MS);
-      await reading;
-      clearInterval(timer);
-      this.#turns.goOn(turn);
-    };
-    return (chunk) => {
-      const reading = take(chunk);
-      return reading && wait(reading);
-    };
+  /** Logs the end of an invocation, as far as it is read of Lambda's own line (Telemetry API, `platform.report`). */
+  #report({ requestId, durationMs, initDurationMs, errorType }: InvocationReport): void {
+    if (this.#closed || (errorType === undefined && this.#settings.systemLogLevel !== 'INFO')) return;
+    const record = { requestId, metrics: { durationMs, initDurationMs }, errorType };
+    this.#log(`${JSON.stringify({ time: new Date().toISOString(), type: 'platform.report', record })}\n`);
   }
 
   /** Breaks off what is running and starting. */

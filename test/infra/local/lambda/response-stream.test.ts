@@ -3,14 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { MAX_STREAMED_BYTES } from '../../../../infra/local/lambda/invocation.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
-import { answering, deployLogging, outcomeOf, streaming, testFunctions } from '../../../support/test-functions.ts';
+import {
+  answering,
+  deployLogging,
+  functionError,
+  outcomeOf,
+  streaming,
+  testFunctions,
+} from '../../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
 const streamOf = (lambda: LambdaFunction, event: unknown = {}) => lambda.stream(JSON.stringify(event));
-
-const failure = (errorType: unknown, errorMessage: unknown) =>
-  expect.objectContaining({ name: 'FunctionError', failure: { errorType, errorMessage } });
 
 /** Streams `event.chunks` chunks of `event.bytes` bytes and logs the number of each that was taken. */
 function deployCounting() {
@@ -48,7 +52,7 @@ describe('the response stream of a function', () => {
     const { error } = await outcomeOf(streamOf(lambda, { chunks: 3, bytes: MAX_STREAMED_BYTES / 2 }));
     await logs('taken 3.');
 
-    expect(error).toEqual(failure('Function.ResponseSizeTooLarge', expect.stringContaining('(209715200 bytes)')));
+    expect(error).toEqual(functionError('Function.ResponseSizeTooLarge', expect.stringContaining('(209715200 bytes)')));
   });
 
   test('holds the function back where it is read slowly', async () => {
@@ -56,11 +60,11 @@ describe('the response stream of a function', () => {
     const chunks: AsyncIterator<Buffer> = streamOf(lambda, { chunks: 50, bytes: 100_000 })[Symbol.asyncIterator]();
     await chunks.next();
     await sleep(300);
-    const takenWhileNobodyReads = taken();
+    const takenMeanwhile = taken();
     while (!(await chunks.next()).done);
     await logs('done.');
 
-    expect(takenWhileNobodyReads).toBeLessThan(10);
+    expect(takenMeanwhile).toBeLessThan(10);
     expect(taken()).toBe(50);
   });
 
@@ -86,7 +90,7 @@ test.each([
 
   expect(await outcomeOf(streamOf(lambda))).toMatchObject({
     given: expect.stringMatching(/^(\[1,)?$/),
-    error: failure(errorType, errorMessage),
+    error: functionError(errorType, errorMessage),
   });
 });
 
@@ -114,6 +118,6 @@ describe('while a chunk waits for its reader, a function that', () => {
 
     expect(await text(streamOf(lambda, { next: true }))).toBe('next');
     for (const { error } of await Promise.all(unread))
-      expect(error).toEqual(failure('Sandbox.Timedout', 'Task timed out'));
+      expect(error).toEqual(functionError('Sandbox.Timedout', 'Task timed out'));
   });
 });
