@@ -1,18 +1,27 @@
 import type { Random } from '../support/random.ts';
-import { type Caller, newCaller } from './virtual-dynamodb.ts';
+import type { Caller } from './virtual-dynamodb.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** A request in an execution environment, and what its client was told. */
+/** A request in an execution environment, and its answer. */
 export interface Invocation<Result> {
   readonly environment: number;
   readonly invokedAt: number;
   /** `Infinity`: never. */
   answeredAt: number;
-  /** Calls of the environment that went wrong meanwhile. */
-  troubles: number;
-  /** `failed`: something was thrown. */
+  /** Calls of the environment that failed meanwhile. */
+  faults: number;
+  /** `failed`: an error was thrown. */
   outcome: Result | { readonly kind: 'failed'; readonly error: unknown };
 }
+
+/** A request that has begun. */
+export const unanswered = (environment: number, invokedAt: number): Invocation<never> => ({
+  environment,
+  invokedAt,
+  answeredAt: Infinity,
+  faults: 0,
+  outcome: { kind: 'failed', error: 'no answer' },
+});
 
 interface Environment {
   readonly index: number;
@@ -33,7 +42,10 @@ export class Environments {
     this.#time = time;
     this.#random = random;
     this.#count = count;
-    this.#free = Array.from({ length: count }, (_, index) => ({ index, caller: newCaller(time.now) }));
+    this.#free = Array.from({ length: count }, (_, index) => ({
+      index,
+      caller: { lastCallAt: time.now, faults: 0 },
+    }));
   }
 
   /** The most that had a request at the same time. */
@@ -56,22 +68,15 @@ export class Environments {
     if (!environment) throw new Error('No environment is free');
     this.#mostBusy = Math.max(this.#mostBusy, this.#count - this.#free.length);
     const { index, caller } = environment;
-    const invokedAt = this.#time.now;
-    const troublesBefore = caller.troubles;
-    const invocation: Invocation<Result> = {
-      environment: index,
-      invokedAt,
-      answeredAt: Infinity,
-      troubles: 0,
-      outcome: { kind: 'failed', error: 'no answer' },
-    };
+    const faultsBefore = caller.faults;
+    const invocation: Invocation<Result> = unanswered(index, this.#time.now);
     try {
       invocation.outcome = await handle(environment, invocation);
     } catch (error) {
       invocation.outcome = { kind: 'failed', error };
     }
     invocation.answeredAt = this.#time.now;
-    invocation.troubles = caller.troubles - troublesBefore;
+    invocation.faults = caller.faults - faultsBefore;
     this.#free.push(environment);
     this.#waiting.shift()?.();
   }

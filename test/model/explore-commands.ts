@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { UNDER_WAY_MS } from '../../shared/key-registry/gateway-tags.ts';
 import { type CommandName, commands, InProcessTarget, issueSubject, type Start } from '../support/in-process-target.ts';
-import { type Choose, explore, type Explored } from './explore.ts';
-import { brokenRule, type Ending, type Outcome } from './command-rules.ts';
+import { brokenRule, type Outcome } from './command-rules.ts';
+import { explore, type Explored, type Step } from './explore.ts';
 
 export interface CommandsToExplore {
   readonly first: CommandName;
@@ -18,27 +18,27 @@ type Fate = 'done' | 'lost request' | 'lost answer';
 
 /** A command that waits before each of its calls, and goes on when it is its turn. */
 class SteppedCommand {
+  readonly name: CommandName;
   outcome: Outcome | undefined;
   readonly #work: () => Promise<unknown>;
-  #isBegun = false;
-  /** Lets the call go on that waits. */
-  #release: (fate: Fate) => void = () => undefined;
+  /** Lets the waiting call go on; undefined before the command has begun. */
+  #release: ((fate: Fate) => void) | undefined;
   #rest = Promise.withResolvers<void>();
 
-  constructor(work: () => Promise<unknown>) {
+  constructor(name: CommandName, work: () => Promise<unknown>) {
+    this.name = name;
     this.#work = work;
   }
 
   /** Goes on to the next call, or to the end. */
   async goOn(fate: Fate): Promise<void> {
     this.#rest = Promise.withResolvers();
-    if (this.#isBegun) this.#release(fate);
+    if (this.#release) this.#release(fate);
     else void this.#run();
     await this.#rest.promise;
   }
 
   async #run(): Promise<void> {
-    this.#isBegun = true;
     try {
       this.outcome = { kind: 'done', result: await stepped.run(this, this.#work) };
     } catch (error) {
@@ -68,7 +68,7 @@ export class CommandExplorer {
   readonly #realNow = Date.now;
 
   constructor() {
-    // All happens in one millisecond: no command is told from another by when it began.
+    // All happens in one millisecond: no time tells which command was first.
     const now = Date.now();
     Date.now = () => now;
     const { gateway, documents } = this.#world.target;
@@ -90,45 +90,47 @@ export class CommandExplorer {
 
   /** Goes through all schedules of two commands. @throws Error at the first that breaks a rule */
   explore(pair: CommandsToExplore): Promise<Explored> {
-    return explore((choose) => this.#run(pair, choose));
+    return explore(() => this.#begin(pair));
   }
 
-  async #run(pair: CommandsToExplore, choose: Choose): Promise<void> {
+  async #begin({ first, second, start = 'open', switches, faults }: CommandsToExplore) {
     const world = this.#world;
     world.reset();
-    const subject = await issueSubject(world, pair.start ?? 'open');
-    const both = [pair.first, pair.second].map(
-      (name) => new SteppedCommand(() => commands[name](world.target, subject.keyId)),
+    const subject = await issueSubject(world, start);
+    const both = [first, second].map(
+      (name) => new SteppedCommand(name, () => commands[name](world.target, subject.keyId)),
     );
-    const steps = await this.#interleave(both, pair, choose);
-    const outcomes = both.map(({ outcome }): Outcome => outcome ?? { kind: 'failed', error: 'It did not end' });
-    const isCut = steps.some((step) => step.includes('lost'));
-    const ending: Ending = { ...pair, world, subject, outcomes, isCut };
-    if (isCut) await this.#waitForMarks();
-    const broken = await brokenRule(ending);
-    if (broken === undefined) return;
-    const words = outcomes.map((outcome) => (outcome.kind === 'done' ? 'done' : String(outcome.error)));
-    throw new Error(`${pair.first}, ${pair.second}: ${broken}\n${steps.join(', ')}\n${words.join('\n')}`);
-  }
-
-  async #interleave(both: readonly SteppedCommand[], pair: CommandsToExplore, choose: Choose): Promise<string[]> {
-    const steps: string[] = [];
-    let { switches, faults } = pair;
     let turn = 0;
-    while (both.some(({ outcome }) => !outcome)) {
-      if (both[turn]?.outcome) turn = 1 - turn;
-      const options: [number, Fate][] = [[turn, 'done']];
-      if (faults > 0) options.push([turn, 'lost request'], [turn, 'lost answer']);
-      if (switches > 0 && !both[1 - turn]?.outcome) options.push([1 - turn, 'done']);
-      // No two schedules come to one state: each is different in what it has done so far.
-      const [next, fate] = options[choose(steps, options.length) ?? 0] ?? [turn, 'done'];
-      if (next !== turn) switches -= 1;
-      if (fate !== 'done') faults -= 1;
-      turn = next;
-      steps.push(`${next + 1} ${next === 0 ? pair.first : pair.second} ${fate}`);
-      await both[turn]?.goOn(fate);
-    }
-    return steps;
+    let switched = 0;
+    let failed = 0;
+    const step = (index: number, fate: Fate): Step => ({
+      name: `${index + 1} ${both[index]?.name} ${fate}`,
+      act: async () => {
+        if (index !== turn && !both[turn]?.outcome) switched += 1;
+        if (fate !== 'done') failed += 1;
+        turn = index;
+        await both[index]?.goOn(fate);
+      },
+    });
+    const steps = (): Step[] => {
+      if (both.every(({ outcome }) => outcome)) return [];
+      const other = 1 - turn;
+      if (both[turn]?.outcome) return stepsOf(other);
+      const isSwitchable = switched < switches && !both[other]?.outcome;
+      return [...stepsOf(turn), ...(isSwitchable ? [step(other, 'done')] : [])];
+    };
+    const stepsOf = (index: number): Step[] => {
+      const fates: readonly Fate[] = failed < faults ? ['done', 'lost request', 'lost answer'] : ['done'];
+      return fates.map((fate) => step(index, fate));
+    };
+    const violations = async (): Promise<string[]> => {
+      if (failed > 0) await this.#waitForMarks();
+      const outcomes = both.map(({ outcome }): Outcome => outcome ?? { kind: 'failed', error: 'It did not end' });
+      const broken = await brokenRule({ world, first, second, start, subject, outcomes, isCut: failed > 0 });
+      const results = outcomes.map((outcome) => (outcome.kind === 'done' ? 'done' : String(outcome.error)));
+      return broken === undefined ? [] : [`${first}, ${second}: ${broken}`, ...results];
+    };
+    return { steps, violations };
   }
 
   /** A mark that was left behind counts for some minutes. They have passed. */

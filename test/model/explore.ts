@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/**
- * Picks one of some options for what happens next. @param state all that decides what may happen from here on
- * @returns undefined where another schedule has been in this state: there is nothing new behind it
- */
-export type Choose = (state: readonly unknown[], options: number) => number | undefined;
+/** An event that may happen next. */
+export interface Step {
+  readonly name: string;
+  readonly act: () => Promise<void>;
+}
+
+/** Events in one order, from the beginning. */
+export interface Schedule {
+  /** What may happen next; nothing at the end. */
+  steps(): readonly Step[];
+  /** All that decides what may follow, and what is checked at the end. Without it no two schedules have a state in common. */
+  state?(): unknown;
+  /** What is wrong at the end. */
+  violations(): Promise<readonly string[]>;
+}
 
 export interface Explored {
   readonly schedules: number;
@@ -12,29 +22,39 @@ export interface Explored {
 }
 
 /**
- * Runs every schedule, each from its beginning: a run makes the choices of one before it, and the last of them anew.
- * What follows a state is explored once. @param run must do the same where the same is chosen
+ * Runs every schedule, each from its beginning: a run repeats the steps of an earlier one and takes another at its end.
+ * What follows a state is explored once. @param begin must give the same where the same steps are taken
+ *
+ * @throws Error at the first schedule with a violation
  */
-export async function explore(run: (choose: Choose) => Promise<void>): Promise<Explored> {
+export async function explore(begin: () => Promise<Schedule>): Promise<Explored> {
   const visited = new Set<string>();
   const prefixes: number[][] = [[]];
   let schedules = 0;
   for (let prefix = prefixes.pop(); prefix; prefix = prefixes.pop()) {
-    const made: number[] = [];
-    const before = prefix;
     schedules += 1;
-    await run((state, options) => {
-      const known = before[made.length];
-      if (known === undefined) {
-        const hash = createHash('sha1').update(JSON.stringify(state)).digest('base64');
-        if (visited.has(hash)) return undefined;
-        visited.add(hash);
-        for (let other = options - 1; other > 0; other--) prefixes.push([...made, other]);
+    const schedule = await begin();
+    const taken: number[] = [];
+    const names: string[] = [];
+    let steps = schedule.steps();
+    while (steps.length > 0) {
+      const repeated = prefix[taken.length];
+      if (repeated === undefined) {
+        const state = hashOf(schedule.state?.() ?? names);
+        if (visited.has(state)) break;
+        visited.add(state);
+        for (let other = steps.length - 1; other > 0; other--) prefixes.push([...taken, other]);
       }
-      const choice = known ?? 0;
-      made.push(choice);
-      return choice;
-    });
+      const choice = repeated ?? 0;
+      taken.push(choice);
+      names.push(steps[choice]?.name ?? '');
+      await steps[choice]?.act();
+      steps = schedule.steps();
+    }
+    const violations = steps.length > 0 ? [] : await schedule.violations();
+    if (violations.length > 0) throw new Error(`${violations.join('\n')}\nafter ${names.join(', ')}`);
   }
   return { schedules, states: visited.size };
 }
+
+const hashOf = (state: unknown): string => createHash('sha1').update(JSON.stringify(state)).digest('base64');

@@ -7,13 +7,12 @@ import { Random } from '../support/random.ts';
 import { aKey } from '../support/tables.ts';
 import { Environments, type Invocation, planBursts } from './environments.ts';
 import { KeyAdmin } from './key-admin.ts';
-import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
-import type { Commit } from './virtual-tables.ts';
+import { GOOD_NETWORK, randomNetwork, VirtualDynamoDB } from './virtual-dynamodb.ts';
+import type { Commit, Tamper } from './virtual-tables.ts';
 import { VirtualTime } from './virtual-time.ts';
-import { CALM, someWeather } from './weather.ts';
 
-/** One request, and what its client was told; what `failed` is answered with 503. */
-export interface ToldVerdict extends Invocation<Verdict> {
+/** One request and its answer; one that `failed` is answered with 503. */
+export interface LimiterRequest extends Invocation<Verdict> {
   readonly token: Token;
   /** Of its commits. */
   readonly writer: string;
@@ -22,7 +21,7 @@ export interface ToldVerdict extends Invocation<Verdict> {
 }
 
 export interface LimiterHistory {
-  readonly told: readonly ToldVerdict[];
+  readonly requests: readonly LimiterRequest[];
   readonly commits: readonly Commit[];
 }
 
@@ -40,11 +39,11 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
   // Requests come as fast as they are answered, so that leases are taken.
   const isStorm = random.isLikely(0.15);
   const time = new VirtualTime(DAY_END - random.pick([61_000, 119_000, 3_600_000]) - random.below(60_000), random);
-  const weather = random.isLikely(0.4) ? CALM : someWeather(random);
+  const network = random.isLikely(0.4) ? GOOD_NETWORK : randomNetwork(random);
   const database = new VirtualDynamoDB({
     time,
     random,
-    weather: isStorm ? { ...weather, latency: [0.2, 0.4] } : weather,
+    network: isStorm ? { ...network, latency: [0.2, 0.4] } : network,
     writesPerSecond: random.pick([Infinity, Infinity, 1_000, 100]),
     tamper,
   });
@@ -55,7 +54,7 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
   const count = isStorm ? 2 + random.below(6) : 1 + random.below(6);
   const environments = new Environments(time, random, count);
   const limiters = Array.from({ length: count }, () => new Limiter(client, TABLE));
-  const told: ToldVerdict[] = [];
+  const requests: LimiterRequest[] = [];
 
   const send = (presented: Token, isRecent: boolean): Promise<void> =>
     environments.invoke<Verdict>(isRecent, async ({ index, caller }, invocation) => {
@@ -64,8 +63,8 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
       const ahead = random.isLikely(0.1) ? random.below(MAX_AHEAD_MS) : 0;
       const late = random.below(random.isLikely(0.03) ? LATEST_MS : 20);
       const epoch = Math.floor(time.now + ahead - late);
-      const writer = `request ${told.length}`;
-      told.push(Object.assign(invocation, { token, epoch, writer }));
+      const writer = `request ${requests.length}`;
+      requests.push(Object.assign(invocation, { token, epoch, writer }));
       const limiter = limiters[index];
       if (!limiter) throw new Error('There is no such environment');
       return database.as(caller, writer, () => limiter.admit(token, epoch));
@@ -88,7 +87,7 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
     },
   });
   await time.run();
-  return { told, commits: tables.commits };
+  return { requests, commits: tables.commits };
 }
 
 function someKey(random: Random, now: number, isStorm: boolean): KeyRecord {

@@ -19,7 +19,7 @@ function violationsOfAnswer(told: ToldAnswer, tries: readonly ToldAnswer[], hist
   const { outcome } = told;
   if (outcome.kind === 'failed') return [by(told, `failed: ${String(outcome.error)}`)];
   if (outcome.kind === 'updated') return violationsOfSuccess(told, outcome, tries, history.commits);
-  if (outcome.status === 503) return told.troubles > 0 ? [] : [by(told, '503 with no fault')];
+  if (outcome.status === 503) return told.faults > 0 ? [] : [by(told, '503 with no fault')];
   return violationsOfRefusal(told, outcome, tries, history);
 }
 

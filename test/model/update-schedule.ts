@@ -8,10 +8,9 @@ import { int64 } from '../support/int64.ts';
 import { admittedContext, aRequest } from '../support/proxy-event.ts';
 import { Random } from '../support/random.ts';
 import { Environments, type Invocation, planBursts } from './environments.ts';
-import { type Tamper, VirtualDynamoDB } from './virtual-dynamodb.ts';
-import type { Commit, Item, VirtualTables } from './virtual-tables.ts';
+import { GOOD_NETWORK, randomNetwork, VirtualDynamoDB } from './virtual-dynamodb.ts';
+import type { Commit, Item, Tamper, VirtualTables } from './virtual-tables.ts';
 import { VirtualTime } from './virtual-time.ts';
-import { CALM, someWeather } from './weather.ts';
 
 /** An update as a client means it, however often it is sent. */
 export interface ClientRequest {
@@ -47,9 +46,9 @@ export const KEPT_MS = 24 * HOUR_MS;
 /** Many execution environments that update few pets, as a seed has it. */
 export async function runUpdates(seed: number, tamper?: Tamper): Promise<UpdateHistory> {
   const random = new Random(seed);
-  const weather = random.isLikely(0.3) ? CALM : someWeather(random);
+  const network = random.isLikely(0.3) ? GOOD_NETWORK : randomNetwork(random);
   const time = new VirtualTime(Date.UTC(2026, 10, 21), random);
-  const database = new VirtualDynamoDB({ time, random, weather, tamper });
+  const database = new VirtualDynamoDB({ time, random, network, tamper });
   const { tables } = database;
   tables.createTable(STOCK, 'storeId', 'petId');
   tables.createTable(REQUESTS, 'requestId');

@@ -4,12 +4,15 @@ import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import deleteItem from 'dynalite/actions/deleteItem.js';
 import getItem from 'dynalite/actions/getItem.js';
 import putItem from 'dynalite/actions/putItem.js';
 import updateItem from 'dynalite/actions/updateItem.js';
-import db, { type OperationStore } from 'dynalite/db/index.js';
+import type { OperationStore } from 'dynalite/db/index.js';
 import validations from 'dynalite/validations/index.js';
+import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
 
 /** An item as DynamoDB's own API has it. */
 export type Item = Record<string, AttributeValue>;
@@ -17,28 +20,30 @@ export type Item = Record<string, AttributeValue>;
 /** The parameters of a command, as DynamoDB's own API has them. */
 export type Input = Record<string, unknown>;
 
-/** A change of one item. */
-export interface Commit {
+/** Changes a command before it is executed: a deliberate fault of the program under test. */
+export type Tamper = (command: string, input: Input) => Input;
+
+interface Occasion {
   readonly at: number;
-  /** Who made it. */
   readonly writer: string;
+}
+
+/** A write of one item. */
+export interface Commit extends Occasion {
   readonly table: string;
   readonly key: Item;
   readonly before: Item | undefined;
   readonly after: Item | undefined;
 }
 
-interface Change extends Omit<Commit, 'at' | 'writer'> {
-  /** Where the item is, among those of all tables. */
-  readonly place: string;
-}
-
+/** What a command or a part of one would do. */
 interface Result {
   readonly output: Input;
-  readonly changes: readonly Change[];
+  readonly commits: readonly Commit[];
+  readonly failure?: ConditionalCheckFailedException;
 }
 
-/** What dynalite has of a table. */
+/** What dynalite reads of a table. */
 interface Table {
   readonly TableName: string;
   readonly AttributeDefinitions: readonly object[];
@@ -59,14 +64,13 @@ const actions: Readonly<Record<string, typeof updateItem>> = {
 
 const metadata = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1, totalRetryDelay: 0 } });
 
-/** Tables in memory, with dynalite's expressions: a command is carried out at once, and every change is noted. */
+/** Tables in memory, with dynalite's expressions: a command is executed at once, and every write is recorded. */
 export class VirtualTables {
-  /** All changes so far. */
   readonly commits: Commit[] = [];
   readonly #tables = new Map<string, Table>();
-  readonly #items = new Map<string, Item>();
+  readonly #items = new Map<string, Item | undefined>();
 
-  /** @param keys the partition key is text, the sort key is a number */
+  /** @param keys the partition key, a string, and the sort key, a number */
   createTable(name: string, ...keys: readonly string[]): void {
     this.#tables.set(name, {
       TableName: name,
@@ -79,7 +83,7 @@ export class VirtualTables {
     return this.#items.get(this.#placeOf({ TableName: table, Key: key }));
   }
 
-  /** Which items a command is about. */
+  /** Identifies the items of a command. */
   itemsOf(command: string, input: Input): string[] {
     return partsOfCommand(command, input).map(([, part]) => this.#placeOf(part));
   }
@@ -89,83 +93,65 @@ export class VirtualTables {
     this.execute('PutItemCommand', { TableName: table, Item }, { at, writer: 'admin' });
   }
 
-  /** Carries out a command. @throws the SDK's errors */
-  execute(command: string, input: Input, occasion: Pick<Commit, 'at' | 'writer'>): Input {
-    const results: Result[] = [];
-    const failures: (ConditionalCheckFailedException | undefined)[] = [];
-    for (const [action, part] of partsOfCommand(command, input)) {
-      const result = this.#try(action, part);
-      failures.push(result instanceof Error ? result : undefined);
-      if (!(result instanceof Error)) results.push(result);
-    }
-    const failure = failures.find((each) => each);
-    if (failure) throw command === TRANSACTION ? canceled(failures.map(reasonOf)) : failure;
-    for (const { place, ...change } of results.flatMap(({ changes }) => changes)) {
-      if (change.after) this.#items.set(place, change.after);
-      else this.#items.delete(place);
-      this.commits.push({ ...occasion, ...change });
+  /** @throws the SDK's errors */
+  execute(command: string, input: Input, occasion: Occasion): Input {
+    const results = partsOfCommand(command, input).map(([action, part]) => this.#try(action, part, occasion));
+    const failure = results.find((result) => result.failure)?.failure;
+    if (failure) throw command === TRANSACTION ? canceled(results.map(reasonOf)) : failure;
+    for (const commit of results.flatMap(({ commits }) => commits)) {
+      this.#items.set(this.#placeOf({ TableName: commit.table, Key: commit.key }), commit.after);
+      this.commits.push(commit);
     }
     return { ...(command !== TRANSACTION && results[0]?.output), ...metadata(200) };
   }
 
-  /** What a command would answer, and change; or that its condition is false. */
-  #try(command: string, input: Input): Result | ConditionalCheckFailedException {
+  #try(command: string, input: Input, occasion: Occasion): Result {
     const action = actions[command];
     if (!action) throw new Error(`The model does not know ${command}`);
-    const changes: Change[] = [];
-    let result: Result | ConditionalCheckFailedException | undefined;
-    const data = { TableName: String(input['TableName']), ...understand(input) };
-    action(this.#storeFor(changes), data, (error, output) => {
-      if (error && !isConditionFailure(error)) throw error;
-      result = error ? this.#conditionFailed(input) : { output: partsOf(output), changes };
+    const table = String(input['TableName']);
+    const before = this.#items.get(this.#placeOf(input));
+    const commits: Commit[] = [];
+    let result: Result | undefined;
+    const store = this.#storeOf(before, (after) => {
+      commits.push({ ...occasion, table, key: this.#keyOf(input), before, after });
     });
-    if (!result) throw new Error(`${command} was not carried out at once`);
+    action(store, { TableName: table, ...understand(input) }, (error, output) => {
+      if (error && !isConditionFailure(error)) throw error;
+      result = { output: partsOf(output), commits, ...(error && { failure: conditionFailed(input, before) }) };
+    });
+    if (!result) throw new Error(`${command} was not executed at once`);
     return result;
   }
 
-  #conditionFailed(input: Input): ConditionalCheckFailedException {
-    const isWanted = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
-    const Item = isWanted ? this.#items.get(this.#placeOf(input)) : undefined;
-    const message = 'The conditional request failed';
-    return new ConditionalCheckFailedException({ message, ...(Item && { Item }), ...metadata(400) });
-  }
-
-  /** What dynalite's actions take for a database. They change nothing by themselves. */
-  #storeFor(changes: Change[]): OperationStore {
-    const change = (table: string, at: string, after?: Item): void => {
-      const place = `${table}/${at}`;
-      const before = this.#items.get(place);
-      changes.push({ table, place, key: this.#keyOf(table, after ?? before ?? {}), before, after });
-    };
+  /** The database that dynalite's actions work on. It has one item. */
+  #storeOf(item: Item | undefined, write: (after: Item | undefined) => void): OperationStore {
     return {
       options: { maxItemSize: 409_600 },
       getTable: (name, done) => done(null, this.#table(name)),
-      getItemDb: (name) => ({
+      getItemDb: () => ({
         lock: (_, run) => run((done) => done),
-        get: (key, done) => {
-          const item = this.#items.get(`${name}/${key}`);
-          done(item ? null : Object.assign(new Error('There is no item'), { name: 'NotFoundError' }), item);
-        },
-        put: (key, item, done) => {
-          change(name, key, itemOf(item));
+        get: (_, done) =>
+          done(item ? null : Object.assign(new Error('There is no item'), { name: 'NotFoundError' }), item),
+        put: (_, after, done) => {
+          write(itemOf(after));
           done(null);
         },
-        del: (key, done) => {
-          change(name, key);
+        del: (_, done) => {
+          write(undefined);
           done(null);
         },
       }),
     };
   }
 
-  #placeOf({ TableName, Key, Item }: Input): string {
-    const name = String(TableName);
-    return `${name}/${db.createKey(this.#keyOf(name, partsOf(Key ?? Item)), this.#table(name))}`;
+  #placeOf(part: Input): string {
+    return JSON.stringify([part['TableName'], this.#keyOf(part)]);
   }
 
-  #keyOf(table: string, item: object): Item {
-    const names = new Set(this.#table(table).KeySchema.map(({ AttributeName }) => AttributeName));
-    return itemOf(Object.fromEntries(Object.entries(item).filter(([name]) => names.has(name))));
+  #keyOf({ TableName, Key, Item }: Input): Item {
+    const item = partsOf(Key ?? Item);
+    const { KeySchema } = this.#table(String(TableName));
+    return itemOf(Object.fromEntries(KeySchema.map(({ AttributeName }) => [AttributeName, item[AttributeName]])));
   }
 
   #table(name: string): Table {
@@ -175,12 +161,18 @@ export class VirtualTables {
   }
 }
 
-/** A command by itself; the parts of a transaction, each with what it does. */
+/** A command by itself; the parts of a transaction, each with its action. */
 function partsOfCommand(command: string, input: Input): [string, Input][] {
   if (command !== TRANSACTION) return [[command, input]];
   return Object.values(partsOf(input['TransactItems'])).flatMap((item) =>
     Object.entries(partsOf(item)).map(([name, part]): [string, Input] => [name, partsOf(part)]),
   );
+}
+
+function conditionFailed(input: Input, item: Item | undefined): ConditionalCheckFailedException {
+  const returnsItem = item && input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
+  const message = 'The conditional request failed';
+  return new ConditionalCheckFailedException({ message, ...(returnsItem && { Item: item }), ...metadata(400) });
 }
 
 /** The failure of a transaction, with one reason for each of its parts. */
@@ -189,7 +181,7 @@ export function canceled(reasons: CancellationReason[]): TransactionCanceledExce
   return new TransactionCanceledException({ message, CancellationReasons: reasons, ...metadata(400) });
 }
 
-function reasonOf(failure: ConditionalCheckFailedException | undefined): CancellationReason {
+function reasonOf({ failure }: Result): CancellationReason {
   if (!failure) return { Code: 'None' };
   const { message, Item } = failure;
   return { Code: 'ConditionalCheckFailed', Message: message, ...(Item && { Item }) };
@@ -198,17 +190,17 @@ function reasonOf(failure: ConditionalCheckFailedException | undefined): Cancell
 const isConditionFailure = (error: Error): boolean =>
   String(partsOf(partsOf(error)['body'])['__type']).endsWith('ConditionalCheckFailedException');
 
-/** The parts of an object of which nothing is known; none where it is no object. */
+/** The properties of an unknown value; none where it is no object. */
 export const partsOf = (value: unknown): Input => (typeof value === 'object' && value !== null ? { ...value } : {});
 
 /** An item that went through dynalite, which makes nothing else of it. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-export const itemOf = (value: unknown): Item => value as Item;
+const itemOf = (value: unknown): Item => value as Item;
 
-/** What dynalite makes of expressions, by their text, and the values in it. */
+/** Expressions that dynalite has parsed, by their text, and the values in them. */
 const understood = new Map<string, { readonly parsed: Input; readonly values: Input }>();
 
-/** The input of a command with what its expressions mean. Each is parsed once: that takes longer than all the rest. */
+/** The input of a command with its parsed expressions. Each is parsed once: that takes longer than all the rest. */
 function understand(input: Input): Input {
   const { UpdateExpression, ConditionExpression, ExpressionAttributeNames } = input;
   const values = partsOf(input['ExpressionAttributeValues']);
@@ -228,3 +220,28 @@ function parse(input: Input): { parsed: Input; values: Input } {
   const parsed = Object.fromEntries(Object.entries(data).filter(([name]) => name.startsWith('_')));
   return { parsed, values: partsOf(data['ExpressionAttributeValues']) };
 }
+
+/**
+ * A client whose calls end in a function instead of the network. The SDK checks a command and makes attribute values of
+ * it, and plain items of the answer.
+ */
+export function clientOver(call: (command: string, input: Input) => Promise<Input>): DynamoDBDocumentClient {
+  const client = documentClient({ requestTimeout: 1_000 });
+  client.middlewareStack.addRelativeTo(
+    (_: unknown, { commandName = '' }) =>
+      async ({ input }: { readonly input: object }) => {
+        const output = Object.entries(await call(commandName, { ...input })).map(([name, value]) => {
+          if (name === 'Attributes' || name === 'Item') return [name, plainItem(value)];
+          return [name, name === 'Items' && Array.isArray(value) ? value.map(plainItem) : value];
+        });
+        const answer: Input = Object.fromEntries(output);
+        // The type of an answer depends on the command, which is not known here.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+        return { output: answer as never, response: undefined };
+      },
+    { relation: 'after', toMiddleware: 'DocumentMarshall' },
+  );
+  return client;
+}
+
+const plainItem = (item: unknown) => unmarshall(itemOf(item), { ...exactNumbers });

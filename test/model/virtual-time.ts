@@ -16,7 +16,7 @@ const real = {
   elapsed: performance.now.bind(performance),
 };
 
-/** The virtual time that is running: there is one at a time. */
+/** The virtual time that is running: one at a time. */
 let running: VirtualTime | undefined;
 
 /**
@@ -60,21 +60,24 @@ export class VirtualTime {
     });
   }
 
-  /** Runs all events to the last, and what they set off. */
-  async run(): Promise<void> {
+  /** Runs the events up to a time, and all that they set off. Without one it runs them all. */
+  async run(until = Infinity): Promise<void> {
     const { stackTraceLimit } = Error;
-    // The replaced clock and timers are those of whichever runs.
+    // The replaced clock and timers are those of the running one.
     // oxlint-disable-next-line typescript/no-this-alias
     running = this;
-    // Errors are part of the game, and nobody looks at where each was made: that takes a third of the time.
+    // A stack trace for each error would take a third of the time.
     Error.stackTraceLimit = 0;
     try {
       await quiet();
-      for (let event = this.#events.shift(); event; event = this.#events.shift()) {
+      while ((this.#events[0]?.at ?? Infinity) <= until) {
+        const event = this.#events.shift();
+        if (!event) break;
         this.now = event.at;
         event.run();
         await quiet();
       }
+      if (until < Infinity) this.now = until;
     } finally {
       running = undefined;
       Error.stackTraceLimit = stackTraceLimit;
@@ -82,7 +85,7 @@ export class VirtualTime {
   }
 }
 
-/** Once nothing more happens without an event: every promise has been told. */
+/** Resolves once nothing more happens without an event. */
 const quiet = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
 
 Date.now = () => (running ? Math.floor(running.now) : real.now());

@@ -1,5 +1,4 @@
-import type { Tamper } from '../model/virtual-dynamodb.ts';
-import { type Input, partsOf } from '../model/virtual-tables.ts';
+import { type Input, partsOf, type Tamper } from '../model/virtual-tables.ts';
 
 /**
  * Faults that a limiter, or updates, could have, put into what they send to DynamoDB. The tests of the models show that

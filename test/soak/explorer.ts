@@ -1,6 +1,5 @@
 import { CommandExplorer, type CommandsToExplore } from '../model/explore-commands.ts';
-import { exploreRequests } from '../model/explore-requests.ts';
-import { incidents } from '../model/request-rules.ts';
+import { exploreRequests, incidents } from '../model/explore-requests.ts';
 import type { CommandName } from '../support/in-process-target.ts';
 
 /** The environment of each of the three requests. The first is in the first: the two are alike. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Tamper } from '../model/virtual-dynamodb.ts';
+import type { Tamper } from '../model/virtual-tables.ts';
 import { type Model, models } from './models.ts';
 
 const { values } = parseArgs({

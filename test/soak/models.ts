@@ -2,7 +2,7 @@ import { violationsOfLimiter } from '../model/limiter-check.ts';
 import { runLimiter } from '../model/limiter-schedule.ts';
 import { violationsOfUpdates } from '../model/update-check.ts';
 import { runUpdates } from '../model/update-schedule.ts';
-import type { Tamper } from '../model/virtual-dynamodb.ts';
+import type { Tamper } from '../model/virtual-tables.ts';
 import { brokenLimiters, brokenUpdates } from './broken.ts';
 import { faultRound } from './fault-storm.ts';
 import { fuzzRound } from './fuzz.ts';
@@ -32,7 +32,9 @@ export const models: Readonly<Record<string, Model>> = {
     broken: brokenLimiters,
     run: async (seed, tamper) => {
       const history = await runLimiter(seed, tamper);
-      const outcomes = history.told.map(({ outcome }) => (outcome.kind === 'refused' ? outcome.reason : outcome.kind));
+      const outcomes = history.requests.map(({ outcome }) =>
+        outcome.kind === 'refused' ? outcome.reason : outcome.kind,
+      );
       return { violations: violationsOfLimiter(history), counts: countsOf(outcomes) };
     },
   },

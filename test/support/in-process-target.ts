@@ -1,13 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Hono } from 'hono';
 import type { Target } from '../../infra/admin/target.ts';
 import { createControlPlane } from '../../infra/local/account/control-plane.ts';
 import type { ApiKey } from '../../infra/local/account/records.ts';
 import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import { documentClient } from '../../shared/dynamodb.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
@@ -28,8 +26,7 @@ import { findKeyToRevoke, revokeKey } from '../../infra/admin/keys/revoke-key.ts
 import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { resumeKey, suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { withPlainItems } from '../model/virtual-dynamodb.ts';
-import { VirtualTables } from '../model/virtual-tables.ts';
+import { clientOver, VirtualTables } from '../model/virtual-tables.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
@@ -52,7 +49,7 @@ export class InProcessTarget {
   #tables = newTables();
 
   constructor() {
-    const documents = this.#newClient();
+    const documents = clientOver((command, input) => Promise.resolve(this.#answer(command, input)));
     const controlPlane = createControlPlane({ records: this.records, apiStage }, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
@@ -84,18 +81,6 @@ export class InProcessTarget {
     };
     const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
     this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
-  }
-
-  /** The SDK checks a command and makes attribute values of it; the tables in memory do the rest. */
-  #newClient(): DynamoDBDocumentClient {
-    const client = documentClient({ requestTimeout: 1_000 });
-    client.middlewareStack.addRelativeTo(
-      (_: unknown, { commandName = '' }) =>
-        ({ input }: { readonly input: object }) =>
-          Promise.resolve({ output: withPlainItems(this.#answer(commandName, { ...input })), response: undefined }),
-      { relation: 'after', toMiddleware: 'DocumentMarshall' },
-    );
-    return client;
   }
 
   #answer(command: string, input: Record<string, unknown>): Record<string, unknown> {
