@@ -3,6 +3,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
 import * as v from 'valibot';
+import { noLimitContext } from '../../shared/http/authorizer-context.ts';
 import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
 import { type LoadedRestApi, loadRestApi } from '../../infra/local/gateway/load-rest-api.ts';
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
@@ -16,10 +17,7 @@ import { type EditableTemplate, ServiceTemplate } from './service-template.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { answering, type Deploy, streaming, testFunctions } from './test-functions.ts';
 
-/** Id of the key whose value is {@link CUSTOMER}. */
-const CUSTOMER_ID = 'id-of-customer';
-
-/** Sources of the functions in the template; each answers with its own name where a test sets none. */
+/** Sources of the functions in the template; each answers with something where a test sets none. */
 export interface FunctionSources {
   readonly authorizer: string;
   /** Behind an integration that streams. */
@@ -28,7 +26,7 @@ export interface FunctionSources {
 }
 
 export interface LocalApi extends LoadedRestApi {
-  /** They have a key on the Free plan: {@link CUSTOMER_ID}. */
+  /** They have a key on the Free plan, whose value is {@link CUSTOMER}. */
   readonly records: GatewayRecords;
   /** The answer to {@link aGatewayRequest}; fails where its stream does. */
   answer(differences?: Partial<GatewayRequest>): Promise<{
@@ -100,21 +98,19 @@ function recordsOf(stack: ServedStack): GatewayRecords {
   const records = GatewayRecords.inMemory();
   applyTemplate(records, stack);
   const free = templatePlanOf(records, 'free');
-  records.putApiKey(anApiKey({ id: CUSTOMER_ID, value: CUSTOMER }));
-  if (free) records.putOnPlan(free.id, CUSTOMER_ID);
+  records.putApiKey(anApiKey({ id: 'k1', value: CUSTOMER }));
+  if (free) records.putOnPlan(free.id, 'k1');
   return records;
 }
 
-const named = (name: string): string => answering({ statusCode: 200, body: JSON.stringify(name) });
-const namedInStream = (name: string): string => streaming(`stream.end('"${name}"');`, { statusCode: 200 });
-
+/** A function of a list streams; any other answers at once. */
 function sourceOf(logicalId: string, sources: FunctionSources): string {
   if (logicalId.startsWith('FunctionsAuthorizer')) return sources.authorizer;
-  if (logicalId.startsWith('FunctionsListInventory')) return sources.listInventory ?? namedInStream('list');
-  if (logicalId.startsWith('FunctionsListOrders')) return namedInStream('orders');
-  if (logicalId.startsWith('FunctionsUpdateInventory')) return sources.updateInventory ?? named('update');
-  if (logicalId.startsWith('FunctionsGetPet')) return named('pet');
-  return named('fallback');
+  if (logicalId.startsWith('FunctionsListInventory') && sources.listInventory) return sources.listInventory;
+  if (logicalId.startsWith('FunctionsUpdateInventory') && sources.updateInventory) return sources.updateInventory;
+  return logicalId.startsWith('FunctionsList')
+    ? streaming(`stream.end('"list"');`, { statusCode: 200 })
+    : answering({ statusCode: 200, body: '"answer"' });
 }
 
 /** The usage identifier of {@link admission}. */
@@ -141,29 +137,20 @@ export const denial = {
     code: 'API_KEY_MISSING',
     message: 'Send your key.',
     challenge: 'Bearer realm="r"',
-    limit: '0',
-    remaining: '0',
-    reset: '9',
-    rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
-    rateLimit: '"minute";r=0;t=9, "day";r=0;t=99',
-    retryAfter: '1',
+    ...noLimitContext(aGatewayRequest().receivedAt),
   },
 };
 
 /** Source of an authorizer that lets every request through. */
 export const admitting = answering(admission);
 
-const integrationSchema = v.looseObject({ Type: v.string() });
-
 /** Changes a template: every function has so many milliseconds to answer the gateway. */
 export function withTimeout(milliseconds: number): (template: EditableTemplate) => void {
   return ({ Resources }) => {
-    for (const { Type, Properties } of Object.values(Resources)) {
-      if (Type !== 'AWS::ApiGateway::Method') continue;
-      const integration = v.parse(integrationSchema, Properties.Integration);
-      if (integration.Type === 'AWS_PROXY') {
-        Properties.Integration = { ...integration, TimeoutInMillis: milliseconds };
-      }
+    for (const { Properties } of Object.values(Resources)) {
+      const { Integration } = Properties;
+      if (v.is(v.looseObject({ Type: v.literal('AWS_PROXY') }), Integration))
+        Integration.TimeoutInMillis = milliseconds;
     }
   };
 }

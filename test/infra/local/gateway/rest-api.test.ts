@@ -65,8 +65,8 @@ describe('an error of the gateway', () => {
       status: 401,
       headers: expect.objectContaining({
         'Content-Type': 'application/json',
-        'X-RateLimit-Reset': '9',
-        RateLimit: '"minute";r=0;t=9, "day";r=0;t=99',
+        'X-RateLimit-Reset': denial.context.reset,
+        RateLimit: denial.context.rateLimit,
         'Access-Control-Allow-Origin': '*',
         'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
         'WWW-Authenticate': 'Bearer realm="r"',
