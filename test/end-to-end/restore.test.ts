@@ -136,15 +136,6 @@ describe('Tables that were restored', () => {
     clock.release();
   });
 
-  test('are what the outputs name, which the admin command goes by', () => {
-    expect(host.host.outputs).toMatchObject({
-      StockTableName: restoredTables.stock,
-      KeysTableName: restoredTables.keys,
-      PetsTableName: restoredTables.pets,
-      OrdersTableName: restoredTables.orders,
-    });
-  });
-
   test('go on counting from what was used then', async () => {
     expect(await api.send('GET', '/pets/101')).toMatchObject({
       status: 200,

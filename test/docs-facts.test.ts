@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { MAX_STREAMED_BYTES } from '../infra/local/lambda/invocation.ts';
 import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
+import { operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
+import { planIds } from '../shared/keys/plans.ts';
 import { LEASE_MS } from '../shared/keys/remembered-key.ts';
 import { resourcesOf, synthesizedStages, withoutHash } from './support/synthesized.ts';
 
@@ -77,4 +80,17 @@ test('The resources of both stages are counted on the page that shows them side 
       `| ${[name, ...services.map((all) => all.filter((one) => name === 'all' || one === name).length)].join(' | ')} |`,
     );
   }
+});
+
+describe('README', () => {
+  const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
+
+  test.each(planIds)('prints the demo key of the plan %s as the host does', (plan) => {
+    const { perMinute, perDay } = limitsOfDemoKey(plan);
+    expect(readme).toContain(`${demoKey(plan)}  ${number(perMinute)} a minute, ${number(perDay)} a day`);
+  });
+
+  test.each(Object.values(operations))('shows the operation $method $path', (operation) => {
+    expect(readme).toContain(`\`${operation.method} ${operation.path}\``);
+  });
 });
