@@ -10,6 +10,8 @@ const TABLE = 'stock';
 /** What was written, in the order of writing, and how many items each call had. */
 let written: Item[];
 let calls: number[];
+/** How many entries were taken of a source that counts them. */
+let taken: number;
 
 /** A table that takes so many items of a call, and hands the others back as DynamoDB does when it is busy. */
 function table(takes: (call: number) => number | Promise<number> = () => 25): DynamoDBDocumentClient {
@@ -31,6 +33,7 @@ function table(takes: (call: number) => number | Promise<number> = () => 25): Dy
 beforeEach(() => {
   written = [];
   calls = [];
+  taken = 0;
   // No waiting between two tries.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
@@ -40,35 +43,38 @@ afterEach(() => void jest.restoreAllMocks());
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 const item = (id: number): Item => ({ id });
 const ascending = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b);
-const expectWritten = (count: number): void => {
-  expect(ascending(written.map(({ id }) => Number(id)))).toEqual(numbers(count));
-};
+const writtenIds = (): number[] => ascending(written.map(({ id }) => Number(id)));
+
+/** Numbers of which it is counted how many were taken. */
+function* counted(count: number) {
+  for (const one of numbers(count)) {
+    taken += 1;
+    yield one;
+  }
+}
 
 test.each([
   [0, []],
   [25, [25]],
   [26, [1, 25]],
-])('%d entries take as few calls as DynamoDB allows, and it is told how far they are: %j', async (count, sizes) => {
+])('%d entries take as few calls as DynamoDB allows, and each is reported: %j', async (count, sizes) => {
   const progress: number[] = [];
   await writeItems(table(), TABLE, numbers(count), item, (added) => progress.push(added));
 
   expect(ascending(calls)).toEqual(sizes);
   expect(ascending(progress)).toEqual(sizes);
-  expectWritten(count);
+  expect(writtenIds()).toEqual(numbers(count));
 });
 
 test('No more entries are taken than can be written: a file of millions fits', async () => {
-  let [taken, done, most] = [0, 0, 0];
-  async function* counted() {
-    for (const one of numbers(1_000)) {
-      taken += 1;
-      most = Math.max(most, taken - done);
-      yield await Promise.resolve(one);
-    }
-  }
-  await writeItems(table(), TABLE, counted(), item, (count) => (done += count));
+  let [done, most] = [0, 0];
+  const toItem = (id: number): Item => {
+    most = Math.max(most, taken - done);
+    return item(id);
+  };
+  await writeItems(table(), TABLE, counted(1_000), toItem, (count) => (done += count));
 
-  expectWritten(1_000);
+  expect(writtenIds()).toEqual(numbers(1_000));
   expect(most).toBeLessThanOrEqual(10 * 25);
 });
 
@@ -78,18 +84,18 @@ describe('While DynamoDB is busy', () => {
     await writeItems(busyOnce, TABLE, numbers(25), item);
 
     expect(calls).toEqual([25, 15]);
-    expectWritten(25);
+    expect(writtenIds()).toEqual(numbers(25));
   });
 
   test.each([
-    ['takes it at the tenth try, and is counted then', 10, [3]],
-    ['does not, and that is said', 11, []],
-  ])('it %s', async (_, takenAt, progress) => {
+    ['takes it at the tenth try', 10, [3], undefined],
+    ['does not', 11, [], 'Error: The table stock was too busy to take all entries.'],
+  ])('it %s', async (_, takenAt, progress, failure) => {
     const found: number[] = [];
     const busy = table((call) => (call < takenAt ? 0 : 25));
     const outcome = await writeItems(busy, TABLE, numbers(3), item, (count) => found.push(count)).catch(String);
 
-    expect(outcome).toBe(progress.length > 0 ? undefined : 'Error: The table stock was too busy to take all entries.');
+    expect(outcome).toBe(failure);
     expect(calls).toHaveLength(10);
     expect(found).toEqual(progress);
   });
@@ -108,36 +114,26 @@ describe('While DynamoDB is busy', () => {
   });
 });
 
-function* broken() {
-  yield* numbers(25);
-  throw new Error('the next line is broken');
-}
-
-describe('A write that fails', () => {
-  test('throws what DynamoDB says, and stops with what was under way', async () => {
-    let taken = 0;
-    function* counted() {
-      for (const one of numbers(2_000)) {
-        taken += 1;
-        yield one;
-      }
-    }
-    const denying = table(async (call) => {
-      await turn();
-      if (call === 1) throw new Error('access denied');
-      return 25;
-    });
-
-    await expect(writeItems(denying, TABLE, counted(), item)).rejects.toThrow('access denied');
-    const atFailure = taken;
-    for (const _ of numbers(100)) await turn();
-    expect(taken - atFailure).toBeLessThanOrEqual(4 * 25);
-    expect(taken).toBeLessThanOrEqual(12 * 25);
+test('A write that fails throws what DynamoDB reports, and stops with what was under way', async () => {
+  const denying = table(async (call) => {
+    await turn();
+    if (call === 1) throw new Error('access denied');
+    return 25;
   });
 
-  test('throws what its source throws', async () => {
-    await expect(writeItems(table(), TABLE, broken(), item)).rejects.toThrow('the next line is broken');
-  });
+  await expect(writeItems(denying, TABLE, counted(2_000), item)).rejects.toThrow('access denied');
+  const atFailure = taken;
+  for (const _ of numbers(100)) await turn();
+  expect(taken - atFailure).toBeLessThanOrEqual(4 * 25);
+  expect(taken).toBeLessThanOrEqual(12 * 25);
+});
+
+test('A source that fails fails the write', async () => {
+  function* broken() {
+    yield* numbers(25);
+    throw new Error('the next line is broken');
+  }
+  await expect(writeItems(table(), TABLE, broken(), item)).rejects.toThrow('the next line is broken');
 });
 
 test('An entry that is written again has a version that it never had', () => {

@@ -33,8 +33,6 @@ export class GatewayRecords {
   /** What the host itself has to remember, by name. */
   readonly notes = new Map<string, string>();
   readonly #file: string | undefined;
-  /** The text of the file, as this host wrote it last. */
-  #saved: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #keys = new Map<string, ApiKey>();
   readonly #plans = new Map<string, UsagePlan>();
@@ -67,15 +65,13 @@ export class GatewayRecords {
   save(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const content = JSON.stringify(this.#content());
-    if (this.#file === undefined || content === this.#saved) return;
+    if (this.#file === undefined) return;
     try {
-      writeFileSync(`${this.#file}.new`, content, { mode: 0o600 });
+      writeFileSync(`${this.#file}.new`, JSON.stringify(this.#content()), { mode: 0o600 });
       renameSync(`${this.#file}.new`, this.#file);
     } catch (error) {
       throw unusable(dirname(this.#file), reasonOf(error));
     }
-    this.#saved = content;
   }
 
   /** Ten small letters and digits, which no key and no plan has as its id. */

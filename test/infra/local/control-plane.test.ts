@@ -40,10 +40,7 @@ describe('a call that is refused', () => {
     [400, /not know the query parameter customer/, 'GET /apikeys?customer=1'],
     [400, /^limit must be/, 'GET /apikeys?limit=0'],
     [404, /API Key identifier/, 'GET /apikeys/none'],
-    [404, /API Key identifier/, 'PATCH /apikeys/none', patches()],
-    [404, /API Key identifier/, 'DELETE /apikeys/none'],
     [400, /^value: /, 'POST /apikeys', { value: 'x'.repeat(19) }],
-    [400, /^enabled: /, 'POST /apikeys', { enabled: 'true' }],
     [400, /not know the member customerId/, 'POST /apikeys', { customerId: 'c1' }],
     [409, /^API Key already exists$/, 'POST /apikeys', { value: VALUE }],
     [400, /not know the patch operation add \/name$/, 'PATCH /apikeys/k1', patches('replace /name x', 'add /name x')],
@@ -53,13 +50,10 @@ describe('a call that is refused', () => {
     [400, /^name: /, 'POST /usageplans', newPlan({ name: '' })],
     [400, /burstLimit/, 'POST /usageplans', newPlan({ throttle: { rateLimit: 1 } })],
     [400, /quotas of a DAY only$/, 'POST /usageplans', newPlan({ quota: { limit: 1, period: 'WEEK' } })],
-    [400, /not know the member productCode/, 'POST /usageplans', newPlan({ productCode: 'p' })],
     [404, /Stage {api: api, stage: v2}/, 'POST /usageplans', newPlan({ apiStages: [{ ...apiStage, stage: 'v2' }] })],
     [409, /already associated/, 'POST /usageplans', newPlan({ apiStages: [apiStage, apiStage] })],
-    [404, /Usage Plan ID/, 'GET /usageplans/none'],
     [400, /operation replace \/id$/, 'PATCH /usageplans/plan', patches('replace /name x', 'replace /id x')],
     [400, /rateLimit/, 'PATCH /usageplans/plan', patches('replace /throttle/rateLimit')],
-    [400, /quotas of a DAY/, 'PATCH /usageplans/plan', patches('replace /quota/period WEEK')],
     [404, /not found: api:v2$/, 'PATCH /usageplans/plan', patches('remove /apiStages api:v2')],
     [400, /Stages associated .* api:v1$/, 'DELETE /usageplans/plan'],
     [409, /on Usage Plan plan already/, 'POST /usageplans/plan/keys', key('k1')],
@@ -67,7 +61,6 @@ describe('a call that is refused', () => {
     [404, /API Key identifier/, 'POST /usageplans/plan/keys', key('none')],
     [400, /^keyType: /, 'POST /usageplans/plan/keys', { keyId: 'k1' }],
     [404, /Plan Key identifier/, 'DELETE /usageplans/stageless/keys/k1'],
-    [400, /^startDate must be a date/, `${usage}?endDate=2026-11-20`],
     [400, /^startDate must be a date/, `${usage}?startDate=2026-02-30&endDate=2026-03-01`],
     [400, /must not be before/, `${usage}?startDate=2026-11-21&endDate=2026-11-20`],
     [400, /at most 90 days/, `${usage}?startDate=2026-01-01&endDate=2026-04-01`],
@@ -108,26 +101,22 @@ describe('a call that is refused', () => {
 });
 
 describe('API keys', () => {
-  test('are made as the call says, and the change is told of', async () => {
+  test('are made as the call says, with a value of their own where it has none, and the change is reported', async () => {
     const body = { name: 'new', description: 'for tests', enabled: true, value: `${VALUE}-new`, tags: { a: 'b' } };
-    const answer = await plane.call('POST', '/apikeys', body);
     const dates = { createdDate: expect.any(Number), lastUpdatedDate: expect.any(Number) };
 
-    expect(answer).toMatchObject({
+    expect(await plane.call('POST', '/apikeys', body)).toMatchObject({
       status: 201,
       body: { ...body, ...dates, id: expect.stringMatching(/^[0-9a-z]{10}$/) },
     });
     expect(plane.changes).toBe(1);
+    expect((await plane.call('POST', '/apikeys')).body).toMatchObject({
+      value: expect.stringMatching(/^[0-9A-Za-z]{40}$/),
+      enabled: false,
+    });
   });
 
-  test('get what is left out: a value, disabled, no tags', async () => {
-    const { body } = await plane.call('POST', '/apikeys');
-
-    expect(body).toMatchObject({ value: expect.stringMatching(/^[0-9A-Za-z]{40}$/), enabled: false });
-    expect(body).not.toHaveProperty('tags');
-  });
-
-  test('show their value only where it is asked for; a call that reads is not told of', async () => {
+  test('show their value only where it is asked for; a call that reads is not reported', async () => {
     expect((await plane.call('GET', '/apikeys/k1')).body).not.toHaveProperty('value');
     expect((await plane.call('GET', '/apikeys/k1?includeValue=true')).body).toHaveProperty('value', VALUE);
     expect(plane.changes).toBe(0);
@@ -183,8 +172,10 @@ describe('usage plans', () => {
   });
 
   test.each<[operations: string[], changed: object]>([
-    [['replace /name acme inc.'], { name: 'acme inc.' }],
-    [['replace /throttle/rateLimit 0.5'], { throttle: { rateLimit: 0.5, burstLimit: 5 } }],
+    [
+      ['replace /name acme inc.', 'replace /throttle/rateLimit 0.5'],
+      { name: 'acme inc.', throttle: { rateLimit: 0.5, burstLimit: 5 } },
+    ],
     [
       ['add /throttle/burstLimit 7', 'replace /quota/limit 7'],
       { throttle: { rateLimit: 2.5, burstLimit: 7 }, quota: { ...quota, limit: 7 } },

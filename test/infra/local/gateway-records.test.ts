@@ -61,15 +61,6 @@ describe('records in a data folder', () => {
     rmSync(`${file}.new`, { recursive: true });
   });
 
-  test('are not written again where nothing has changed', () => {
-    records.putApiKey(key);
-    records.save();
-    rmSync(folder, { recursive: true });
-    records.save();
-
-    expect(existsSync(folder)).toBe(false);
-  });
-
   test('have the requests of a second ago, without anybody asking', async () => {
     records.countRequest(DATE, 'plan', 'k1');
     while (!existsSync(file)) await sleep(50);
@@ -83,15 +74,6 @@ describe('records in a data folder', () => {
     expect(() => GatewayRecords.open(folder)).toThrow(HostError);
     expect(() => GatewayRecords.open(folder)).toThrow(/^The data folder .* broken or of another version [^\n]+$/);
   });
-});
-
-test('A key that gets another value is not found by the former', () => {
-  const records = GatewayRecords.inMemory();
-  records.putApiKey(anApiKey({ value: 'former' }));
-  records.putApiKey(anApiKey({ value: 'latter' }));
-
-  expect(records.apiKeyWithValue('former')).toBeUndefined();
-  expect(records.apiKeyWithValue('latter')).toMatchObject({ id: 'k1' });
 });
 
 type Resources = Readonly<Record<string, object>>;

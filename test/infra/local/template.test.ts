@@ -26,14 +26,6 @@ describe('the template of the service', () => {
     });
   });
 
-  test('may have a table that is warm, which a laptop always is', () => {
-    const template = service.with((editable) => {
-      resourceOf(editable, 'AWS::DynamoDB::Table')[1].Properties['WarmThroughput'] = { WriteUnitsPerSecond: 10_000 };
-    });
-
-    expect(() => load(template)).not.toThrow();
-  });
-
   test('has its outputs', () => {
     expect(stack.outputs).toMatchObject({
       BaseUrl: expect.stringMatching(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\.amazonaws\.com\/v1$/),
