@@ -50,7 +50,10 @@ function loadRouter(
   const authorizers = new Map(
     stack
       .resources('AWS::ApiGateway::Authorizer')
-      .map(({ logicalId, ref, properties }) => [ref, functionOf(properties.AuthorizerUri, functions, logicalId, CALL)]),
+      .map(({ logicalId, ref, properties }) => [
+        ref,
+        functionOf(properties.AuthorizerUri, functions, logicalId, callOf),
+      ]),
   );
   const router = new Router<Method>();
   for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::Method')) {
@@ -68,7 +71,7 @@ function loadRouter(
     const authorizer = authorizers.get(AuthorizerId);
     if (!authorizer) throw new HostError(`Resource ${logicalId}: there is no authorizer ${AuthorizerId}`);
     const isStreamed = Integration.ResponseTransferMode === 'STREAM';
-    const lambda = functionOf(Integration.Uri, functions, logicalId, isStreamed ? STREAMING_CALL : CALL);
+    const lambda = functionOf(Integration.Uri, functions, logicalId, isStreamed ? streamingCallOf : callOf);
     const integration = { lambda, timeoutMs: Integration.TimeoutInMillis, isStreamed };
     router.add(path, HttpMethod, { kind: 'proxy', resourceId, authorizer, apiKeyRequired, integration });
   }
@@ -83,24 +86,19 @@ function pathOf(id: string, stack: ServedStack, rootId: string): string {
   return `${pathOf(resource.properties.ParentId, stack, rootId)}/${resource.properties.PathPart}`;
 }
 
-/** What is around the function's ARN in a URI such as `arn:aws:apigateway:…:lambda:path/2015-03-31/functions/<ARN>/invocations`. */
-interface Call {
-  readonly version: string;
-  readonly action: string;
-}
-const CALL: Call = { version: '2015-03-31', action: 'invocations' };
-const STREAMING_CALL: Call = { version: '2021-11-15', action: 'response-streaming-invocations' };
+/** How the URI of an integration, or of an authorizer, ends that calls a function. */
+type CallOf = (functionArn: string) => string;
+const callOf: CallOf = (functionArn) => `:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
+const streamingCallOf: CallOf = (functionArn) =>
+  `:lambda:path/2021-11-15/functions/${functionArn}/response-streaming-invocations`;
 
 function functionOf(
   uri: string,
   functions: ReadonlyMap<string, LambdaFunction>,
   logicalId: string,
-  { version, action }: Call,
+  endOf: CallOf,
 ): LambdaFunction {
-  const [service = '', ...path] = uri.split('/');
-  const functionArn = path[2] ?? '';
-  const isCall = service.endsWith(':lambda:path') && path.join('/') === `${version}/functions/${functionArn}/${action}`;
-  const found = isCall ? functions.get(functionArn) : undefined;
+  const [, found] = [...functions].find(([functionArn]) => uri.endsWith(endOf(functionArn))) ?? [];
   if (!found) throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
   return found;
 }

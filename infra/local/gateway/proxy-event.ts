@@ -1,6 +1,6 @@
 import { account } from '../../local-endpoint.ts';
 import type { ApiStage } from '../account/records.ts';
-import { type GatewayRequest, groupByName, headerValues, lastValues } from './messages.ts';
+import type { GatewayRequest, HeaderFields } from './messages.ts';
 import type { Match } from './router.ts';
 
 /** What API Gateway knows of a request before it knows where it goes: `requestContext` of the event, and `$context`. */
@@ -14,18 +14,9 @@ export function requestContext(request: GatewayRequest, { apiId, stage }: ApiSta
     extendedRequestId: request.id,
     httpMethod: request.method,
     identity: {
-      accessKey: null,
-      accountId: null,
-      caller: null,
-      cognitoAuthenticationProvider: null,
-      cognitoAuthenticationType: null,
-      cognitoIdentityId: null,
-      cognitoIdentityPoolId: null,
-      principalOrgId: null,
       sourceIp: request.sourceIp,
       user: null,
       userAgent: headerValues(request.headers, 'user-agent').at(-1) ?? null,
-      userArn: null,
     },
     path: `/${stage}${request.path}`,
     protocol: request.protocol,
@@ -47,8 +38,9 @@ export function requestEvent<Context extends object>(
   { resourcePath, pathParameters }: Omit<Match<unknown>, 'target'>,
   context: Context,
 ) {
-  const multiValueHeaders = groupByName([...request.headers, ...forwardingHeaders(request)]);
-  const multiValueQuery = groupQuery(request.query);
+  const headers = [...request.headers, ...forwardingHeaders(request)];
+  const multiValueHeaders = valuesByName(headers, (name) => name.toLowerCase());
+  const multiValueQuery = valuesByName([...new URLSearchParams(request.query)], (name) => name);
   return {
     resource: resourcePath,
     path: request.path,
@@ -85,10 +77,20 @@ function forwardingHeaders({ sourceIp, headers, id }: GatewayRequest): [string, 
   ];
 }
 
-function groupQuery(query: string): Record<string, string[]> {
-  // In one pass: a client may send thousands of parameters.
-  const groups = Map.groupBy(new URLSearchParams(query), ([name]) => name);
-  return Object.fromEntries([...groups].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
+/** The values of a header field, by its name in any case. */
+function headerValues(headers: HeaderFields, name: string): string[] {
+  return headers.filter(([field]) => field.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+}
+
+/** Groups pairs by the key of their name, under the spelling that came first. In one pass: there may be thousands. */
+function valuesByName(pairs: HeaderFields, keyOf: (name: string) => string): Record<string, string[]> {
+  const groups = Map.groupBy(pairs, ([name]) => keyOf(name)).values();
+  return Object.fromEntries([...groups].map((group) => [group[0]?.[0], group.map(([, value]) => value)]));
+}
+
+/** The last of the values of each name, as the single-value maps of API Gateway have it. */
+function lastValues(groups: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? '']));
 }
 
 function nullIfEmpty<Value extends object>(value: Value): Value | null {

@@ -1,4 +1,3 @@
-import { finished, pipeline, type Readable, Transform } from 'node:stream';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogSink } from '../log-sink.ts';
 import { arn } from '../../local-endpoint.ts';
@@ -60,11 +59,9 @@ export class RestApi {
       if (!(error instanceof GatewayError)) throw error;
       return this.#settings.responses.render(error, variables);
     });
-    const { body, status } = answer;
-    if (Buffer.isBuffer(body)) this.#log(request, status, body.length, variables);
+    this.#log(answer.status, variables);
     return {
       ...answer,
-      body: Buffer.isBuffer(body) ? body : counted(body, (bytes) => this.#log(request, status, bytes, variables)),
       headers: [...answer.headers, ['x-amzn-RequestId', request.id], ['x-amz-apigw-id', request.id]],
     };
   }
@@ -101,40 +98,15 @@ export class RestApi {
       ...eventBody(request),
     });
     const { lambda, timeoutMs, isStreamed } = integration;
-    const answer = isStreamed
+    return isStreamed
       ? integrateStreaming(lambda, proxyEvent, timeoutMs, authorization.usageIdentifierKey)
       : integrate(lambda, proxyEvent, timeoutMs);
-    return timed<StreamedAnswer>(answer, variables);
   }
 
-  #log(request: GatewayRequest, status: number, responseLength: number, variables: ContextVariables): void {
+  /** What only the end of an answer would show, such as how long it took, stays empty. */
+  #log(status: number, variables: ContextVariables): void {
     const { accessLog } = this.#settings;
-    if (!accessLog) return;
-    variables.set({ status, responseLength, responseLatency: Date.now() - request.receivedAt });
-    accessLog.sink(`${variables.substitute(accessLog.format, '-')}\n`);
+    variables.set({ status });
+    accessLog?.sink(`${variables.substitute(accessLog.format, '-')}\n`);
   }
-}
-
-/** Tells the access log how long an integration takes to answer; of a streamed answer, until it begins. */
-async function timed<Result>(integrating: Promise<Result>, variables: ContextVariables): Promise<Result> {
-  const startedAt = performance.now();
-  try {
-    return await integrating;
-  } finally {
-    variables.set({ integrationLatency: Math.round(performance.now() - startedAt) });
-  }
-}
-
-/** A stream as it is, that tells at its end, good or bad, how many bytes it had. */
-function counted(body: Readable, onEnd: (bytes: number) => void): Readable {
-  let bytes = 0;
-  const counter = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
-      bytes += chunk.length;
-      done(null, chunk);
-    },
-  });
-  pipeline(body, counter, () => undefined);
-  finished(counter, () => onEnd(bytes));
-  return counter;
 }

@@ -22,7 +22,7 @@ export class Router<Target> {
     const known = this.#resources.find((resource) => resource.path === path);
     if (known) return void known.methods.set(method, target);
     this.#resources.push({ path, parts: partsOf(path), methods: new Map([[method, target]]) });
-    this.#resources.sort((one, other) => compare(one.parts, other.parts));
+    this.#resources.sort((one, other) => rankOf(one.parts).localeCompare(rankOf(other.parts)));
   }
 
   /** Undefined where no resource takes the path, or the resource that does has no such method. */
@@ -55,16 +55,9 @@ function parametersOf(
   return pattern.length === parts.length ? parameters : undefined;
 }
 
-/** Orders resources by how closely they say what they take: a literal before `{part}`, and that before `{rest+}`. */
-function compare(one: readonly string[], other: readonly string[]): number {
-  const longer = one.length > other.length ? one : other;
-  const differing = longer.findIndex((_, index) => vagueness(one[index]) !== vagueness(other[index]));
-  return differing < 0 ? 0 : vagueness(one[differing]) - vagueness(other[differing]);
-}
-
-function vagueness(part = ''): number {
-  if (part.endsWith('+}')) return 2;
-  return part.startsWith('{') ? 1 : 0;
+/** Sorts before those of resources that are tried later: a literal part goes before `{part}`, and that before `{rest+}`. */
+function rankOf(parts: readonly string[]): string {
+  return parts.map((part) => (part.endsWith('+}') ? 2 : Number(part.startsWith('{')))).join('');
 }
 
 function partsOf(path: string): string[] {
@@ -72,7 +65,7 @@ function partsOf(path: string): string[] {
 }
 
 /** A part of a path, decoded; as it is where it is malformed. */
-export function decoded(part: string): string {
+function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -44,8 +44,7 @@ test.each([
   expect(variables.substitute('$context.authorizer.limit of $context.authorizer.principalId', '-')).toBe('0 of k1');
 });
 
-const [allow, deny] = ['Allow', 'Deny'].map((effect) => resultWith(effect).policyDocument.Statement[0]);
-const twoStatements = { Version: '2012-10-17', Statement: [allow, deny] };
+const twoStatements = resultWith('Allow').policyDocument.Statement.flatMap((statement) => [statement, statement]);
 
 const failure = (errorMessage: string) => new FunctionError({ errorType: 'Error', errorMessage });
 
@@ -53,8 +52,11 @@ test.each([
   ['says Unauthorized', failure('Unauthorized'), 'UNAUTHORIZED'],
   ['throws', failure('no'), 'AUTHORIZER_CONFIGURATION_ERROR'],
   ['has no principal', { ...resultWith('Allow'), principalId: undefined }, 'AUTHORIZER_CONFIGURATION_ERROR'],
-  ['has two statements', { principalId: 'k1', policyDocument: twoStatements }, 'AUTHORIZER_CONFIGURATION_ERROR'],
-  ['has no policy', { principalId: 'k1' }, 'AUTHORIZER_CONFIGURATION_ERROR'],
+  [
+    'has two statements',
+    { principalId: 'k1', policyDocument: { Version: '2012-10-17', Statement: twoStatements } },
+    'AUTHORIZER_CONFIGURATION_ERROR',
+  ],
 ])('An authorizer that fails: it %s', async (_, result, type) => {
   const { outcome, variables } = await ask(result);
 

