@@ -54,11 +54,11 @@ export function createApp(
   return app;
 }
 
-/** `--context release=allAtOnce`: no release is a canary, so that going back to one is quick, and no alarm stops it. */
+/** `--context rollout=allAtOnce`: no stage has a canary, so that going back is quick, and no alarm stops it. */
 function isAtOnce(app: App): boolean {
-  const release: unknown = app.node.tryGetContext('release');
-  if (release === undefined || release === 'allAtOnce') return release !== undefined;
-  throw new Error(`The context "release" may be "allAtOnce" only, not ${JSON.stringify(release)}`);
+  const rollout: unknown = app.node.tryGetContext('rollout');
+  if (rollout === undefined || rollout === 'allAtOnce') return rollout !== undefined;
+  throw new Error(`The context "rollout" may be "allAtOnce" only, not ${JSON.stringify(rollout)}`);
 }
 
 /** The API links to the page, and the page has the API's address in it: so the page comes in two parts. */

@@ -43,7 +43,7 @@ export interface StageSettings {
    * How functions are replaced. `canary`: a tenth of the requests goes to the new ones for ten minutes; an alarm in
    * that time rolls them back. `allAtOnce`: at once.
    */
-  readonly release: 'canary' | 'allAtOnce';
+  readonly rollout: 'canary' | 'allAtOnce';
   /** How the functions call DynamoDB. A cold answer takes some 50 ms with `parts`, and 80 with `whole` (docs/numbers.md). */
   readonly dynamodb: DynamoDBParts;
   /** The firewall in front of the API: 9 USD a month, and 0.60 for a million requests. Without one, the limits of the keys alone protect it. */
@@ -138,7 +138,7 @@ const staging: StageSettings = {
   alarmTargets: 'nobody',
   dashboard: false,
   page: true,
-  release: 'allAtOnce',
+  rollout: 'allAtOnce',
   dynamodb: 'parts',
   throttle: { requestsPerSecond: 1_000, burst: 5_000 },
   lists: { seconds: 120 },
@@ -159,7 +159,7 @@ const production: StageSettings = {
   alarmTargets: 'nobody',
   dashboard: true,
   page: true,
-  release: 'canary',
+  rollout: 'canary',
   dynamodb: 'parts',
   firewall: { requestsWithoutKey: 2_000 },
   throttle: { requestsPerSecond: 2_500, burst: 5_000 },

@@ -7,7 +7,7 @@ import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
-import { CanaryRelease, ReleaseProof } from './release.ts';
+import { CanaryRollout, VersionCheck } from './rollout.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
@@ -15,7 +15,7 @@ import { Monitoring } from './monitoring/monitoring.ts';
 export interface InventoryStackProps extends StageSettings {
   /** Origin of the reference page, which the headers of a deprecated operation link to. */
   readonly pageOrigin: string;
-  /** Let functions switch at once, whatever `release` says. */
+  /** Let functions switch at once, whatever `rollout` says. */
   readonly atOnce: boolean;
 }
 
@@ -36,22 +36,22 @@ export class InventoryStack extends Stack {
     new UsagePlans(this, 'UsagePlans', stage, settings.throttle);
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
 
-    new ReleaseProof(this, 'Proof', { ...settings, functions: functions.all });
+    new VersionCheck(this, 'Proof', { ...settings, functions: functions.all });
     const monitored = { api, functions, keySync, tables, firewall };
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
-    if (settings.release === 'canary') {
+    if (settings.rollout === 'canary') {
       const atOnce = settings.atOnce || settings.replacedTables !== undefined;
-      new CanaryRelease(this, 'Release', { functions: functions.all, alarms: rollback, atOnce });
+      new CanaryRollout(this, 'Rollout', { functions: functions.all, alarms: rollback, atOnce });
     }
     if (settings.budget) new AccountBudget(this, 'Budget', settings.budget);
 
     // A parameter, so that templates stay the same. Nothing but the output uses it.
-    const description = 'The run of the pipeline that deploys this: what a release that fails goes back to';
-    const release = new CfnParameter(this, 'ReleaseId', { description, default: 'none' });
+    const description = 'The run of the pipeline that has built this: a deploy that fails goes back to the one before';
+    const build = new CfnParameter(this, 'BuildId', { description, default: 'none' });
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
     new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });
     new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl, exportName: exportNames.baseUrl(name) });
-    new CfnOutput(this, 'RunningRelease', { value: release.valueAsString });
+    new CfnOutput(this, 'RunningBuild', { value: build.valueAsString });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
     new CfnOutput(this, 'StockTableName', { value: tables.nameOf('stock') });

@@ -1,12 +1,7 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { demoKey } from '../../infra/demo-keys.ts';
 import { generateToken, hashToken, parseToken } from '../../shared/keys/token.ts';
-import { LogScan, secretOf, secretsInLog } from './secrets.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { secretsInLog } from './secrets.ts';
 
-const folder = temporaryFolder();
 const key = generateToken();
 const hash = hashToken(key);
 const hexOf = (base64url: string): string => Buffer.from(base64url, 'base64url').toString('hex');
@@ -18,19 +13,13 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 test.each([
   ['a key that nobody knows', `GET /inventory?key=${generateToken()}`, 'an API key'],
   ['a key in base64', base64(key), 'an API key in base64'],
-  ['a key in base64, after one byte', base64(`"${key}"`), 'an API key in base64'],
-  ['a key in base64, after two', base64(`: ${key}`), 'an API key in base64'],
   ['a key in hexadecimal', hex(key), 'an API key in hexadecimal'],
   ['the secret part of a key', key.slice(20, 44), 'a piece of a known key'],
-  ['the first half of the secret', key.slice(4, 32), 'a piece of a known key'],
-  ['the second half of the secret', key.slice(32), 'a piece of a known key'],
-  ['the middle of the secret', key.slice(27, 38), 'a piece of a known key'],
   ['the hash of a key', hexOf(hash), 'the hash of a known key'],
   ['a hash that was never seen', hexHashOfX, 'a hash'],
   ['the hash of a key in base64url', hash, 'the hash of a known key in base64'],
   ['a hash in base64url that was never seen', `#${hashToken('x')}`, 'a hash in base64url'],
   ['a key of the console', ofConsole, 'a known key'],
-  ['a key of the console in hexadecimal', hex(ofConsole), 'a known key in hexadecimal'],
   ['a bearer token', `{"authorization":"Bearer ${ofConsole}"}`, 'a bearer token'],
   ['an access key of AWS', '"AWS_ACCESS_KEY_ID":"ASIAIOSFODNN7EXAMPLE"', 'an AWS access key id'],
 ])('The scan of a log finds %s, says where, and never what', (_, text, kind) => {
@@ -40,15 +29,6 @@ test.each([
   expect(JSON.stringify(leaks)).not.toContain(text);
 });
 
-test.each([0, 3, 7, 12])('The scan of a log finds half the secret of a demo key, from its character %i on', (start) => {
-  const demo = demoKey('free');
-
-  expect(secretsInLog(`first\n${secretOf(demo).slice(start, start + 12)}`, [demo])).toContainEqual({
-    kind: 'a piece of a known key',
-    line: 2,
-  });
-});
-
 test('The scan of a log finds nothing in what a log may say', () => {
   const { recordId = '' } = parseToken(key) ?? {};
   const text =
@@ -56,15 +36,4 @@ test('The scan of a log finds nothing in what a log may say', () => {
     `of ${recordId}, ${key.slice(0, 20)}…${key.slice(-4)}`;
 
   expect(secretsInLog(text, [key, recordId, ofConsole])).toEqual([]);
-});
-
-test('The scan of a host’s logs sees what is written after it began, and leaves nothing behind', () => {
-  const logs = join(folder, 'logs');
-  mkdirSync(logs);
-  writeFileSync(join(logs, 'functions.log'), 'first\n');
-  const scan = new LogScan(logs);
-  writeFileSync(join(logs, 'functions.log'), `${key}\n`, { flag: 'a' });
-
-  expect(() => scan.expectNoSecrets([])).toThrow(/^There are secrets in the logs:\nfunctions\.log:2: an API key$/);
-  expect(readdirSync(logs)).toEqual(['functions.log']);
 });

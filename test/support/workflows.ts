@@ -13,7 +13,7 @@ const stepSchema = v.looseObject({
   with: v.optional(v.record(v.string(), v.unknown()), {}),
   env: v.optional(v.record(v.string(), v.unknown()), {}),
 });
-export const jobSchema = v.looseObject({
+const jobSchema = v.looseObject({
   uses: v.optional(v.string()),
   needs: v.optional(v.union([v.string(), v.array(v.string())])),
   environment: v.optional(v.string()),
@@ -31,11 +31,11 @@ const workflowSchema = v.looseObject({
 });
 
 type Workflow = v.InferOutput<typeof workflowSchema>;
-export type Step = v.InferOutput<typeof stepSchema>;
+type Step = v.InferOutput<typeof stepSchema>;
 
 /** The text of each workflow, by the name of its file. */
 export const texts = new Map(readdirSync(FOLDER).map((file) => [file, readFileSync(path.join(FOLDER, file), 'utf8')]));
-export const workflows = new Map([...texts].map(([file, text]) => [file, v.parse(workflowSchema, parse(text))]));
+const workflows = new Map([...texts].map(([file, text]) => [file, v.parse(workflowSchema, parse(text))]));
 
 export function workflow(file: string): Workflow {
   const found = workflows.get(file);

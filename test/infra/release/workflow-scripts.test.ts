@@ -7,15 +7,20 @@ import { scriptStep } from '../../support/workflows.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
+/** A script of a workflow as GitHub runs it, and what comes of it. */
+interface Run {
+  /** File, job and name of the step. */
+  readonly step: readonly [string, string, string];
+  /** Programs that stand in for others, as Bash; each notes its arguments in `calls`. */
+  readonly programs: Texts;
+  readonly env?: Texts;
+  readonly files?: Texts;
+  readonly expected: { status: number; calls?: string; stdout?: unknown; output?: string };
+}
+
 const folder = temporaryFolder();
 
-/**
- * Runs the script of a step as GitHub does, in a folder of its own.
- *
- * @param at file, job and name of the step
- * @param programs that stand in for others, as Bash; each notes what it is called with in `calls`
- */
-function runStep(at: readonly [string, string, string], programs: Texts, env: Texts = {}, files: Texts = {}) {
+function outcomeOf({ step, programs, env = {}, files = {} }: Run) {
   const cwd = mkdtempSync(path.join(folder, 'step-'));
   const bin = path.join(cwd, 'bin');
   mkdirSync(bin);
@@ -26,203 +31,202 @@ function runStep(at: readonly [string, string, string], programs: Texts, env: Te
   for (const [name, text] of Object.entries({ calls: '', output: '', ...files })) {
     writeFileSync(path.join(cwd, name), text);
   }
-  const { run: script } = scriptStep(...at);
-  const { status, stdout } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
-    cwd,
-    encoding: 'utf8',
-    env: { ...process.env, GITHUB_OUTPUT: path.join(cwd, 'output'), ...env, PATH: `${bin}:${process.env.PATH}` },
-  });
+  const { status, stdout } = spawnSync(
+    'bash',
+    ['--noprofile', '--norc', '-eo', 'pipefail', '-c', scriptStep(...step).run],
+    {
+      cwd,
+      encoding: 'utf8',
+      env: { ...process.env, GITHUB_OUTPUT: path.join(cwd, 'output'), ...env, PATH: `${bin}:${process.env.PATH}` },
+    },
+  );
   const read = (name: string) => readFileSync(path.join(cwd, name), 'utf8');
-  return { status, stdout, calls: read('calls'), output: read('output'), read };
+  return { status, stdout, calls: read('calls'), output: read('output') };
 }
 
-/** `gh`, with comments that its own `--jq` would go through. */
-const ghWith = (all: object[]) =>
-  `if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(all)}'; fi`;
+const check = (cases: Readonly<Record<string, Run>>): void => {
+  test.each(Object.entries(cases))('%s', (_, run) => expect(outcomeOf(run)).toMatchObject(run.expected));
+};
 
-describe('the comment on a pull request', () => {
-  const at = ['changes.yml', 'diff', 'Comment'] as const;
-  /** As infra/release/changes.ts writes it. */
-  const MARK = '<!-- changes to the deployed stacks -->';
-  const env = { COMMENTS: 'repos/acme/pets/issues/7/comments', REPOSITORY: 'repos/acme/pets' };
-  const filter = '.[] | select(.user.login == "github-actions[bot]" and (.body | startswith(env.mark))) | .id';
-  const bot = { login: 'github-actions[bot]' };
-  const comments = [
-    { id: 1, user: bot, body: 'Hello' },
-    { id: 2, user: { login: 'eve' }, body: `${MARK} mine` },
-  ];
+const COMMENTS = 'repos/acme/pets/issues/7/comments';
+/** As infra/release/changes.ts writes it. */
+const MARK = '<!-- changes to the deployed stacks -->';
+const bot = { login: 'github-actions[bot]' };
+const others = [
+  { id: 1, user: bot, body: 'Hello' },
+  { id: 2, user: { login: 'eve' }, body: `${MARK} mine` },
+];
 
-  test.each([
-    ['is a new one at first', comments, `POST ${env.COMMENTS}`],
-    [
-      'is changed in its place afterwards',
-      [...comments, { id: 42, user: bot, body: `${MARK}\n\nOld` }],
-      'PATCH repos/acme/pets/issues/comments/42',
-    ],
-  ])('%s', (_, all, call) => {
-    const { status, calls } = runStep(at, { gh: ghWith(all) }, env, { 'changes.md': `${MARK}\n\n### No changes\n` });
+/** `gh`, with comments that its own `--jq` goes through. */
+const comment = (comments: object[], call: string): Run => ({
+  step: ['changes.yml', 'diff', 'Comment'],
+  programs: {
+    gh: `if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(comments)}'; else echo "$4 $5"; fi`,
+  },
+  env: { COMMENTS, REPOSITORY: 'repos/acme/pets' },
+  files: { 'changes.md': `${MARK}\n\n### No changes\n` },
+  expected: { status: 0, stdout: call },
+});
 
-    expect(status).toBe(0);
-    expect(calls).toBe(
-      `api --paginate ${env.COMMENTS} --jq ${filter}\napi --silent --method ${call} --field body=@changes.md\n`,
-    );
+const compareWithBase = (exitCode: number): Run => ({
+  step: ['changes.yml', 'diff', 'Compare with the base branch'],
+  programs: { npm: `if [ "$2" = --silent ]; then exit ${exitCode}; fi` },
+  expected: {
+    status: exitCode,
+    calls: 'run synth\nrun --silent changes -- --app assembly --against cdk.out --markdown\n',
+  },
+});
+
+describe('a pull request', () => {
+  check({
+    'gets a comment': comment(others, `POST ${COMMENTS}\n`),
+    'gets its comment changed': comment(
+      [...others, { id: 42, user: bot, body: `${MARK}\n\nOld` }],
+      'PATCH repos/acme/pets/issues/comments/42\n',
+    ),
+    'from a fork is compared with its base branch': compareWithBase(0),
+    'from a fork fails as its comparison does': compareWithBase(1),
   });
+});
 
-  test.each([
-    ['is none where nothing could be compared', '', 0],
-    ['fails where GitHub does not answer', MARK, 1],
-  ])('%s', (_, changes, status) => {
-    expect(runStep(at, { gh: 'exit 1' }, env, { 'changes.md': changes })).toMatchObject({ status });
-  });
+const audit = (step: Run['step'], auditExit: number, ACCEPTED: string, status: number, stdout: RegExp): Run => ({
+  step,
+  programs: { npm: `exit ${auditExit}` },
+  env: { ACCEPTED },
+  expected: { status, stdout: expect.stringMatching(stdout), calls: 'audit --audit-level=moderate\n' },
 });
 
 describe('the audit of the packages', () => {
   const inPullRequest = ['pull-request.yml', 'audit', 'Audit the packages'] as const;
   const inDeploy = ['deploy.yml', 'build', 'Audit the packages'] as const;
-  const accepted = '::warning::npm audit did not pass. It is accepted: No fix yet.\n';
-  const goesOn = expect.stringMatching(/^::warning::npm audit did not pass\. The deploy goes on .*\n$/);
 
-  test.each([
-    ['lets a pull request pass that is clean', inPullRequest, 0, '', 0, ''],
-    ['stops a pull request that is not', inPullRequest, 1, '', 1, ''],
-    ['prints why it may pass', inPullRequest, 1, 'No fix yet.', 0, accepted],
-    ['says nothing of a clean deploy', inDeploy, 0, '', 0, ''],
-    ['lets a deploy go on, and prints why', inDeploy, 1, '', 0, goesOn],
-  ])('%s', (_, at, auditExit, ACCEPTED, status, stdout) => {
-    const outcome = runStep(at, { npm: `exit ${auditExit}` }, { ACCEPTED });
-
-    expect(outcome).toMatchObject({ status, stdout, calls: 'audit --audit-level=moderate\n' });
+  check({
+    'lets a clean pull request pass': audit(inPullRequest, 0, '', 0, /^$/),
+    'stops a pull request with a finding': audit(inPullRequest, 1, '', 1, /^$/),
+    'prints why a finding is accepted': audit(inPullRequest, 1, 'No fix yet.', 0, /^::warning::.*: No fix yet\.\n$/),
+    'warns of a finding in a deploy, which goes on': audit(
+      inDeploy,
+      1,
+      '',
+      0,
+      /^::warning::.* The deploy goes on .*\n$/,
+    ),
   });
 });
 
-test.each([0, 1])(
-  'A pull request from a fork is compared with its base branch, and ends with %i as that',
-  (exitCode) => {
-    const npm = `if [ "$2" = --silent ]; then echo '### Changes'; exit ${exitCode}; fi`;
-    const { status, calls, read } = runStep(['changes.yml', 'diff', 'Compare with the base branch'], { npm });
+/** A step of the job that deploys staging. */
+const deploy = (name: string, programs: Texts, expected: Run['expected'], env: Texts = {}, files: Texts = {}): Run => ({
+  step: ['deploy-stage.yml', 'deploy', name],
+  programs,
+  env: { STAGE: 'staging', BUILD: '200', ...env },
+  files,
+  expected,
+});
 
-    expect(status).toBe(exitCode);
-    expect(calls).toBe('run synth\nrun --silent changes -- --app assembly --against cdk.out --markdown\n');
-    expect(read('changes.md')).toMatch(
-      /^### Changes\n[^]*There is no diff against the last deploy: a pull request from/,
-    );
-  },
-);
+const addressed = { 'outputs.json': '{"staging-Inventory":{"BaseUrl":"https://a.example/v1"}}' };
+const smokeCall = 'run --silent smoke -- --url https://a.example/v1';
 
-/** A step of the job that deploys a stage. */
-const deployStep = (name: string) => ['deploy-stage.yml', 'deploy', name] as const;
-
-describe('the key of the smoke test', () => {
-  const env = { STAGE: 'staging' };
-  const outputs = '{"staging-Inventory":{"BaseUrl":"https://a.example/v1"}}';
-  const call = 'run --silent smoke -- --url https://a.example/v1';
-
-  test('lives for an hour and is masked before anything else is written', () => {
-    const npm = `echo '{"id":"k1","key":"psk_0123456789"}'`;
-
-    expect(runStep(deployStep('Issue a key for an hour'), { npm }, env)).toMatchObject({
-      status: 0,
-      stdout: '::add-mask::psk_0123456789\n',
-      calls: 'run --silent admin -- keys create --stage staging --name smoke --plan free --expires 1h --json\n',
-      output: 'id=k1\nkey=psk_0123456789\n',
-    });
-  });
-
-  test('is not there where it could not be issued, and the step fails', () => {
-    const outcome = runStep(deployStep('Issue a key for an hour'), { npm: 'exit 1' }, env);
-
-    expect(outcome).toMatchObject({ status: 1, stdout: '', output: '' });
-  });
-
-  test.each([
-    ['', outputs, `${call}\n`],
-    ['--read-only', outputs, `${call} --read-only\n`],
-    ['', '{}', ''],
-  ])('opens the address that the deploy has put out, if any (%j, %s)', (OPTIONS, put, calls) => {
-    const outcome = runStep(deployStep('Smoke test'), { npm: '' }, { ...env, OPTIONS }, { 'outputs.json': put });
-
-    expect(outcome).toMatchObject({ status: calls === '' ? 1 : 0, calls });
-    expect(scriptStep(...deployStep('Smoke test')).env).toEqual({
-      PET_STORE_API_KEY: '${{ steps.key.outputs.key }}',
-      OPTIONS: '${{ inputs.smoke-options }}',
-    });
-  });
-
-  test('is revoked by its id', () => {
-    expect(runStep(deployStep('Revoke the key'), { npm: '' }, { ...env, KEY_ID: 'k1' })).toMatchObject({
-      status: 0,
-      calls: 'run --silent admin -- keys revoke k1 --stage staging --yes\n',
-    });
+describe('the smoke test of a deploy', () => {
+  check({
+    'has a key for an hour, which is masked before anything else is written': deploy(
+      'Issue a key for an hour',
+      { npm: `echo '{"id":"k1","key":"psk_0123456789"}'` },
+      {
+        status: 0,
+        stdout: '::add-mask::psk_0123456789\n',
+        calls: 'run --silent admin -- keys create --stage staging --name smoke --plan free --expires 1h --json\n',
+        output: 'id=k1\nkey=psk_0123456789\n',
+      },
+    ),
+    'fails without a key': deploy('Issue a key for an hour', { npm: 'exit 1' }, { status: 1, output: '' }),
+    'calls the address that was deployed': deploy(
+      'Smoke test',
+      { npm: '' },
+      { status: 0, calls: `${smokeCall} --read-only\n` },
+      { OPTIONS: '--read-only' },
+      addressed,
+    ),
+    'fails without an address': deploy(
+      'Smoke test',
+      { npm: '' },
+      { status: 1, calls: '' },
+      { OPTIONS: '' },
+      { 'outputs.json': '{}' },
+    ),
+    'has its key revoked by the id': deploy(
+      'Revoke the key',
+      { npm: '' },
+      { status: 0, calls: 'run --silent admin -- keys revoke k1 --stage staging --yes\n' },
+      { KEY_ID: 'k1' },
+    ),
   });
 });
 
-const describing = (OutputValue: string) =>
-  `echo '${JSON.stringify({ Stacks: [{ Outputs: [{ OutputKey: 'RunningRelease', OutputValue }] }] })}'`;
+const running = (OutputValue: string) =>
+  `echo '${JSON.stringify({ Stacks: [{ Outputs: [{ OutputKey: 'RunningBuild', OutputValue }] }] })}'`;
 const failing = (reason: string) => `echo '${reason}' >&2; exit 254`;
+const look = (aws: string, output: string): Run =>
+  deploy('Look which build runs', { aws }, { status: output === '' ? 1 : 0, output });
 
-describe('the release that runs', () => {
-  test.each([
-    ['is what the stack says', describing('100'), 'release=100\n'],
-    ['is none to go back to where it was deployed by hand', describing('none'), 'release=\n'],
-    ['is none to go back to where it is this one', describing('200'), 'release=\n'],
-    ['is none where the stack is of before', `echo '{"Stacks":[{}]}'`, 'release=\n'],
-    ['is none before the first deploy', failing('Stack with id staging-Inventory does not exist'), 'release=\n'],
-    ['stops the deploy where it cannot be told', failing('AccessDenied'), ''],
-  ])('%s', (_, aws, output) => {
-    const env = { STAGE: 'staging', RELEASE: '200' };
-
-    expect(runStep(deployStep('Look which release runs'), { aws }, env)).toMatchObject({
-      status: output === '' ? 1 : 0,
-      output,
-      calls: 'cloudformation describe-stacks --stack-name staging-Inventory --output json\n',
-    });
+describe('the build that runs before a deploy', () => {
+  check({
+    'is what the stack says': look(running('100'), 'build=100\n'),
+    'is none after a deploy by hand': look(running('none'), 'build=\n'),
+    'is none where it is this one': look(running('200'), 'build=\n'),
+    'is none where the stack has no such output': look(`echo '{"Stacks":[{}]}'`, 'build=\n'),
+    'is none before the first deploy': look(failing('Stack with id staging-Inventory does not exist'), 'build=\n'),
+    'stops the deploy where it cannot be read': look(failing('AccessDenied'), ''),
   });
 });
 
-test.each(['cdk.out', 'cdk.out/all-at-once'])('A deploy of %s tells the stack which release it is', (ASSEMBLY) => {
-  const env = { STAGE: 'staging', RELEASE: '200', ASSEMBLY };
+const cdkDeploy = (assembly: string, build: string) =>
+  `cdk deploy --app ${assembly} staging/* --parameters staging-Inventory:BuildId=${build} --require-approval never`;
 
-  expect(runStep(deployStep('Deploy'), { npx: '' }, env)).toMatchObject({
-    status: 0,
-    calls: `cdk deploy --app ${ASSEMBLY} staging/* --parameters staging-Inventory:ReleaseId=200 --require-approval never --outputs-file outputs.json\n`,
+describe('a deploy', () => {
+  check({
+    'passes the build to the stack': deploy(
+      'Deploy',
+      { npx: '' },
+      { status: 0, calls: `${cdkDeploy('cdk.out', '200')} --outputs-file outputs.json\n` },
+      { ASSEMBLY: 'cdk.out' },
+    ),
+    'goes back after a failed smoke test, all at once': deploy(
+      'Go back',
+      { npx: '' },
+      {
+        status: 0,
+        calls: `${cdkDeploy('before/all-at-once', '100')}\n`,
+        stdout: '::error::The smoke test has failed. staging is back at build 100.\n',
+      },
+      { BEFORE: '100' },
+    ),
+    'fails where there is nothing to go back to': deploy(
+      'Go back',
+      { npx: '' },
+      {
+        status: 1,
+        calls: '',
+        stdout: '::error::The smoke test has failed. There is no build to go back to: 200 still runs on staging.\n',
+      },
+      { BEFORE: '' },
+    ),
   });
 });
 
-test.each([
-  [
-    'takes the release back, all at once, and says so',
-    '100',
-    0,
-    'cdk deploy --app before/all-at-once production/* --parameters production-Inventory:ReleaseId=100 --require-approval never\n',
-    'production is back at the release of run 100.',
-  ],
-  [
-    'says where there is nothing to go back to',
-    '',
-    1,
-    '',
-    'There is no release to go back to: 200 still runs on production.',
-  ],
-])('A failed smoke test %s', (_, BEFORE, status, calls, told) => {
-  const env = { STAGE: 'production', RELEASE: '200', BEFORE };
-  const stdout = `::error::The smoke test has failed. ${told}\n`;
-
-  expect(runStep(deployStep('Go back'), { npx: '' }, env)).toMatchObject({ status, calls, stdout });
+const goBackTo = (RUN: string, found: string, status: number): Run => ({
+  step: ['roll-back.yml', 'check', 'Check the run'],
+  programs: { gh: `echo '${found}'` },
+  env: { REPOSITORY: 'a/b', RUN },
+  expected: { status, stdout: expect.stringMatching(status === 0 ? /^$/ : /^::error::/) },
 });
 
-describe('going back to a run', () => {
+describe('a roll-back by hand', () => {
   const deployed = '.github/workflows/deploy.yml push main';
 
-  test.each([
-    ['of the workflow Deploy on main is done', '100', deployed, 0],
-    ['of a pull request is not', '100', '.github/workflows/changes.yml pull_request main', 1],
-    ['of another branch is not', '100', '.github/workflows/deploy.yml push other', 1],
-    ['that is no number is not', '100/../200', deployed, 1],
-  ])('%s', (_, RUN, found, expected) => {
-    const gh = `echo '${found}'`;
-    const { status, stdout } = runStep(['roll-back.yml', 'check', 'Check the run'], { gh }, { REPOSITORY: 'a/b', RUN });
-
-    expect(status).toBe(expected);
-    expect(stdout).toMatch(expected === 0 ? /^$/ : /^::error::/);
+  check({
+    'goes to a deploy of main': goBackTo('100', deployed, 0),
+    'refuses a run of a pull request': goBackTo('100', '.github/workflows/changes.yml pull_request main', 1),
+    'refuses a run of another branch': goBackTo('100', '.github/workflows/deploy.yml push other', 1),
+    'refuses what is no number': goBackTo('100/../200', deployed, 1),
   });
 });

@@ -62,7 +62,7 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
     { alarms: true, alarmTargets: { emails: [], topicArns: [] } },
     "alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'",
   ],
-  ['a canary without alarms', { release: 'canary' }, "release: 'canary' needs alarms: true"],
+  ['a canary without alarms', { rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
     'the ARN of a restored table',
     { restoredTables: { keys: 'arn:aws:dynamodb:eu-central-1:1:table/t' } },

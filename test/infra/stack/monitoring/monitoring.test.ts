@@ -8,10 +8,11 @@ import { resourcesOf, synthesizedStages } from '../../../support/synthesized.ts'
 
 const { staging, production } = synthesizedStages();
 
+const metricSchema = v.object({ Namespace: v.string(), MetricName: v.string() });
 const queryMetric = v.object({
   Id: v.string(),
   Expression: v.optional(v.string()),
-  MetricStat: v.optional(v.object({ Metric: v.object({ MetricName: v.string() }), Period: v.number() })),
+  MetricStat: v.optional(v.object({ Metric: metricSchema, Period: v.number(), Stat: v.string() })),
 });
 const alarmSchema = v.looseObject({
   AlarmName: v.string(),
@@ -32,6 +33,28 @@ describe('the alarms', () => {
 
     expect(alarms.map(({ id }) => id)).toEqual(ids);
     expect(alarmsOf(staging)).toEqual([]);
+  });
+
+  test('look at metrics that there are', () => {
+    const watched = alarms.map(({ id, Metrics }) => {
+      const stats = Metrics.flatMap(({ MetricStat }) => MetricStat ?? []);
+      return `${id}: ${stats.map(({ Metric, Stat }) => `${Stat} of ${Metric.Namespace} ${Metric.MetricName}`).join(', ')}`;
+    });
+
+    expect(watched).toEqual([
+      'api-errors: Sum of AWS/ApiGateway 5XXError, Sum of AWS/ApiGateway Count',
+      'slow-answers: Sum of AWS/ApiGateway Count, p99 of AWS/ApiGateway Latency',
+      'authorizer-errors: Sum of AWS/Lambda Errors',
+      'function-errors: Sum of AWS/Lambda Errors, Sum of AWS/Lambda Errors',
+      'gateway-refusals: Sum of PetStoreInventory production-Inventory-GatewayRefusals',
+      'uncounted-requests: Sum of PetStoreInventory Refusals',
+      'throttled-functions: Sum of AWS/Lambda Throttles',
+      'throttled-database: Sum of AWS/DynamoDB WriteThrottleEvents, Sum of AWS/DynamoDB WriteThrottleEvents',
+      'sync-missing: Minimum of AWS/Lambda Errors',
+      'sync-problems: SampleCount of PetStoreInventory SyncProblems',
+      'many-refusals: Sum of PetStoreInventory Refusals, Sum of PetStoreInventory Requests',
+      'firewall-blocks: Sum of AWS/WAFV2 BlockedRequests',
+    ]);
   });
 
   test('that take a release back look at what a release can break, and within five minutes: no canary is over by then', () => {

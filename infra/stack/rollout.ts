@@ -10,7 +10,7 @@ import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
-export interface CanaryReleaseProps {
+export interface CanaryRolloutProps {
   /** The functions of the API. */
   readonly functions: readonly ServiceFunction[];
   /** Any of them rolls the release back. */
@@ -24,11 +24,11 @@ export interface CanaryReleaseProps {
  * an alarm goes off: then all goes back to the versions before. CloudFormation waits for it, and takes back all else
  * that the deploy has changed.
  */
-export class CanaryRelease extends Construct {
+export class CanaryRollout extends Construct {
   /** @throws Error without alarms: nothing would take a release back */
-  constructor(scope: Construct, id: string, { functions, alarms, atOnce }: CanaryReleaseProps) {
+  constructor(scope: Construct, id: string, { functions, alarms, atOnce }: CanaryRolloutProps) {
     super(scope, id);
-    if (alarms.length === 0) throw new Error("release: 'canary' needs alarms: true, or nothing takes a release back");
+    if (alarms.length === 0) throw new Error("rollout: 'canary' needs alarms: true, or nothing takes it back");
     const application = new LambdaApplication(this, 'Application');
     const role = this.#role(functions);
     for (const { node, alias } of functions) {
@@ -69,7 +69,7 @@ export class CanaryRelease extends Construct {
   }
 }
 
-export interface ReleaseProofProps {
+export interface VersionCheckProps {
   /** The functions of the API. */
   readonly functions: readonly ServiceFunction[];
   readonly logRetentionDays: LogRetentionDays;
@@ -80,8 +80,8 @@ export interface ReleaseProofProps {
  * it runs its health check (shared/health-check.ts). Where that fails, the deploy fails, and CloudFormation takes it back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
  */
-export class ReleaseProof extends Construct {
-  constructor(scope: Construct, id: string, { functions, logRetentionDays }: ReleaseProofProps) {
+export class VersionCheck extends Construct {
+  constructor(scope: Construct, id: string, { functions, logRetentionDays }: VersionCheckProps) {
     super(scope, id);
     for (const handler of functions) new Trigger(this, handler.node.id, { handler });
     const logs = new ServiceLogs(this, 'Logs', { logRetentionDays });
