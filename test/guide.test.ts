@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { guidedErrors, prose } from '../infra/reference/error-page.ts';
-import { errorExamples, exampleTexts } from '../infra/reference/examples.ts';
+import { errorExamples, examples } from '../infra/reference/examples.ts';
 import { headers } from '../infra/reference/headers.ts';
 import { parameters } from '../infra/reference/parameters.ts';
 import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
@@ -75,12 +75,9 @@ describe('docs/guide.md', () => {
   test('has the examples of the OpenAPI document', () => {
     const blocks = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown => JSON.parse(json));
 
-    expect(blocks).toEqual([
-      JSON.parse(exampleTexts.listInventory),
-      JSON.parse(exampleTexts.updateInventory),
-      errorExamples['PET_NOT_FOUND']?.value,
-    ]);
-    expect(guide.match(/(?<=-d ')[^']*/g)).toEqual([exampleTexts.inventoryUpdate, exampleTexts.inventoryUpdate]);
+    expect(blocks).toEqual([examples.listInventory, examples.updateInventory, errorExamples['PET_NOT_FOUND']?.value]);
+    const update = JSON.stringify(examples.inventoryUpdate);
+    expect(guide.match(/(?<=-d ')[^']*/g)).toEqual([update, update]);
     expect(guide).toContain(`Link: ${headers.NextPage.example}\n`);
     expect(guide).toContain(`If-Match: ${headers.ETag.example}'`);
     expect(guide).toContain(`Idempotency-Key: ${parameters.IdempotencyKey.example}'`);

@@ -100,7 +100,7 @@ async function answerFromPage(
   if (!file) {
     sendError(response, 'ROUTE_NOT_FOUND', `There is nothing at this path. The API is at ${baseUrl}.`);
   } else if (message.method === 'GET' || message.method === 'HEAD') {
-    await sendPageFile(file, message, response);
+    sendPageFile(file, response);
   } else {
     response.setHeader('Allow', 'GET, HEAD');
     sendError(response, 'METHOD_NOT_ALLOWED');

@@ -1,15 +1,10 @@
-export interface ContentSecurityPolicyOptions {
-  /** Addresses beside the page's own origin that it may send requests to. */
-  readonly connect?: readonly string[];
-  /** `frame-ancestors` works in a header only; in the page itself browsers complain about it. */
-  readonly framing?: boolean;
-}
-
 /**
  * What the page may load, and where it may send (Content Security Policy Level 3): nothing but its own files, requests
  * to its own origin and to the API. Styles in place are Scalar's way; scripts in place are none.
+ *
+ * @param connect addresses beside the page's own origin that it may send requests to
  */
-export function contentSecurityPolicy({ connect = [], framing = true }: ContentSecurityPolicyOptions = {}): string {
+export function contentSecurityPolicy(...connect: string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -19,6 +14,9 @@ export function contentSecurityPolicy({ connect = [], framing = true }: ContentS
     ["connect-src 'self'", ...connect].join(' '),
     "base-uri 'none'",
     "form-action 'none'",
-    ...(framing ? ["frame-ancestors 'none'"] : []),
   ].join('; ');
 }
+
+/** The policy as a header: `frame-ancestors` works there only; in the page itself browsers complain about it. */
+export const policyHeader = (...connect: string[]): string =>
+  `${contentSecurityPolicy(...connect)}; frame-ancestors 'none'`;

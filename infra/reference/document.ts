@@ -3,7 +3,7 @@ import { API_VERSION } from '../../shared/contract/operations.ts';
 import { stageNames, stages } from '../stages.ts';
 import { errorExamples } from './examples.ts';
 import { guide } from './guide.ts';
-import { headers } from './headers.ts';
+import { headerComponents } from './headers.ts';
 import { paths, tags } from './operations.ts';
 import { parameters } from './parameters.ts';
 import { sharedResponses } from './responses.ts';
@@ -49,7 +49,7 @@ export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY
       },
       schemas,
       parameters,
-      headers,
+      headers: headerComponents,
       examples: errorExamples,
       responses: sharedResponses,
     },

@@ -1,5 +1,6 @@
-import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
+import type { HeaderObject, HeadersObject, SchemaObject } from 'openapi3-ts/oas31';
 import { operations } from '../../shared/contract/operations.ts';
+import { challenges } from '../../shared/http/authorizer-answer.ts';
 import type { limitHeaders } from '../../shared/http/authorizer-context.ts';
 import {
   corsHeaders,
@@ -10,42 +11,35 @@ import {
 import { plans } from '../../shared/keys/plans.ts';
 import { stages } from '../stages.ts';
 import { EXAMPLE_CURSOR, exampleTimes } from './examples.ts';
-import { challenges } from '../../shared/http/authorizer-answer.ts';
-import { countSchema, int64, int64From } from './schemas.ts';
+import { countSchema, int64From } from './schemas.ts';
 
-/** Characters. API Gateway lets no longer header through. */
-const MAX_LENGTH = 8_192;
-
-/** A header whose value is text of one form. */
-const text = (description: string, pattern: string, example: string | undefined): HeaderObject => ({
+const header = (description: string, schema: SchemaObject, example: unknown): HeaderObject => ({
   description,
   required: true,
-  schema: { type: 'string', pattern, maxLength: MAX_LENGTH },
+  schema,
   example,
 });
 
-/** One that an answer has or lacks. */
-const optional = (header: HeaderObject): HeaderObject => ({ ...header, required: false });
+/** A header whose value is text of one form. Its length, in characters, is the longest that API Gateway lets through. */
+const text = (description: string, pattern: string, example: string | undefined): HeaderObject =>
+  header(description, { type: 'string', pattern, maxLength: 8_192 }, example);
 
-const count = (description: string, example: number): HeaderObject => ({
-  description,
-  required: true,
-  schema: countSchema,
-  example,
-});
+const constant = (description: string, value: string): HeaderObject =>
+  header(description, { type: 'string', const: value }, value);
+
+const optional = (component: HeaderObject): HeaderObject => ({ ...component, required: false });
 
 const { perMinute, perDay } = plans.free.limits;
 const { minuteEnds, secondsOfMinute, secondsOfDay } = exampleTimes;
 
 const limits = {
-  'X-RateLimit-Limit': count('Requests in the window (UTC minute or day) that has the least left', perMinute),
-  'X-RateLimit-Remaining': count('Requests left in that window', perMinute - 1),
-  'X-RateLimit-Reset': {
-    description: 'When that window ends, in Unix seconds',
-    required: true,
-    schema: int64From(int64('0')),
-    example: minuteEnds,
-  },
+  'X-RateLimit-Limit': header(
+    'Requests in the window (UTC minute or day) that has the least left',
+    countSchema,
+    perMinute,
+  ),
+  'X-RateLimit-Remaining': header('Requests left in that window', countSchema, perMinute - 1),
+  'X-RateLimit-Reset': header('When that window ends, in Unix seconds', int64From('0'), minuteEnds),
   'RateLimit-Policy': text(
     'Both windows: their quotas `q`, and their lengths `w` in seconds (IETF draft-ietf-httpapi-ratelimit-headers)',
     String.raw`^"minute";q=\d+;w=\d+, "day";q=\d+;w=\d+$`,
@@ -58,31 +52,15 @@ const limits = {
   ),
 } as const satisfies Record<keyof typeof limitHeaders, HeaderObject>;
 
-const { petDeprecation } = stages.production;
-const PAGE = 'https://pets.example.com';
-const deprecation = deprecationHeaders({
-  deprecatedAt: new Date(petDeprecation.deprecatedAt),
-  sunsetAt: new Date(petDeprecation.sunsetAt),
-  page: PAGE,
-});
-
-/** The stability marks that operations have. */
-const marks = Object.values(operations).flatMap(({ stability }) => (stability === 'stable' ? [] : [stability]));
-
-const METHODS = '^[A-Z]+(, [A-Z]+)*$';
-const HTTP_DATE = String.raw`^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$`;
-
-/** Every header that an answer can have besides those of HTTP itself, by its name in the document. */
-export const headers = {
+/** Headers of every answer, of the functions and of the gateway. */
+const ofEveryAnswer = {
   ...limits,
-  'Access-Control-Allow-Origin': text(
+  'Access-Control-Allow-Origin': constant(
     'The origins whose pages a browser lets read the answer: all',
-    String.raw`^\*$`,
     corsHeaders['Access-Control-Allow-Origin'],
   ),
-  'Access-Control-Expose-Headers': text(
+  'Access-Control-Expose-Headers': constant(
     'The headers that such a page may read',
-    String.raw`^[\w-]+(, [\w-]+)*$`,
     corsHeaders['Access-Control-Expose-Headers'],
   ),
   'x-amzn-RequestId': text(
@@ -94,36 +72,64 @@ export const headers = {
   'X-Amzn-Trace-Id': optional(
     text('Names the trace of the request, where there is one', '^[!-~]+$', 'Root=1-6920303a-4f1c2d3e5a6b7c8d9e0f1a2b'),
   ),
-  'WWW-Authenticate': text(
-    'How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)',
-    '^Bearer realm="[^"]+"(, error="invalid_token")?$',
-    challenges.API_KEY_INVALID,
-  ),
-  'Cache-Control': text('The answer is not to be kept', '^no-store$', securityHeaders['Cache-Control']),
-  'X-Content-Type-Options': text(
+  'Cache-Control': constant('The answer is not to be kept', securityHeaders['Cache-Control']),
+  'X-Content-Type-Options': constant(
     'The answer is what its Content-Type says',
-    '^nosniff$',
     securityHeaders['X-Content-Type-Options'],
   ),
-  'Strict-Transport-Security': text(
+  'Strict-Transport-Security': constant(
     'Browsers come back by HTTPS only (RFC 6797)',
-    String.raw`^max-age=\d+$`,
     securityHeaders['Strict-Transport-Security'],
   ),
-  Allow: text('Methods of the path', METHODS, 'PATCH, OPTIONS'),
-  'Accept-Patch': text('What the body of a PATCH must be (RFC 5789)', '^application/json$', 'application/json'),
-  'Retry-After': {
-    ...count('Seconds to wait before the next try', secondsOfMinute),
-    schema: { ...countSchema, minimum: 1 },
-  },
+};
+
+const { deprecatedAt, sunsetAt } = stages.production.petDeprecation;
+const page = 'https://pets.example.com';
+const deprecation = deprecationHeaders({ deprecatedAt: new Date(deprecatedAt), sunsetAt: new Date(sunsetAt), page });
+
+/** The stability marks that operations have. */
+const marks = Object.values(operations).flatMap(({ stability }) => (stability === 'stable' ? [] : [stability]));
+
+/** Headers that an answer has by its operation, and lacks where the gateway has made it. A whole list has no ETag. */
+const ofOperation = {
   ReadETag: text(
     'Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed',
     String.raw`^W/"[\w-]+"$`,
     'W/"kEr0qOdpC3nZBvVx"',
   ),
+  [STABILITY_HEADER]: header('The stability mark of the operation', { type: 'string', enum: marks }, marks[0]),
+  Deprecation: text(
+    'Since when the operation is deprecated (RFC 9745)',
+    String.raw`^@\d+$`,
+    deprecation['Deprecation'],
+  ),
+  Sunset: text(
+    'When the operation may go (RFC 8594)',
+    String.raw`^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$`,
+    deprecation['Sunset'],
+  ),
+  DeprecationPages: text(
+    'Where to read about the deprecation and the sunset',
+    '^<[!-;=?-~]+>; rel="deprecation"; type="text/html", <[!-;=?-~]+>; rel="sunset"; type="text/html"$',
+    deprecation['Link'],
+  ),
+};
+
+/** Every header that an answer can have besides those of HTTP itself, by its name in the document. */
+export const headers = {
+  ...ofEveryAnswer,
+  ...ofOperation,
+  'WWW-Authenticate': text(
+    'How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)',
+    '^Bearer realm="[^"]+"(, error="invalid_token")?$',
+    challenges.API_KEY_INVALID,
+  ),
+  Allow: text('Methods of the path', '^[A-Z]+(, [A-Z]+)*$', 'PATCH, OPTIONS'),
+  'Accept-Patch': constant('What the body of a PATCH must be (RFC 5789)', 'application/json'),
+  'Retry-After': header('Seconds to wait before the next try', { ...countSchema, minimum: 1 }, secondsOfMinute),
   ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"mX0aVbq3Zk1T"'),
-  Vary: text('Request headers that the form of the answer depends on', '^Accept-Encoding$', 'Accept-Encoding'),
-  'Content-Encoding': optional(text('How the body is compressed, where `Accept-Encoding` allows it', '^gzip$', 'gzip')),
+  Vary: constant('Request headers that the form of the answer depends on', 'Accept-Encoding'),
+  'Content-Encoding': optional(constant('How the body is compressed, where `Accept-Encoding` allows it', 'gzip')),
   NextPage: optional(
     text(
       'Where the next page is. It is absent on the last page, and where no `limit` was given.',
@@ -131,43 +137,16 @@ export const headers = {
       `</v1/inventory?limit=2&cursor=${EXAMPLE_CURSOR}>; rel="next"`,
     ),
   ),
-  [STABILITY_HEADER]: {
-    description: 'The stability mark of the operation',
-    required: true,
-    schema: { type: 'string', enum: marks },
-    example: marks[0],
-  },
-  Deprecation: text(
-    'Since when the operation is deprecated (RFC 9745)',
-    String.raw`^@\d+$`,
-    deprecation['Deprecation'],
-  ),
-  Sunset: text('When the operation may go (RFC 8594)', HTTP_DATE, deprecation['Sunset']),
-  DeprecationPages: text(
-    'Where to read about the deprecation and the sunset',
-    '^<[!-;=?-~]+>; rel="deprecation"; type="text/html", <[!-;=?-~]+>; rel="sunset"; type="text/html"$',
-    deprecation['Link'],
-  ),
 } as const satisfies Record<string, HeaderObject>;
 
 export type HeaderComponent = keyof typeof headers;
+export type OperationHeader = keyof typeof ofOperation;
 
-/** Headers of every answer, of the functions and of the gateway. */
-const ofEveryAnswer: readonly HeaderComponent[] = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-  'Access-Control-Allow-Origin',
-  'Access-Control-Expose-Headers',
-  'x-amzn-RequestId',
-  'x-amz-apigw-id',
-  'X-Amzn-Trace-Id',
-  'Cache-Control',
-  'X-Content-Type-Options',
-  'Strict-Transport-Security',
-];
+/** The same, and beside them those of operations as an answer may have or lack them. */
+export const headerComponents: Readonly<Record<string, HeaderObject>> = {
+  ...headers,
+  ...Object.fromEntries(Object.entries(ofOperation).map(([name, each]) => [`Optional${name}`, optional(each)])),
+};
 
 /** Headers that mean one thing here, another there. */
 const sharedNames: Partial<Record<HeaderComponent, string>> = {
@@ -176,18 +155,16 @@ const sharedNames: Partial<Record<HeaderComponent, string>> = {
   ReadETag: 'ETag',
 };
 
-const nameOf = (component: HeaderComponent): string => sharedNames[component] ?? component;
-
 /**
  * The headers of an answer: those of every one, and these.
  *
  * @param perhaps headers that it has or lacks, as the gateway or the operation has made it
  */
-export function headersOf(own: readonly HeaderComponent[], perhaps: readonly HeaderComponent[] = []): HeadersObject {
-  const references = [...ofEveryAnswer, ...own].map((component) => [
-    nameOf(component),
-    { $ref: `#/components/headers/${component}` },
+export function headersOf(own: readonly HeaderComponent[], perhaps: readonly OperationHeader[] = []): HeadersObject {
+  const reference = (name: string, component: string) => [name, { $ref: `#/components/headers/${component}` }];
+  return Object.fromEntries([
+    ...Object.keys(ofEveryAnswer).map((name) => reference(name, name)),
+    ...own.map((component) => reference(sharedNames[component] ?? component, component)),
+    ...perhaps.map((component) => reference(sharedNames[component] ?? component, `Optional${component}`)),
   ]);
-  const copies = perhaps.map((component) => [nameOf(component), optional(headers[component])]);
-  return Object.fromEntries([...references, ...copies]);
 }

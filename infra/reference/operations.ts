@@ -1,11 +1,10 @@
 import type { OperationObject, PathsObject, ResponseObject } from 'openapi3-ts/oas31';
-import * as v from 'valibot';
 import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { STABILITY_HEADER } from '../../shared/http/response-headers.ts';
 import type { StageSettings } from '../stages.ts';
-import { exampleTexts, exampleValue } from './examples.ts';
+import { examples } from './examples.ts';
 import { deprecationText } from './guide.ts';
-import { type HeaderComponent, headersOf } from './headers.ts';
+import { type HeaderComponent, headersOf, type OperationHeader } from './headers.ts';
 import { type ParameterName, parameterRef } from './parameters.ts';
 import { errorResponses } from './responses.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
@@ -22,10 +21,8 @@ interface Presentation {
   readonly answerDescription: string;
   /** Headers of the answer that the operation's errors do not have. */
   readonly answerHeaders: readonly HeaderComponent[];
-  /** Of these, those that it has or lacks. */
-  readonly sometimes?: readonly HeaderComponent[];
-  /** Headers of whatever its function answers. */
-  readonly headers: readonly HeaderComponent[];
+  /** Headers that the answer has or lacks. */
+  readonly sometimes?: readonly OperationHeader[];
 }
 
 export const tags = {
@@ -42,7 +39,6 @@ whose \`Link\` header leads to the next. With \`Accept-Encoding: gzip\` it comes
 const ofLists = {
   answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
   sometimes: ['ReadETag'],
-  headers: [],
 } as const satisfies Partial<Presentation>;
 
 const presentations: Record<OperationId, Presentation> = {
@@ -63,7 +59,6 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
     answer: 'InventoryItem',
     answerDescription: 'The entry, updated',
     answerHeaders: ['ETag'],
-    headers: [],
   },
   getPet: {
     tag: 'Pets',
@@ -72,7 +67,6 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
     answer: 'Pet',
     answerDescription: 'The pet',
     answerHeaders: ['ReadETag'],
-    headers: ['Deprecation', 'Sunset', 'DeprecationPages'],
   },
   listOrders: {
     tag: 'Orders',
@@ -84,14 +78,12 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
   },
 };
 
-/** Every operation of the interface, by path and method. */
+/** Every operation of the interface, by path and method. The guide says in a sentence what HEAD does. */
 export function paths(deprecation: Deprecation): PathsObject {
   const result: PathsObject = {};
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
   for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
-    const operation = operationObject(id, deprecation);
-    const head = method === 'GET' && { head: withoutBody(operation, id) };
-    result[path] = { ...result[path], [method.toLowerCase()]: operation, ...head };
+    result[path] = { ...result[path], [method.toLowerCase()]: operationObject(id, deprecation) };
   }
   return result;
 }
@@ -118,7 +110,7 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
         content: {
           'application/json': {
             schema: schemaRef(body),
-            examples: { quantity: { value: exampleValue(exampleTexts.inventoryUpdate) } },
+            examples: { quantity: { value: examples.inventoryUpdate } },
           },
         },
       },
@@ -130,28 +122,6 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
     },
   };
 }
-
-/** The same for HEAD. The page leaves it out: there is nothing to say about it. */
-function withoutBody(operation: OperationObject, id: OperationId): OperationObject {
-  const { 200: ok, 304: same } = v.parse(v.looseObject({ 200: head, 304: head }), operation.responses);
-  const perhaps = headersOf([], ['Retry-After', 'WWW-Authenticate', ...headersOfFunction(id)]);
-  return {
-    ...operation,
-    operationId: `${id}Head`,
-    summary: `${operations[id].purpose}, without the body`,
-    description: 'The headers of the answer to GET.',
-    'x-scalar-ignore': true,
-    responses: {
-      200: ok,
-      304: same,
-      '4XX': { description: 'Refused, as GET would be', headers: perhaps },
-      '5XX': { description: 'Failed, as GET would', headers: perhaps },
-    },
-  };
-}
-
-/** All of a response but its body. */
-const head = v.object({ description: v.string(), headers: v.record(v.string(), v.any()) });
 
 /** The answer where `If-None-Match` names what it would be. */
 function unchanged(id: OperationId): ResponseObject {
@@ -171,7 +141,7 @@ function okResponse(id: OperationId): ResponseObject {
     content: {
       'application/json': {
         schema: schemaRef(answer),
-        examples: { [answer]: { value: exampleValue(exampleTexts[id]) } },
+        examples: { [answer]: { value: examples[id] } },
       },
     },
   };
@@ -186,8 +156,11 @@ function stabilityMarks({ stability }: Operation): Record<string, unknown> {
   };
 }
 
-function headersOfFunction(id: OperationId): HeaderComponent[] {
-  const { stability }: Operation = operations[id];
-  const mark: HeaderComponent[] = stability === 'stable' ? [] : [STABILITY_HEADER];
-  return [...presentations[id].headers, ...mark];
+/** Headers of every answer of the operation's function. */
+function headersOfFunction(id: OperationId): OperationHeader[] {
+  const { stability, deprecated }: Operation = operations[id];
+  return [
+    ...(deprecated ? (['Deprecation', 'Sunset', 'DeprecationPages'] as const) : []),
+    ...(stability === 'stable' ? [] : ([STABILITY_HEADER] as const)),
+  ];
 }

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { ExampleObject, OpenAPIObject, ParameterObject, ReferenceObject } from 'openapi3-ts/oas31';
+import { contentSecurityPolicy } from './content-security-policy.ts';
 import { openApiDocument, openApiJson, type Environment } from './document.ts';
-import { indexHtml } from './index-html.ts';
 import { scalarLicense } from './scalar-license.ts';
 
 const siteFolder = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
 
-/** Scalar's build for browsers: ES modules, of which a visitor loads what they look at. */
+/**
+ * Scalar's build for browsers: ES modules, of which a visitor loads what they look at. All that they need is bundled in
+ * them, so the 27 packages that Scalar depends on are never loaded: `overrides` in package.json puts an empty package in the
+ * place of each. A Scalar with a new dependency needs a new line there.
+ */
 const scalarFolder = join(dirname(scalarModule), 'browser');
 const SCALAR_ENTRY = 'standalone.esm.js';
 
@@ -33,34 +37,32 @@ export interface PageOptions {
   readonly demoKey?: string;
 }
 
-const TITLE = 'Pet Store Inventory Service: API reference';
-const DESCRIPTION =
-  'How to list and set the stock of a pet store over HTTP: a guide to keys, limits and errors, every operation, and a try-it.';
-
 /**
  * The files of the reference page: `index.html`, `openapi.json`, the licence of what shows them, and the assets that they
  * lead to. Each is made or read when it is wanted.
  */
-export function pageFiles({ serverUrl, environment, demoKey }: PageOptions): PageFiles {
+export function pageFiles(options: PageOptions): PageFiles {
+  const { serverUrl, environment, demoKey } = options;
   const { folder, files } = (assets ??= findAssets());
-  const html = (): string => indexHtml({ assets: folder, serverUrl, title: TITLE, description: DESCRIPTION, demoKey });
-  const document = (): string =>
-    openApiJson(withOptionalParametersOff(openApiDocument({ serverUrl, environment, exampleKey: demoKey })));
+  const document = (): OpenAPIObject => openApiDocument({ serverUrl, environment, exampleKey: demoKey });
+  const rendered = (path: string, render: () => string) => fileAt(path, false, () => Buffer.from(render()));
   return new Map([
-    rendered('index.html', html),
-    rendered('openapi.json', document),
-    rendered('scalar-license.txt', readLicense),
+    rendered('index.html', () => indexHtml(folder, options)),
+    rendered('openapi.json', () => openApiJson(withOptionalParametersOff(document()))),
+    rendered('scalar-license.txt', () => scalarLicense(scalarFolder)),
     ...files,
   ]);
 }
 
-let license: string | undefined;
-
-/** Made once: it reads all of Scalar's source maps. */
-const readLicense = (): string => (license ??= scalarLicense(scalarFolder));
-
-function rendered(path: string, render: () => string): [string, PageFile] {
-  return [path, { contentType: contentTypeOf(path), immutable: false, read: () => Buffer.from(render()) }];
+/** The page itself. All that is in it comes from its own origin; the API alone may be elsewhere. */
+function indexHtml(assetFolder: string, { serverUrl, demoKey }: PageOptions): string {
+  // The slash lets the page call what is below the address, and nothing else on that host (CSP Level 3 §6.7.2.7).
+  const policy = contentSecurityPolicy(`${serverUrl}/`);
+  const settings = JSON.stringify({ demoKey }).replaceAll('<', String.raw`\u003c`);
+  return readFileSync(join(import.meta.dirname, 'index.html'), 'utf8')
+    .replaceAll('%ASSETS%', assetFolder)
+    .replace('%POLICY%', () => policy.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'))
+    .replace('%SETTINGS%', () => settings);
 }
 
 /**
@@ -88,37 +90,34 @@ function offUnlessRequired(parameter: ParameterObject | ReferenceObject): Parame
 let assets: { readonly folder: string; readonly files: PageFiles } | undefined;
 
 function findAssets(): NonNullable<typeof assets> {
-  const own = readdirSync(siteFolder).toSorted();
+  const own = readdirSync(siteFolder).map((name) => [name, join(siteFolder, name)] as const);
   const chunks = readdirSync(join(scalarFolder, 'chunks')).filter((name) => name.endsWith('.js'));
-  const scalar = [SCALAR_ENTRY, ...chunks.toSorted().map((name) => `chunks/${name}`)];
-  // The names of the chunks have their own hashes, and the entry has those names.
-  const hashed = [...own.map((name) => join(siteFolder, name)), join(scalarFolder, SCALAR_ENTRY)];
+  const scalar = [SCALAR_ENTRY, ...chunks.map((name) => `chunks/${name}`)];
   const digest = createHash('sha256');
-  for (const path of hashed) digest.update(readFileSync(path));
+  // The names of the chunks have their own hashes, and the entry has those names.
+  for (const path of [...own.map(([, file]) => file).toSorted(), join(scalarFolder, SCALAR_ENTRY)]) {
+    digest.update(readFileSync(path));
+  }
   const folder = `assets/${digest.digest('hex').slice(0, 16)}`;
-  const assetAt = (name: string, path: string): [string, PageFile] => [
-    `${folder}/${name}`,
-    { contentType: contentTypeOf(path), immutable: true, read: () => readFileSync(path) },
-  ];
-  const files = new Map([
-    ...own.map((name) => assetAt(name, join(siteFolder, name))),
-    ...scalar.map((name) => assetAt(`scalar/${name}`, join(scalarFolder, name))),
-  ]);
-  return { folder, files };
+  const all = [...own, ...scalar.map((name) => [`scalar/${name}`, join(scalarFolder, name)] as const)];
+  return {
+    folder,
+    files: new Map(all.map(([name, path]) => fileAt(`${folder}/${name}`, true, () => readFileSync(path)))),
+  };
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  json: 'application/json',
-  svg: 'image/svg+xml',
-  txt: 'text/plain; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** @throws Error for a kind of file that the page does not have */
-function contentTypeOf(path: string): string {
-  const contentType = contentTypes[path.slice(path.lastIndexOf('.') + 1)];
+function fileAt(path: string, immutable: boolean, read: () => Buffer): [string, PageFile] {
+  const contentType = contentTypes[extname(path)];
   if (contentType === undefined) throw new Error(`The page has no content type for ${path}`);
-  return contentType;
+  return [path, { contentType, immutable, read }];
 }

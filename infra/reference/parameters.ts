@@ -9,7 +9,7 @@ import {
 import { listParameters } from '../../shared/contract/list-query.ts';
 import { orderStatusSchema } from '../../shared/contract/orders.ts';
 import { orderStatuses, petStatuses } from '../../shared/contract/records.ts';
-import { EXAMPLE_CURSOR, EXAMPLE_PET_ID } from './examples.ts';
+import { EXAMPLE_CURSOR, examples } from './examples.ts';
 import { int64From, schemaOf } from './schemas.ts';
 
 const TAG = String.raw`(W/)?"[!#-~]*"`;
@@ -25,7 +25,7 @@ export const parameters = {
     required: true,
     description: 'The pet',
     schema: int64From(),
-    example: EXAMPLE_PET_ID,
+    example: examples.updateInventory.petId,
   },
   Limit: ofQuery('limit', ofInventory.limit, 100),
   Cursor: ofQuery('cursor', ofInventory.cursor, EXAMPLE_CURSOR),

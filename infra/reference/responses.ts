@@ -4,7 +4,7 @@ import { errorGuide } from '../../shared/contract/error-guide.ts';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
 import { everyOperationErrors, type Operation } from '../../shared/contract/operations.ts';
 import { prose } from './error-page.ts';
-import { type HeaderComponent, headersOf } from './headers.ts';
+import { type HeaderComponent, headersOf, type OperationHeader } from './headers.ts';
 import { errorSchema } from './schemas.ts';
 
 /** Statuses that only the gateway answers with, and so in one way for all operations. */
@@ -35,7 +35,7 @@ export const sharedResponses: Readonly<Record<string, ResponseObject>> = Object.
  */
 export function errorResponses(
   { errors }: Operation,
-  own: readonly HeaderComponent[],
+  own: readonly OperationHeader[],
 ): Record<string, ResponseObject | ReferenceObject> {
   const statuses = [...byStatus([...errors, ...everyOperationErrors])].toSorted(([a], [b]) => a - b);
   const responses = statuses.map(([status, codes]) => {
@@ -52,7 +52,7 @@ function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
   sure: readonly HeaderComponent[] = [],
-  perhaps: readonly HeaderComponent[] = [],
+  perhaps: readonly OperationHeader[] = [],
 ): ResponseObject {
   return {
     description: descriptionOf(codes),

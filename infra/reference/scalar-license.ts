@@ -14,30 +14,22 @@ const packageSchema = v.object({ version: v.string(), license: v.literal('MIT'),
  * The licence notice of Scalar, and the packages that are bundled in its files: no lock file has them, so that no audit
  * sees them. The text of the MIT licence is that of this service's own.
  *
- * @throws Error where Scalar is under another licence, or its source maps name no packages
+ * @throws Error where Scalar is under another licence
  */
 export function scalarLicense(scalarFolder: string): string {
-  const { version, homepage } = v.parse(packageSchema, JSON.parse(read(scalarFolder, '../../package.json')));
-  const text = read(import.meta.dirname, '../../LICENSE').replace(/^Copyright .*$/m, COPYRIGHT);
+  const read = (path: string): string => readFileSync(join(scalarFolder, path), 'utf8');
+  const { version, homepage } = v.parse(packageSchema, JSON.parse(read('../../package.json')));
+  const text = readFileSync(join(import.meta.dirname, '../../LICENSE'), 'utf8').replace(/^Copyright .*$/m, COPYRIGHT);
+  const files = readdirSync(scalarFolder, { recursive: true, encoding: 'utf8' });
+  // Beside the modules there is one file of all, which the page does not have.
+  const maps = files.filter((file) => file.endsWith('.js.map') && file !== 'standalone.js.map');
+  const found = maps.flatMap((file) => Array.from(read(file).matchAll(PNPM_FOLDER)));
+  const packages = new Set(found.map(([, name = '', bundled = '']) => `${name.replace('+', '/')} ${bundled}`));
   return `This page is shown by Scalar API Reference ${version} (${homepage}).
 
 ${text}
 Its files have parts of these packages in them, each under the licence that its page on npm names:
 
-${bundledPackages(scalarFolder).join('\n')}
+${[...packages].toSorted().join('\n')}
 `;
 }
-
-function bundledPackages(scalarFolder: string): readonly string[] {
-  const files = readdirSync(scalarFolder, { recursive: true, encoding: 'utf8' });
-  // Beside the modules there is one file of all, which the page does not have.
-  const maps = files.filter((file) => file.endsWith('.js.map') && file !== 'standalone.js.map');
-  const packages = new Set(maps.flatMap((file) => packagesIn(read(scalarFolder, file))));
-  if (packages.size === 0) throw new Error(`The source maps of ${scalarFolder} name no packages`);
-  return [...packages].toSorted();
-}
-
-const packagesIn = (sourceMap: string): string[] =>
-  Array.from(sourceMap.matchAll(PNPM_FOLDER), ([, name = '', version = '']) => `${name.replace('+', '/')} ${version}`);
-
-const read = (folder: string, path: string): string => readFileSync(join(folder, path), 'utf8');

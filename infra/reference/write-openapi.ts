@@ -23,7 +23,7 @@ const command = new Command('npm run openapi --')
       environments,
     ),
   )
-  .option('--out <file>', 'file to write, or - for standard output', parseOut, 'docs/openapi.json')
+  .option('--out <file>', 'file to write, or - for standard output', 'docs/openapi.json')
   .allowExcessArguments(false)
   .showSuggestionAfterError(false)
   .configureOutput({
@@ -55,9 +55,4 @@ function parseServer(text: string): string {
   const isPlain = url && ['http:', 'https:'].includes(url.protocol) && url.href === url.origin + url.pathname;
   if (isPlain && /\/v\d+\/?$/.test(url.pathname)) return url.href.replace(/\/$/, '');
   throw new InvalidArgumentError('It must be an address that ends in the version, such as https://api.example.com/v1.');
-}
-
-function parseOut(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
-  return text;
 }

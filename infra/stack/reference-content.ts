@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Duration, Fn, Stack, Token } from 'aws-cdk-lib';
+import { Duration, Fn, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
@@ -44,7 +44,10 @@ export class ReferenceContent extends Stack {
     });
     const pages = new BucketDeployment(this, 'Pages', {
       ...everyDeployment,
-      sources: pageSources(files.filter(([, { immutable }]) => !immutable)).map((source) => readable(source, role)),
+      // The pages hold the address of the API, which is known when it is deployed.
+      sources: files
+        .filter(([, { immutable }]) => !immutable)
+        .map(([path, file]) => readable(Source.data(path, file.read().toString()), role)),
       cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
     });
     assets.node.addDependency(role);
@@ -89,17 +92,6 @@ function readable(source: ISource, role: Role): ISource {
       return bound;
     },
   };
-}
-
-/** A file that holds the token of an address, which is known when it is deployed, is a source of its own. */
-function pageSources(pages: readonly File[]): ISource[] {
-  const texts = pages.map(([path, file]) => [path, file.read().toString()] as const);
-  const withAddress = new Map(texts.filter(([, text]) => Token.isUnresolved(text)));
-  const others = pages.filter(([path]) => !withAddress.has(path));
-  return [
-    ...[...withAddress].map(([path, text]) => Source.data(path, text)),
-    ...(others.length > 0 ? [folderOf(others)] : []),
-  ];
 }
 
 function folderOf(files: readonly File[]): ISource {

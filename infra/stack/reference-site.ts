@@ -16,7 +16,7 @@ import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { contentSecurityPolicy } from '../reference/content-security-policy.ts';
+import { policyHeader } from '../reference/content-security-policy.ts';
 import { type Domain, exportNames, type StageName, type StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { addRecords } from './domains.ts';
@@ -73,7 +73,7 @@ export class ReferenceSite extends Stack {
     new CfnOutput(this, 'BucketName', { value: bucket.bucketName, exportName: exportNames.pageBucket(name) });
   }
 
-  /** The page itself names the API that it may call (see index-html.ts); this stack does not know its address yet. */
+  /** The page itself names the API that it may call (see page-files.ts); this stack does not know its address yet. */
   #headers(stage: StageName, apiDomain: Domain | undefined): ResponseHeadersPolicy {
     const api = `https://${apiDomain?.name ?? `*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}`;
     return new ResponseHeadersPolicy(this, 'Headers', {
@@ -81,7 +81,7 @@ export class ReferenceSite extends Stack {
       comment: 'Headers of the pet store API reference',
       securityHeadersBehavior: {
         contentSecurityPolicy: {
-          contentSecurityPolicy: contentSecurityPolicy({ connect: [api] }),
+          contentSecurityPolicy: policyHeader(api),
           override: true,
         },
         contentTypeOptions: { override: true },

@@ -160,21 +160,10 @@ describe('The reference page of a local host', () => {
     },
   );
 
-  test('is sent compressed to whoever takes it so, and to HEAD without the file', async () => {
-    const asPlain = { headers: { 'Accept-Encoding': 'identity' } };
-    const plain = await get(script, asPlain);
-    // Node.js unpacks an answer by itself, so its length is that of the packed one.
-    const compressed = await get(script, { headers: { 'Accept-Encoding': 'gzip, br' } });
-    const head = await get(script, { ...asPlain, method: 'HEAD' });
-    const text = await plain.text();
-
-    expect([plain, compressed].map(({ headers }) => headers.get('Content-Encoding'))).toEqual([null, 'gzip']);
-    expect(Number(compressed.headers.get('Content-Length'))).toBeLessThan(text.length);
-    expect(await compressed.text()).toBe(text);
-    expect(plain.headers.get('Vary')).toBe('Accept-Encoding');
-    expect(head.status).toBe(200);
-    expect(head.headers.get('Content-Length')).toBe(String(Buffer.byteLength(text)));
-    expect(await head.text()).toBe('');
+  test('is sent to HEAD without the file', async () => {
+    const [whole, head] = await Promise.all([get(script), get(script, { method: 'HEAD' })]);
+    expect(head.headers.get('Content-Length')).toBe(String((await whole.bytes()).length));
+    expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' });
   });
 
   test('has the headers that keep it to itself', async () => {

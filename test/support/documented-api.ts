@@ -2,174 +2,155 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as v from 'valibot';
 import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
+import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/operations.ts';
-import { allowedMethods, securityHeaders } from '../../shared/http/response-headers.ts';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
-import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
+import { allowedMethods, securityHeaders } from '../../shared/http/response-headers.ts';
 
-/** A request for an answer: its method, and its path below the base address, without a query. */
-export interface AnsweredRequest {
-  readonly method: string;
-  readonly path: string;
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
 }
 
-const reference = v.object({ $ref: v.string() });
 const header = v.object({ required: v.boolean(), schema: v.looseObject({ type: v.string() }) });
-const response = v.object({
-  content: v.optional(v.unknown()),
-  headers: v.record(v.string(), v.union([reference, header])),
-});
-const operation = v.object({ responses: v.record(v.string(), v.union([reference, response])) });
-const document = v.object({
+const response = v.object({ content: v.optional(v.unknown()), headers: v.record(v.string(), header) });
+const operation = v.object({ responses: v.record(v.string(), response) });
+const documentSchema = v.object({
   paths: v.record(v.string(), v.record(v.string(), operation)),
-  components: v.object({
-    headers: v.record(v.string(), header),
-    responses: v.record(v.string(), response),
-  }),
+  components: v.object({ headers: v.record(v.string(), header), responses: v.record(v.string(), response) }),
 });
 
 type DeclaredHeaders = v.InferOutput<typeof response>['headers'];
 
 /** Headers of HTTP itself, which the document does not name. */
-const OF_HTTP = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
+const OF_HTTP = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
 
 /** Errors of requests that are no operation, and the headers that each has besides those of every answer. */
 const UNROUTED: Readonly<Record<number, readonly string[]>> = {
-  400: [],
+  ...Object.fromEntries([400, 403, 404, 413, 500, 502, 504].map((status) => [status, []])),
   401: ['WWW-Authenticate'],
-  403: [],
-  404: [],
   405: ['Allow'],
-  413: [],
   429: ['Retry-After'],
-  500: [],
-  502: [],
   503: ['Retry-After'],
-  504: [],
 };
 
-const PREFLIGHT = [
-  'Access-Control-Allow-Origin',
-  'Access-Control-Allow-Methods',
-  'Access-Control-Allow-Headers',
+const ofPreflight = [
+  ...['Origin', 'Methods', 'Headers'].map((what) => `Access-Control-Allow-${what}`),
   'Access-Control-Max-Age',
+  ...Object.keys({ ...limitHeaders, ...securityHeaders }),
+  'x-amzn-RequestId',
+  'x-amz-apigw-id',
 ];
 
 /** The OpenAPI document as a measure of what the service answers. */
 export class DocumentedApi {
-  readonly #document: v.InferOutput<typeof document>;
+  readonly #document: v.InferOutput<typeof documentSchema>;
   readonly #ajv = new Ajv2020({ allErrors: true, strictRequired: false });
 
   constructor() {
     const json = openApiJson(openApiDocument({ serverUrl: 'http://localhost/v1', environment: 'local' }));
     const strict = JSON.parse(json, (_, part: unknown) => closed(part));
-    this.#document = v.parse(document, strict);
+    const resolved = withoutReferences(strict, strict.components);
+    this.#document = v.parse(documentSchema, resolved);
     addFormats.default(this.#ajv);
     // The parts of a document are no keywords of a schema.
     this.#ajv.addVocabulary(Object.keys(strict));
-    this.#ajv.addSchema(strict, 'openapi');
+    this.#ajv.addSchema(Object(resolved), 'openapi');
   }
 
-  /** What about an answer is not as the document says; empty where all is. */
-  faults(answer: RawAnswer, request: AnsweredRequest): string[] {
+  /**
+   * What about an answer is not as the document says; empty where all is. HEAD is answered as GET, without a body.
+   *
+   * @param request its method, and its path below the base address, without a query
+   */
+  faults(answer: RawAnswer, request: { readonly method: string; readonly path: string }): string[] {
     const path = this.#pathOf(request.path);
-    const method = request.method.toLowerCase();
-    if (path !== undefined && this.#document.paths[path]?.[method])
-      return this.#faultsOfOperation(answer, path, method);
-    if (path !== undefined && request.method === 'OPTIONS') return this.#faultsOfPreflight(answer, path);
-    return this.#faultsOfUnrouted(answer, request.method);
+    const isHead = request.method === 'HEAD';
+    const method = isHead ? 'get' : request.method.toLowerCase();
+    const declared = path === undefined ? undefined : this.#document.paths[path]?.[method];
+    if (path !== undefined && declared) return this.#faultsOfOperation(answer, declared, [path, method], isHead);
+    if (path !== undefined && request.method === 'OPTIONS') return faultsOfPreflight(answer, path);
+    return this.#faultsOfUnrouted(answer, isHead);
   }
 
-  #faultsOfOperation(answer: RawAnswer, path: string, method: string): string[] {
-    const { responses = {} } = this.#document.paths[path]?.[method] ?? {};
-    const declared = responses[answer.status] ?? responses[`${Math.floor(answer.status / 100)}XX`];
+  #faultsOfOperation(
+    answer: RawAnswer,
+    { responses }: v.InferOutput<typeof operation>,
+    place: readonly [path: string, method: string],
+    isHead: boolean,
+  ): string[] {
+    const declared = responses[answer.status];
     if (!declared) return [`status ${answer.status} is not declared`];
-    const pointer =
-      '$ref' in declared ? declared.$ref : `#/paths/${escaped(path)}/${method}/responses/${answer.status}`;
-    const { headers, content } = '$ref' in declared ? this.#sharedResponse(declared.$ref) : declared;
-    const hasBody = content !== undefined && method !== 'head';
+    const steps = ['paths', ...place, 'responses', String(answer.status), 'content', 'application/json', 'schema'];
+    const hasBody = declared.content !== undefined && !isHead;
     return [
-      ...this.#faultsOfHeaders(answer.headers, headers),
-      ...(hasBody
-        ? this.#faultsOfBody(answer, `openapi${pointer}/content/application~1json/schema`)
-        : faultsOfNoBody(answer)),
+      ...this.#faultsOfHeaders(answer.headers, declared.headers),
+      ...(hasBody ? this.#faultsOfBody(answer, steps) : faultsOfNoBody(answer)),
     ];
   }
 
-  #faultsOfPreflight({ status, headers, text }: RawAnswer, path: string): string[] {
-    const fixed = { ...limitHeaders, ...securityHeaders, ...allowedMethods(path) };
-    const names = [...PREFLIGHT, ...Object.keys(fixed), 'x-amzn-RequestId', 'x-amz-apigw-id'];
-    const allowed = headers.get('Access-Control-Allow-Methods');
-    return [
-      ...(status === 204 && text === '' ? [] : [`a preflight is answered with ${status} and "${text}"`]),
-      ...(allowed === methodsOf(path).join(', ') ? [] : [`a preflight allows ${allowed}`]),
-      ...[...headers.keys()].filter((name) => !OF_HTTP.has(name) && !has(names, name)).map(undeclared),
-      ...names.filter((name) => !headers.has(name)).map(missing),
-    ];
-  }
-
-  #faultsOfUnrouted(answer: RawAnswer, method: string): string[] {
+  #faultsOfUnrouted(answer: RawAnswer, isHead: boolean): string[] {
     const own = UNROUTED[answer.status];
     if (!own) return [`status ${answer.status} is not one of a request that is no operation`];
     const { responses, headers } = this.#document.components;
-    const everywhere: DeclaredHeaders = responses['BadGateway']?.headers ?? {};
-    const all = own.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+    const declared = Object.fromEntries(Object.entries(headers).filter(([name]) => own.includes(name)));
     const patch = headers['Accept-Patch'];
     const perhaps = answer.status === 405 && patch && { 'Accept-Patch': { ...patch, required: false } };
     return [
-      ...this.#faultsOfHeaders(answer.headers, { ...everywhere, ...perhaps, ...Object.fromEntries(all) }),
-      ...(method === 'HEAD' ? [] : this.#faultsOfBody(answer, 'openapi#/components/schemas/Error')),
+      ...this.#faultsOfHeaders(answer.headers, { ...responses['BadGateway']?.headers, ...perhaps, ...declared }),
+      ...(isHead ? faultsOfNoBody(answer) : this.#faultsOfBody(answer, ['components', 'schemas', 'Error'])),
     ];
   }
 
   #faultsOfHeaders(headers: Headers, declared: DeclaredHeaders): string[] {
-    const names = Object.keys(declared);
     return [
-      ...[...headers.keys()].filter((name) => !OF_HTTP.has(name) && !has(names, name)).map(undeclared),
-      ...Object.entries(declared).flatMap(([name, declaration]) =>
-        this.#faultsOfHeader(headers.get(name), name, declaration),
-      ),
+      ...undeclared(headers, Object.keys(declared)),
+      ...Object.entries(declared).flatMap(([name, { required, schema }]) => {
+        const value = headers.get(name);
+        if (value === null) return required ? [`header ${name} is missing`] : [];
+        const isValid = this.#ajv.compile(schema);
+        const isInteger = schema.type === 'integer' && isInt64(value);
+        return isValid(isInteger ? Number(value) : value) ? [] : [`header ${name}: ${value} ${reasons(isValid)}`];
+      }),
     ];
   }
 
-  #faultsOfHeader(value: string | null, name: string, declaration: DeclaredHeaders[string]): string[] {
-    const { required, schema } = '$ref' in declaration ? this.#sharedHeader(declaration.$ref) : declaration;
-    if (value === null) return required ? [missing(name)] : [];
-    const isValid = this.#ajv.compile(schema);
-    const isInteger = schema.type === 'integer' && isInt64(value);
-    return isValid(isInteger ? Number(value) : value) ? [] : [`header ${name}: ${value} ${reasons(isValid)}`];
-  }
-
-  #faultsOfBody({ headers, text }: RawAnswer, schema: string): string[] {
+  /** @param steps to the schema, from the root of the document */
+  #faultsOfBody({ headers, text }: RawAnswer, steps: readonly string[]): string[] {
     if (headers.get('Content-Type') !== 'application/json') return [`Content-Type is ${headers.get('Content-Type')}`];
-    const isValid = this.#ajv.getSchema(schema);
-    if (!isValid) throw new Error(`The document has no ${schema}`);
+    const escaped = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')));
+    const isValid = this.#ajv.getSchema(`openapi#/${escaped.join('/')}`);
+    if (!isValid) throw new Error(`The document has no ${steps.join(' ')}`);
     return isValid(parseExactly(text)) ? [] : [`body: ${reasons(isValid)}`];
   }
 
   /** The path of the document that a path is of. */
   #pathOf(path: string): string | undefined {
-    return Object.keys(this.#document.paths).find((template) => {
-      const pattern = template.replaceAll(/\{\w+\}/g, '[^/]+');
-      return new RegExp(`^${pattern}$`).test(path);
-    });
-  }
-
-  #sharedResponse(pointer: string): v.InferOutput<typeof response> {
-    const shared = this.#document.components.responses[nameIn(pointer)];
-    if (!shared) throw new Error(`The document has no ${pointer}`);
-    return shared;
-  }
-
-  #sharedHeader(pointer: string): v.InferOutput<typeof header> {
-    const shared = this.#document.components.headers[nameIn(pointer)];
-    if (!shared) throw new Error(`The document has no ${pointer}`);
-    return shared;
+    return Object.keys(this.#document.paths).find((template) =>
+      new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    );
   }
 }
 
+function faultsOfPreflight({ status, headers, text }: RawAnswer, path: string): string[] {
+  const names = [...ofPreflight, ...Object.keys(allowedMethods(path))];
+  const allowed = headers.get('Access-Control-Allow-Methods');
+  return [
+    ...(status === 204 && text === '' ? [] : [`a preflight is answered with ${status} and "${text}"`]),
+    ...(allowed === methodsOf(path).join(', ') ? [] : [`a preflight allows ${allowed}`]),
+    ...undeclared(headers, names),
+    ...names.filter((name) => !headers.has(name)).map((name) => `header ${name} is missing`),
+  ];
+}
+
 const faultsOfNoBody = ({ text }: RawAnswer): string[] => (text === '' ? [] : [`there is a body: ${text}`]);
+
+function undeclared(headers: Headers, declared: readonly string[]): string[] {
+  const known = new Set([...OF_HTTP, ...declared.map((name) => name.toLowerCase())]);
+  return [...headers.keys()].filter((name) => !known.has(name)).map((name) => `header ${name} is not declared`);
+}
 
 /** Readers take fields that they do not know. The tests do not. */
 const closed = (part: unknown): unknown =>
@@ -177,12 +158,16 @@ const closed = (part: unknown): unknown =>
     ? { additionalProperties: false, ...part }
     : part;
 
-const undeclared = (name: string): string => `header ${name} is not declared`;
-const missing = (name: string): string => `header ${name} is missing`;
-const nameIn = (pointer: string): string => pointer.split('/').at(-1) ?? '';
-const escaped = (path: string): string => encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
-const has = (names: readonly string[], name: string): boolean =>
-  names.some((other) => other.toLowerCase() === name.toLowerCase());
+type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** A part of the document with its headers and responses in the place of references to them. */
+function withoutReferences(part: unknown, components: Components): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map((item) => withoutReferences(item, components));
+  const [, kind = '', name = ''] = /^#\/components\/(headers|responses)\/(.+)$/.exec(String(Object(part).$ref)) ?? [];
+  if (kind !== '') return withoutReferences(components[kind]?.[name], components);
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, withoutReferences(value, components)]));
+}
 
 const reasons = ({ errors }: ValidateFunction): string =>
   (errors ?? [])
@@ -197,22 +182,12 @@ function parseExactly(text: string): unknown {
   );
 }
 
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-const isErrorCode = (value: unknown): value is ErrorCode => typeof value === 'string' && value in errorCatalogue;
-
 /** The Error body (spec §2): exactly these fields. */
 export const errorBodySchema = v.strictObject({
-  code: v.custom<ErrorCode>(isErrorCode),
+  code: v.custom<ErrorCode>((value) => typeof value === 'string' && value in errorCatalogue),
   message: v.pipe(v.string(), v.minLength(1)),
   status: v.number(),
 });
-
-const TOO_MANY = 429;
 
 /**
  * What is wrong with an answer beside what the document says of it; empty where nothing is. Every answer of the API
@@ -224,18 +199,18 @@ export function brokenPromises({ status, headers, text }: RawAnswer, method: str
   if (method === 'HEAD') return text === '' ? faults : [...faults, 'an answer to HEAD has a body'];
   if (status < 400) return faults;
   const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
-  if (!error.success) return [...faults, `no Error body: ${text.slice(0, 200)}`];
-  const { code, status: inBody } = error.output;
-  return inBody === status && errorCatalogue[code].status === status ? faults : [...faults, `${status} with ${text}`];
+  const isRight =
+    error.success && error.output.status === status && errorCatalogue[error.output.code].status === status;
+  return isRight ? faults : [...faults, `${status} without its Error body: ${text.slice(0, 200)}`];
 }
 
-/** `X-RateLimit-*` tell of one window, the other limit headers of both: they must tell the same. */
+/** `X-RateLimit-*` are of one window, the other limit headers of both: they must agree. */
 function windowFaults(headers: Headers, status: number): string[] {
   const [quotas = [], left = []] = ['RateLimit-Policy', 'RateLimit'].map((name) =>
     [...(headers.get(name) ?? '').matchAll(/;[qr]=(\d+);[wt]=\d+/g)].map(([, count = '']) => count),
   );
   const hasQuota = quotas.includes(headers.get('X-RateLimit-Limit') ?? 'none');
   // A suspended key has nothing left in any window, whatever its counters say.
-  const hasLeft = status === TOO_MANY || left.includes(headers.get('X-RateLimit-Remaining') ?? 'none');
-  return hasQuota && hasLeft ? [] : ['X-RateLimit-* and RateLimit tell of different windows'];
+  const hasLeft = status === 429 || left.includes(headers.get('X-RateLimit-Remaining') ?? 'none');
+  return hasQuota && hasLeft ? [] : ['X-RateLimit-* and RateLimit are of different windows'];
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -9,7 +8,7 @@ import { pageFiles } from '../../../infra/reference/page-files.ts';
 import { schemaOf } from '../../../infra/reference/schemas.ts';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
-import { everyOperationErrors, methodsFor, type Operation, operations } from '../../../shared/contract/operations.ts';
+import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
 import { orderSchema } from '../../../shared/contract/orders.ts';
 import { allowedRequestHeaders, deprecationHeaders, exposedHeaders } from '../../../shared/http/response-headers.ts';
 import { exceptions, excuses, lintOpenApi } from '../../support/lint-openapi.ts';
@@ -21,18 +20,12 @@ const all: readonly [string, Operation][] = Object.entries(operations);
 
 const responseSchema = v.object({
   headers: v.record(v.string(), v.unknown()),
-  content: v.optional(
-    v.object({
-      'application/json': v.object({
-        schema: v.looseObject({ allOf: v.optional(v.array(v.unknown())) }),
-        examples: v.record(v.string(), v.unknown()),
-      }),
-    }),
-  ),
+  content: v.optional(v.object({ 'application/json': v.object({ examples: v.record(v.string(), v.unknown()) }) })),
 });
+const reference = v.object({ $ref: v.string() });
 const operationSchema = v.looseObject({
-  parameters: v.array(v.object({ $ref: v.string() })),
-  responses: v.record(v.string(), v.union([v.object({ $ref: v.string() }), responseSchema])),
+  operationId: v.string(),
+  responses: v.record(v.string(), v.union([reference, responseSchema])),
 });
 const documentSchema = v.looseObject({
   info: v.object({ description: v.string() }),
@@ -47,7 +40,7 @@ const written = v.parse(documentSchema, JSON.parse(json));
 
 /** The answers of an operation, by status. */
 function responsesOf({ path, method }: Operation): [string, v.InferOutput<typeof responseSchema>][] {
-  const { responses } = v.parse(operationSchema, written.paths[path]?.[method.toLowerCase()]);
+  const { responses = {} } = written.paths[path]?.[method.toLowerCase()] ?? {};
   return Object.entries(responses).map(([status, response]) => [
     status,
     '$ref' in response
@@ -57,53 +50,31 @@ function responsesOf({ path, method }: Operation): [string, v.InferOutput<typeof
 }
 
 describe('The OpenAPI document', () => {
-  test('has the operations of the contract, and no other', () => {
+  test('has the operations of the contract with what it says of them, and no other', () => {
     const declared = Object.entries(written.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
+      Object.entries(methods).map(([method, { operationId, summary, deprecated = false, 'x-stability': mark }]) => [
+        operationId,
+        { method: method.toUpperCase(), path, purpose: summary, deprecated, stability: mark },
+      ]),
     );
-
-    const expected = all.flatMap(([id, { method, path }]) =>
-      methodsFor(method).map((each) => [each === 'HEAD' ? `${id}Head` : id, each, path]),
-    );
-    expect(declared).toEqual(expected);
+    expect(all).toMatchObject(declared);
   });
 
   describe.each(all)('%s', (_, operation) => {
-    test('says of itself what the contract says', () => {
-      const {
-        summary,
-        deprecated,
-        'x-stability': stability,
-      } = v.parse(operationSchema, written.paths[operation.path]?.[operation.method.toLowerCase()]);
-
-      expect({ summary, deprecated: deprecated ?? false, stability }).toEqual({
-        summary: operation.purpose,
-        deprecated: operation.deprecated,
-        stability: operation.stability,
-      });
-    });
-
     test('has an answer for each of its errors, with the code as an example, and none besides', () => {
-      const codes = responsesOf(operation).flatMap(([status, { content }]) =>
-        Number(status) < 400
-          ? []
-          : Object.keys(content?.['application/json'].examples ?? {}).map((code) => ({ code, status })),
+      const refused = responsesOf(operation).filter(([status]) => Number(status) >= 400);
+      const declared = refused.flatMap(([status, { content }]) =>
+        Object.keys(content?.['application/json'].examples ?? {}).map((code) => `${status} ${code}`),
       );
       const errors = [...operation.errors, ...everyOperationErrors];
-
-      expect(new Set(codes)).toEqual(
-        new Set(errors.map((code) => ({ code, status: String(errorCatalogue[code].status) }))),
-      );
-      expect(codes).toHaveLength(errors.length);
+      expect(declared.toSorted()).toEqual(errors.map((code) => `${errorCatalogue[code].status} ${code}`).toSorted());
     });
 
     test('names headers that a page in a browser may read', () => {
       const names = responsesOf(operation).flatMap(([, { headers }]) => Object.keys(headers));
-      const forBrowsersOnly = /^(Access-Control-|Cache-Control$|Content-Encoding$|Strict-|Vary$|X-Content-)/;
-      const ofAws = ['x-amz-apigw-id', 'X-Amzn-Trace-Id'];
-      const readable = new Set([...exposedHeaders, ...ofAws]);
-
-      expect(names.filter((name) => !forBrowsersOnly.test(name) && !readable.has(name))).toEqual([]);
+      const notForPages =
+        /^(Access-Control-|Cache-Control$|Content-Encoding$|Strict-|Vary$|X-Content-|x-am\w+-(apigw|Trace)-)/i;
+      expect(names.filter((name) => !notForPages.test(name) && !exposedHeaders.includes(name))).toEqual([]);
     });
   });
 
@@ -127,16 +98,10 @@ describe('The OpenAPI document', () => {
     expect(document.info.description).toContain(`curl -H 'Authorization: Bearer <API_KEY>' ${serverUrl}/inventory`);
   });
 
-  const url = 'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/v1';
-  const served = pageFiles({ serverUrl: url, environment: 'production' }).get('openapi.json');
-  const inDocs = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
-
-  test.each([
-    ['served', served?.read().toString() ?? ''],
-    ['docs/openapi.json', inDocs.replaceAll('http://localhost:3000/v1', url)],
-  ])('is one that the linter finds no fault with, but for exceptions, none of which is idle: %s', async (_, text) => {
-    const findings = await lintOpenApi(text);
-
+  test('is one that the linter finds no fault with, but for exceptions, none of which is idle', async () => {
+    const url = 'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/v1';
+    const served = pageFiles({ serverUrl: url, environment: 'production' }).get('openapi.json');
+    const findings = await lintOpenApi(served?.read().toString() ?? '');
     expect(findings.filter((finding) => !exceptions.some((exception) => excuses(exception, finding)))).toEqual([]);
     expect(exceptions.filter((exception) => !findings.some((finding) => excuses(exception, finding)))).toEqual([]);
   });
@@ -163,24 +128,13 @@ describe('The guide in it', () => {
   });
 });
 
-const isTaken = (body: unknown): boolean => v.is(inventoryUpdateSchema, body);
-
 describe('A schema of the document', () => {
-  const ajv = addFormats.default(new Ajv2020({ strict: false }));
-  const value = fc.oneof(
-    fc.jsonValue(),
-    fc.record({ quantity: fc.oneof(fc.jsonValue(), fc.nat(), fc.constantFrom(0, -1, 2_147_483_647, 2_147_483_648)) }),
-    fc.record({ quantity: fc.nat(), more: fc.jsonValue() }, { requiredKeys: [] }),
-  );
+  const isValid = addFormats.default(new Ajv2020({ strict: false })).compile(schemaOf(inventoryUpdateSchema));
+  const quantity = fc.oneof(fc.jsonValue(), fc.nat(), fc.constantFrom(0, -1, 2_147_483_647, 2_147_483_648));
+  const body = fc.oneof(fc.jsonValue(), fc.record({ quantity, more: fc.jsonValue() }, { requiredKeys: [] }));
 
   test('takes and refuses what the one takes and refuses that validates requests', () => {
-    const isValid = ajv.compile(schemaOf(inventoryUpdateSchema));
-
-    fc.assert(
-      fc.property(value, (body) => {
-        expect(isValid(body)).toBe(isTaken(body));
-      }),
-    );
+    fc.assert(fc.property(body, (value) => expect(isValid(value)).toBe(v.is(inventoryUpdateSchema, value))));
   });
 
   test('has a number where the contract has the digits of an int64', () => {

@@ -19,6 +19,7 @@ const ofEveryAnswer = {
 };
 
 const headersOfUpdate = { ...ofEveryAnswer, ETag: '"1"', 'X-API-Stability': 'experimental' };
+const headersOfList = { ...ofEveryAnswer, Vary: 'Accept-Encoding' };
 const entry = '{"petId":9223372036854775807,"quantity":1,"status":"sold"}';
 
 const without = (headers: Record<string, string>, name: string) =>
@@ -37,6 +38,7 @@ function faultsOf(request: typeof update, status: number, headers: Record<string
 describe('The check of answers against the OpenAPI document', () => {
   test.each([
     ['an updated entry', update, 200, headersOfUpdate, entry],
+    ['a HEAD of a list', { method: 'HEAD', path: '/inventory' }, 200, headersOfList, ''],
     ['an error off all paths', { method: 'GET', path: '/nowhere' }, 404, ofEveryAnswer, error('ROUTE_NOT_FOUND', 404)],
   ])('has nothing against %s', (_, request, status, headers, text) => {
     expect(faultsOf(request, status, headers, text)).toBe('');
@@ -52,5 +54,10 @@ describe('The check of answers against the OpenAPI document', () => {
     ['a petId beyond 64 bits', 200, headersOfUpdate, entry.replace('5807', '5808'), /petId must be integer/],
   ])('finds %s', (_, status, headers, text, fault) => {
     expect(faultsOf(update, status, headers, text)).toMatch(fault);
+  });
+
+  test('finds the body of an answer to HEAD', () => {
+    const head = { method: 'HEAD', path: '/inventory' };
+    expect(faultsOf(head, 200, headersOfList, '[]')).toBe('there is a body: []');
   });
 });
