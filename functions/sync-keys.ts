@@ -3,7 +3,7 @@ import { requiredEnv } from '../shared/environment.ts';
 import { gatewayClient } from '../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
 import type { SyncReport } from '../shared/key-registry/mirror.ts';
-import { countedBySync, syncKeys } from '../shared/key-registry/sync-keys.ts';
+import { syncKeys } from '../shared/key-registry/sync-keys.ts';
 
 const gateway = gatewayClient();
 const table = new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE'));
@@ -13,6 +13,16 @@ const stack = requiredEnv('STACK_NAME');
 
 /** Ids and problems that one log line names; the metrics count them all. */
 const MAX_LISTED = 100;
+
+/** The metrics, each with the list of the report that it counts. */
+const metrics = {
+  KeysAdded: 'added',
+  KeysChanged: 'changed',
+  KeysDisabled: 'disabled',
+  KeysRemoved: 'removed',
+  SyncConflicts: 'conflicts',
+  SyncProblems: 'problems',
+} as const satisfies Record<string, keyof SyncReport>;
 
 /**
  * Mirrors API Gateway's keys and usage plans into the keys table. Whatever the batch of events says, it looks at
@@ -24,7 +34,7 @@ export const handler = async (): Promise<void> => {
 
 /** One line of the log, which CloudWatch takes metrics from (Embedded Metric Format). A metric of 0 is left out: it costs. */
 function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
-  const counts = Object.entries(countedBySync).map(([name, list]) => [name, report[list].length] as const);
+  const counts = Object.entries(metrics).map(([name, list]) => [name, report[list].length] as const);
   const counted = counts.flatMap(([Name, count]) => (count > 0 ? [{ Name, Unit: 'Count' }] : []));
   const named = Object.entries(report).filter(([, items]) => items.length > 0);
   const directive = { Namespace: namespace, Dimensions: [['service', 'stack']], Metrics: counted };

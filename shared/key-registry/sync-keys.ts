@@ -5,16 +5,6 @@ import { type ListedKey, readGatewayState } from './gateway-state.ts';
 import type { KeyTable } from './key-table.ts';
 import { isRestored, Mirror, type SyncReport } from './mirror.ts';
 
-/** The metrics of a sync, each with the list of its report that it counts. */
-export const countedBySync = {
-  KeysAdded: 'added',
-  KeysChanged: 'changed',
-  KeysDisabled: 'disabled',
-  KeysRemoved: 'removed',
-  SyncConflicts: 'conflicts',
-  SyncProblems: 'problems',
-} as const satisfies Record<string, keyof SyncReport>;
-
 export interface SyncOptions {
   /** Closes keys even where they are so many that a fault is more likely than an admin. */
   readonly force?: boolean;

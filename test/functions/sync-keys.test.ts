@@ -1,76 +1,60 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { hashToken } from '../../shared/keys/token.ts';
-import { EmbeddedDatabase } from '../support/engines.ts';
-import { apiStage } from '../support/gateway-records.ts';
-import { KeyRegistry } from '../support/key-registry.ts';
-import { parsed } from '../support/tables.ts';
+import { expect, jest, test } from '@jest/globals';
+import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import type { SyncReport } from '../../shared/key-registry/mirror.ts';
+import type { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { metricsIn, recordLog } from '../support/request-lines.ts';
 
-/** More than a line names. */
-const MANY = 130;
-const NAMED = 100;
-
-const database = new EmbeddedDatabase();
+const nothing: SyncReport = {
+  added: [],
+  changed: [],
+  disabled: [],
+  removed: [],
+  conflicts: [],
+  unchanged: [],
+  problems: [],
+  keysInAccount: 7,
+};
 const log = recordLog();
+const sync = jest.fn<typeof syncKeys>();
+jest.unstable_mockModule('../../shared/key-registry/sync-keys.ts', () => ({ syncKeys: sync }));
+Object.assign(process.env, { KEYS_TABLE: 'keys', API_ID: 'api', API_STAGE: 'v1' });
+const { handler } = await import('../../functions/sync-keys.ts');
 
-let registry: KeyRegistry;
-let sync: () => Promise<void>;
+async function lineOf(report: Partial<SyncReport>): Promise<Record<string, unknown>> {
+  sync.mockResolvedValue({ ...nothing, ...report });
+  await handler();
+  return JSON.parse(log().trimEnd().split('\n').at(-1) ?? '');
+}
 
-beforeAll(async () => {
-  registry = await KeyRegistry.start(database.client);
-  Object.assign(process.env, {
-    KEYS_TABLE: registry.keysTable,
-    API_ID: apiStage.apiId,
-    API_STAGE: apiStage.stage,
-    AWS_ENDPOINT_URL_API_GATEWAY: registry.server.endpoint,
+test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and measures what it counts', async () => {
+  const many = Array.from({ length: 130 }, (_, index) => `key-${index}`);
+  const line = await lineOf({ added: many, removed: ['gone'], unchanged: ['a', 'b'], conflicts: ['c'] });
+
+  expect(sync).toHaveBeenCalledWith(expect.anything(), expect.any(KeyTable), { apiId: 'api', stage: 'v1' });
+  expect(line).toMatchObject({
+    service: 'sync-keys',
+    stack: 'test-Inventory',
+    KeysInAccount: 7,
+    KeysUnchanged: 2,
+    KeysAdded: 130,
+    KeysChanged: 0,
+    KeysDisabled: 0,
+    KeysRemoved: 1,
+    SyncConflicts: 1,
+    SyncProblems: 0,
+    added: JSON.stringify(many.slice(0, 100)),
+    removed: '["gone"]',
   });
-  ({ handler: sync } = await import('../../functions/sync-keys.ts'));
+  expect(line).not.toHaveProperty('changed');
+  const dimensions = { service: 'sync-keys', stack: 'test-Inventory' };
+  expect(metricsIn(line)).toEqual(
+    ['KeysAdded 130', 'KeysRemoved 1', 'SyncConflicts 1'].map((metric) => {
+      const [name, value] = metric.split(' ');
+      return { namespace: 'PetStoreInventory', name, dimensions, value: Number(value) };
+    }),
+  );
 });
 
-afterAll(() => registry.close());
-
-const named = (line: Record<string, unknown>, what: string): string[] => JSON.parse(String(line[what]));
-
-test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and no key', async () => {
-  const secrets: string[] = [];
-  const putKeys = (count: number, tags = {}) =>
-    Array.from({ length: count }, () => {
-      const value = `made-in-the-console-${secrets.length}`;
-      secrets.push(value, parsed(value).recordId, hashToken(value));
-      return registry.putKey({ value, tags }, 'free');
-    });
-  const ids = putKeys(MANY);
-  await sync();
-  const first = JSON.parse(log());
-  const [renamed = '', offPlan = '', gone = ''] = ids;
-  registry.update(renamed, { name: 'renamed' });
-  registry.move(offPlan);
-  registry.records.deleteApiKey(gone);
-  putKeys(MANY, { expires: 'soon' });
-  await sync();
-  const second = JSON.parse(log().split('\n')[1] ?? '');
-
-  const nothing = { KeysAdded: 0, KeysChanged: 0, KeysDisabled: 0, KeysRemoved: 0, SyncConflicts: 0, SyncProblems: 0 };
-  expect(first).toMatchObject({ service: 'sync-keys', stack: 'test-Inventory', KeysInAccount: MANY, KeysUnchanged: 0 });
-  expect(first).toMatchObject({ ...nothing, KeysAdded: MANY });
-  expect(named(first, 'added')).toHaveLength(NAMED);
-  expect(ids).toEqual(expect.arrayContaining(named(first, 'added')));
-  expect(metricsIn(first)).toEqual([
-    {
-      namespace: 'PetStoreInventory',
-      name: 'KeysAdded',
-      dimensions: { service: 'sync-keys', stack: 'test-Inventory' },
-      value: MANY,
-    },
-  ]);
-
-  expect(second).toMatchObject({ ...nothing, KeysChanged: 1, KeysDisabled: 1, KeysRemoved: 1, SyncProblems: MANY });
-  expect(second).not.toHaveProperty('added');
-  expect([named(second, 'changed'), named(second, 'disabled'), named(second, 'removed')]).toEqual([
-    [renamed],
-    [offPlan],
-    [gone],
-  ]);
-  expect(named(second, 'problems')).toHaveLength(NAMED);
-  expect(secrets.filter((secret) => log().includes(secret))).toEqual([]);
+test('A sync with nothing to do has no metric, which would be paid for', async () => {
+  expect(metricsIn(await lineOf({}))).toEqual([]);
 });

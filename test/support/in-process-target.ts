@@ -32,7 +32,7 @@ import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 import { aKey } from './tables.ts';
 
-const KEYS_TABLE = 'keys';
+export const KEYS_TABLE = 'keys';
 
 /** What a command is stopped by: it sees each of its calls before it is made. */
 type BeforeCall = () => Promise<void>;

@@ -1,18 +1,12 @@
-import type { APIGatewayClient, APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
-import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKey } from '../../infra/local/account/records.ts';
-import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
-import { gatewayClient } from '../../shared/key-registry/gateway-client.ts';
-import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import type { KeyTable } from '../../shared/key-registry/key-table.ts';
 import type { SyncReport } from '../../shared/key-registry/mirror.ts';
 import { type SyncOptions, syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { planIds } from '../../shared/keys/plans.ts';
-import { ControlPlaneServer } from './control-plane-calls.ts';
-import { anApiKey, apiStage, aUsagePlan } from './gateway-records.ts';
-import { aKey, createKeysTable } from './tables.ts';
+import { anApiKey, apiStage } from './gateway-records.ts';
+import { InProcessTarget, KEYS_TABLE } from './in-process-target.ts';
+import { aKey } from './tables.ts';
 
 /** What requests and the admin command have left in a record, the latter a while ago. */
 const usedCounters = {
@@ -27,60 +21,46 @@ const usedCounters = {
 
 /**
  * API Gateway with the usage plans of a stage, and a keys table, as an admin changes them in the AWS console. The usage
- * plan of Free has the id `free`; the one that no customer is on, `internal`.
+ * plan of Free has the id `free`; the one that no customer is on, `overflow`.
  */
-export class KeyRegistry {
-  readonly records: GatewayRecords;
-  readonly documents: DynamoDBDocumentClient;
-  readonly keysTable: string;
-  readonly table: KeyTable;
-  readonly server: ControlPlaneServer;
-  readonly #client: APIGatewayClient;
-
-  private constructor(
-    documents: DynamoDBDocumentClient,
-    keysTable: string,
-    records: GatewayRecords,
-    server: ControlPlaneServer,
-  ) {
-    this.documents = documents;
-    this.keysTable = keysTable;
-    this.table = new KeyTable(documents, keysTable);
-    this.records = records;
-    this.server = server;
-    this.#client = this.client();
-    for (const id of planIds) records.putUsagePlan(aUsagePlan({ id, tags: { plan: id } }));
-    records.putUsagePlan(aUsagePlan({ id: 'internal', tags: { plan: INTERNAL_PLAN } }));
+export class KeyRegistry extends InProcessTarget {
+  constructor() {
+    super();
+    this.reset();
   }
 
-  /** One with a table of its own, and no keys. */
-  static async start(documents: DynamoDBDocumentClient): Promise<KeyRegistry> {
-    const records = GatewayRecords.inMemory();
-    const server = await ControlPlaneServer.start(records, apiStage);
-    return new KeyRegistry(documents, await createKeysTable(documents), records, server);
+  get table(): KeyTable {
+    return this.target.keyTable;
   }
 
-  async close(): Promise<void> {
-    this.#client.destroy();
-    await this.server.close();
+  sync(options?: SyncOptions): Promise<SyncReport> {
+    return syncKeys(this.target.gateway, this.table, apiStage, options);
   }
 
-  /** A client as the sync has it, but for its pace, which AWS needs and a laptop does not. */
-  client(settings: APIGatewayClientConfig = {}): APIGatewayClient {
-    const { endpoint } = this.server;
-    const client = gatewayClient({ endpoint, region: account.region, credentials: localCredentials, ...settings });
-    client.middlewareStack.remove('paced');
-    return client;
+  /** What a sync did, but for what it left unchanged. */
+  async did(options?: SyncOptions): Promise<Partial<SyncReport>> {
+    const { unchanged: _, keysInAccount: __, ...report } = await this.sync(options);
+    return report;
   }
 
-  sync(client = this.#client, options: SyncOptions = {}): Promise<SyncReport> {
-    return syncKeys(client, this.table, apiStage, options);
+  /** Does something before each call of API Gateway with a command, and something after it, or to its answer. */
+  around(command: string, before: () => unknown, after: (output: object) => unknown = () => undefined): void {
+    this.target.gateway.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName !== command) return next(args);
+          await before();
+          const answer = await next(args);
+          await after(answer.output);
+          return answer;
+        },
+      { step: 'initialize' },
+    );
   }
 
   /** Makes an API key as in the console, or puts it anew, on a usage plan where one is given. @returns its id */
   putKey(differences: Partial<ApiKey> = {}, planId?: string): string {
-    const id = this.records.newId();
-    const key = anApiKey({ id, name: 'acme', ...differences });
+    const key = anApiKey({ id: this.records.newId(), name: 'acme', ...differences });
     this.records.putApiKey(key);
     if (planId !== undefined) this.records.putOnPlan(planId, key.id);
     return key.id;
@@ -88,8 +68,7 @@ export class KeyRegistry {
 
   /** Changes an API key. Tags that are undefined are taken away. */
   update(keyId: string, { tags = {}, ...differences }: Partial<Omit<ApiKey, 'tags'>> & { tags?: Tags } = {}): void {
-    const key = this.records.apiKey(keyId);
-    if (!key) throw new Error(`There is no key ${keyId}`);
+    const key = this.records.apiKey(keyId) ?? anApiKey();
     const all = Object.entries({ ...key.tags, ...tags }).flatMap(([name, text]) =>
       text === undefined ? [] : [[name, text]],
     );
@@ -106,7 +85,7 @@ export class KeyRegistry {
   async usedKey(differences: Partial<ApiKey> = {}, planId = 'free'): Promise<KeyRecord> {
     const keyId = this.putKey(differences, planId);
     await this.sync();
-    const record = (await this.all()).find((each) => each.keyId === keyId);
+    const record = (await this.keys()).find((each) => each.keyId === keyId);
     if (!record) throw new Error(`The key ${keyId} has no record`);
     return this.put({ ...record, ...usedCounters });
   }
@@ -120,17 +99,17 @@ export class KeyRegistry {
   }
 
   /** Puts a record into the table as it is: a backup does. */
-  async put(record: KeyRecord): Promise<KeyRecord> {
-    await this.documents.send(new PutCommand({ TableName: this.keysTable, Item: record }));
+  async put<Item extends object>(record: Item): Promise<Item> {
+    await this.target.documents.send(new PutCommand({ TableName: KEYS_TABLE, Item: record }));
     return record;
   }
 
-  async delete({ recordId }: KeyRecord): Promise<void> {
-    await this.documents.send(new DeleteCommand({ TableName: this.keysTable, Key: { recordId } }));
+  read({ recordId }: KeyRecord): Promise<KeyRecord | undefined> {
+    return this.table.get(recordId);
   }
 
-  all(): Promise<KeyRecord[]> {
-    return this.table.all(() => undefined);
+  async delete({ recordId }: KeyRecord): Promise<void> {
+    await this.target.documents.send(new DeleteCommand({ TableName: KEYS_TABLE, Key: { recordId } }));
   }
 }
 

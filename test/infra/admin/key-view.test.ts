@@ -3,65 +3,24 @@ import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
-import { generateToken } from '../../../shared/keys/token.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
-import { expectNoSecrets } from '../../support/secrets.ts';
 import { aKey } from '../../support/tables.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);
 const MIDNIGHT = minuteOf(Date.parse('2026-11-21T00:00:00Z'));
 
-test('says who a key is, which tokens of it work, and nothing that one could be rebuilt from', () => {
-  const [main, reports, ended] = [generateToken(), generateToken(), generateToken()];
-  const key = aKey({
-    keyId: 'abc',
-    name: 'acme',
-    plan: 'pro',
-    perMinute: 300,
-    perDay: 10_000,
-    createdAt: NOW - 1_000,
-    tokens: {
-      ...tokenEntry(reports, { label: 'reports', access: 'read', until: NOW + 1_000, pending: true }, NOW),
-      ...tokenEntry(ended, { label: 'ended', until: NOW }, NOW - 1),
-      ...tokenEntry(main, {}, NOW - 1_000),
-    },
-  });
-  const view = keyView(key, NOW);
+test('lists the tokens that work, the oldest first', () => {
+  const tokens = {
+    ...tokenEntry('newer', { label: 'reports', access: 'read', until: NOW + 1, pending: true }, NOW),
+    ...tokenEntry('ended', { label: 'ended', until: NOW }, NOW - 1),
+    ...tokenEntry('older', {}, NOW - 1_000),
+  };
 
-  expect(view).toEqual({
-    id: 'abc',
-    name: 'acme',
-    plan: 'pro',
-    perMinute: 300,
-    perDay: 10_000,
-    state: 'active',
-    created: '2026-11-21T12:30:44.000Z',
-    lastUsed: null,
-    usedThisMinute: 0,
-    usedToday: 0,
-    expires: null,
-    suspendedUntil: null,
-    tokens: [
-      {
-        label: 'main',
-        last: main.slice(-4),
-        access: 'full',
-        since: '2026-11-21T12:30:44.000Z',
-        until: null,
-        neverShown: false,
-      },
-      {
-        label: 'reports',
-        last: reports.slice(-4),
-        access: 'read',
-        since: '2026-11-21T12:30:45.000Z',
-        until: '2026-11-21T12:30:46.000Z',
-        neverShown: true,
-      },
-    ],
-  });
-  expectNoSecrets(JSON.stringify(view), [main, reports, ended]);
+  expect(keyView(aKey({ tokens }), NOW).tokens).toMatchObject([
+    { label: 'main', until: null, neverShown: false },
+    { label: 'reports', until: '2026-11-21T12:30:45.001Z', neverShown: true },
+  ]);
 });
 
 describe('a key is', () => {
