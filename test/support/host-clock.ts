@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
+import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 1_440 * MINUTE_MS;
+const DAY_MS = 86_400_000;
 
 /**
  * The clock of the hosts in this process, standing still between its moves. They share the realm of the test, so the
@@ -25,12 +25,12 @@ export class HostClock {
 
   /** Unix seconds at which the minute ends. */
   get endOfMinute(): number {
-    return ((Math.floor(this.#now / MINUTE_MS) + 1) * MINUTE_MS) / 1_000;
+    return endOfMinute(minuteOf(this.#now)) / 1_000;
   }
 
   /** Unix seconds at which the UTC day ends. */
   get endOfDay(): number {
-    return ((Math.floor(this.#now / DAY_MS) + 1) * DAY_MS) / 1_000;
+    return endOfDay(minuteOf(this.#now)) / 1_000;
   }
 
   moveTo(epochMs: number): void {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { afterEach } from '@jest/globals';
 import { close, listen } from './listening.ts';
 
@@ -20,8 +21,8 @@ const plenty = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-Ra
 export const answer =
   (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    response.writeHead(status, { 'Content-Type': 'application/json', ...plenty, ...headers }).end(text);
+    const written = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, { 'Content-Type': 'application/json', ...plenty, ...headers }).end(written);
   };
 
 /** An error of the service. */
@@ -34,22 +35,19 @@ export const silence: Step = () => undefined;
 /** The connection breaks before any answer. */
 export const hangUp: Step = (response) => void response.destroy();
 
+const beginning = { 'Content-Type': 'application/json', ...plenty };
+
 /** The beginning of an answer, after which the connection breaks. */
 export const breakOff =
   (text: string, status = 200): Step =>
   (response) =>
-    begin(response, status, text, () => response.destroy());
+    void response.writeHead(status, beginning).write(text, () => response.destroy());
 
 /** The beginning of an answer, after which nothing more comes. */
 export const stall =
   (text: string): Step =>
   (response) =>
-    begin(response, 200, text, () => undefined);
-
-function begin(response: ServerResponse, status: number, text: string, then: () => void): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', ...plenty });
-  response.write(text, then);
-}
+    void response.writeHead(200, beginning).write(text);
 
 /** A server that takes one step of its script for each request, and the last one again and again. */
 export class ScriptedServer {
@@ -86,10 +84,8 @@ export class ScriptedServer {
     this.#underWay += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay);
     response.once('close', () => (this.#underWay -= 1));
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk);
     const { method = '', url = '', headers } = message;
-    const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
+    const request = { method, path: url, headers, body: await textOf(message) };
     this.requests.push(request);
     const step = this.#steps.length > 1 ? this.#steps.shift() : this.#steps[0];
     step?.(response, request);

@@ -47,7 +47,6 @@ describe('what the authorizer says of a request', () => {
   });
 
   test.each([
-    ['minute', { minuteUsed: 60 }, 'RATE_LIMIT_EXCEEDED', '60', END_OF_MINUTE_SECONDS, '30'],
     ['day', { dayUsed: 1_000 }, 'DAILY_QUOTA_EXCEEDED', '1000', '1750032000', '41130'],
     [
       'suspension, to the end of its last second',

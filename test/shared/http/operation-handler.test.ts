@@ -110,8 +110,6 @@ describe.each([
 
   test.each<[ErrorCode, number]>([
     ['RATE_LIMIT_EXCEEDED', 429],
-    ['DAILY_QUOTA_EXCEEDED', 429],
-    ['API_KEY_SUSPENDED', 429],
     ['SERVICE_UNAVAILABLE', 503],
   ])('answers what the authorizer refused: %s is %d with Retry-After (spec §7, rule 1)', async (outcome, status) => {
     const answer = await invoke(ok, eventWith({ outcome, remaining: '0', retryAfter: '17', plan: 'pro' }));
