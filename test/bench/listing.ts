@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
-import { account, localCredentials } from '../../infra/local-endpoint.ts';
+import * as v from 'valibot';
+import { demoKey } from '../../infra/demo-keys.ts';
+import { account, localCredentials, OUTPUTS_PATH } from '../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleOf } from '../../infra/stack/bundle.ts';
 import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts';
@@ -16,6 +18,7 @@ import { documentsAt } from '../support/local-host.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
 import { createStockTable } from '../support/tables.ts';
 import { atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
+import { RunningHost } from './running-host.ts';
 
 /** Turns that count; the first warms up and does not. */
 const TURNS = 7;
@@ -35,6 +38,39 @@ interface Turn extends Record<Size, ListRun> {
   readonly bare: number;
 }
 
+const outputsSchema = v.object({ StockTableName: v.string() });
+
+/** The whole list of a large store through the local host, beside a bare loop of Queries at the same engine, in turn. */
+export async function benchHostListing(): Promise<Figure[]> {
+  const engine = await startEmbeddedEngine(undefined);
+  const host = await RunningHost.start(['--dynamodb', engine.endpoint.href, '--no-sample-data']);
+  const client = bareClient(engine.endpoint);
+  try {
+    const outputs = await fetch(new URL(OUTPUTS_PATH, host.baseUrl));
+    const { StockTableName: table } = v.parse(outputsSchema, await outputs.json());
+    await fill(engine.endpoint, table, 'large');
+    const ratios: number[] = [];
+    for (let turn = 0; turn <= TURNS; turn++) {
+      progress(`turn ${turn} of ${TURNS}`);
+      const listed = await timeOf(() => listAll(host.baseUrl));
+      ratios.push(listed / (await timeOf(() => queryAll(client, table))));
+    }
+    const what = `host: list of ${sizes.large.toLocaleString('en')} pets: time ÷ bare Query loop`;
+    return [atMost(what, median(ratios.slice(1)), 1)];
+  } finally {
+    client.destroy();
+    await host.stop();
+    await engine.close();
+  }
+}
+
+async function listAll(baseUrl: string): Promise<void> {
+  const headers = { authorization: `Bearer ${demoKey('enterprise')}` };
+  const { status, body } = await fetch(`${baseUrl}/inventory`, { headers });
+  if (status !== 200 || body === null) throw new Error(`The list was answered ${status}`);
+  for await (const _ of body) continue;
+}
+
 /**
  * The list function from its bundle, for stores of 1,000 to 100,000 pets, beside a bare loop of Queries that discards
  * the items. They take turns; each store has a process of its own, whose memory is what the system says at every chunk.
@@ -45,8 +81,7 @@ export async function benchListing(): Promise<Figure[]> {
   const tiny = await ListEnvironment.start(folder, engine.endpoint, 'tiny');
   const small = await ListEnvironment.start(folder, engine.endpoint, 'small');
   const large = await ListEnvironment.start(folder, engine.endpoint, 'large');
-  const endpoint = engine.endpoint.href;
-  const client = new DynamoDBClient({ endpoint, region: account.region, credentials: localCredentials });
+  const client = bareClient(engine.endpoint);
   const turns: Turn[] = [];
   for (let turn = 0; turn <= TURNS; turn++) {
     progress(`turn ${turn} of ${TURNS}`);
@@ -76,6 +111,18 @@ function figures(turns: readonly Turn[]): Figure[] {
     ratio(`list: peak memory at ${most} ÷ at ${few}`, ({ large, tiny }) => large.memory / tiny.memory, 1.5),
     report(`list: peak memory at ${most}`, memory / 1_000_000, ' MB'),
   ];
+}
+
+/** AWS's own client, as anyone would make it. */
+export const bareClient = (engine: URL): DynamoDBClient =>
+  new DynamoDBClient({ endpoint: engine.href, region: account.region, credentials: localCredentials });
+
+/** Puts pets into a table. */
+async function fill(engine: URL, table: string, size: Size): Promise<void> {
+  progress(`filling a store with ${sizes[size]} pets`);
+  const documents = documentsAt(engine);
+  await writeItems(documents, table, manyPets(sizes[size]), stockItem);
+  documents.destroy();
 }
 
 async function queryAll(client: DynamoDBClient, TableName: string): Promise<void> {
@@ -141,11 +188,10 @@ class ListEnvironment {
 
   /** Fills a store, and starts an environment for it. */
   static async start(bundleFolder: string, engine: URL, size: Size): Promise<ListEnvironment> {
-    progress(`filling a store with ${sizes[size]} pets`);
     const documents = documentsAt(engine);
     const table = await createStockTable(documents);
-    await writeItems(documents, table, manyPets(sizes[size]), stockItem);
     documents.destroy();
+    await fill(engine, table, size);
     return new ListEnvironment(bundleFolder, engine, table);
   }
 

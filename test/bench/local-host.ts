@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { createStockTable } from '../support/tables.ts';
 import { atLeast, atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
+import { bareClient } from './listing.ts';
 import { allOperations, CONNECTIONS, list, RunningHost, send, update } from './running-host.ts';
 
 const UPDATES = 20_000;
@@ -34,10 +34,7 @@ export async function benchLocalHost(): Promise<Figure[]> {
 }
 
 async function memoryFigures(): Promise<Figure[]> {
-  const host = await RunningHost.start();
-  try {
-    const afterStart = host.residentMegabytes();
-    await host.liftLimits();
+  return withHost(async (host, afterStart) => {
     const { requests, peakMegabytes } = await host.load(allOperations, MIXED_REQUESTS);
     await sleep(REST_MS);
     const under = `${requests.toLocaleString('en')} requests of all operations`;
@@ -46,29 +43,21 @@ async function memoryFigures(): Promise<Figure[]> {
       atMost(`host memory at most, under ${under}`, peakMegabytes, 350, ' MB'),
       atMost(`host memory ${REST_MS / 1_000} s after them`, host.residentMegabytes(), 200, ' MB'),
     ];
-  } finally {
-    await host.stop();
-  }
+  });
 }
 
 /** How the memory of a host grows over many lists of the sample store. */
 async function growthOverLists(): Promise<number> {
-  const host = await RunningHost.start();
-  try {
-    await host.liftLimits();
+  return withHost(async (host) => {
     await host.load([list], FIRST_LISTS);
     const before = host.residentMegabytes();
     await host.load([list], LISTS - FIRST_LISTS, LONGEST_LISTING_MS);
     return host.residentMegabytes() / before;
-  } finally {
-    await host.stop();
-  }
+  });
 }
 
 async function speedFigures(): Promise<Figure[]> {
-  const host = await RunningHost.start();
-  try {
-    await host.liftLimits();
+  return withHost(async (host) => {
     // The first warm up.
     await host.load([update], UPDATES / 10);
     const { requests, duration } = await host.load([update], UPDATES);
@@ -79,6 +68,18 @@ async function speedFigures(): Promise<Figure[]> {
       atLeast(`${what} by the AWS SDK`, updates / (await callsOfSdk()), 0.2),
       report(`${what} by a load generator`, updates / (await callsOfLoadGenerator())),
     ];
+  });
+}
+
+/** Measures at a host of its own, whose limits are lifted. */
+async function withHost<Result>(
+  measure: (host: RunningHost, megabytesAfterStart: number) => Promise<Result>,
+): Promise<Result> {
+  const host = await RunningHost.start();
+  try {
+    const megabytes = host.residentMegabytes();
+    await host.liftLimits();
+    return await measure(host, megabytes);
   } finally {
     await host.stop();
   }
@@ -93,11 +94,7 @@ const CALL = {
 /** UpdateItem calls a second over as many connections as the host's clients have, from this process. */
 async function callsOfSdk(): Promise<number> {
   return withStockTable(async ({ endpoint }, TableName) => {
-    const client = new DynamoDBClient({
-      endpoint: endpoint.href,
-      region: account.region,
-      credentials: localCredentials,
-    });
+    const client = bareClient(endpoint);
     let left = UPDATES;
     const callAll = async (): Promise<void> => {
       while (left-- > 0) await client.send(new UpdateItemCommand({ TableName, ...CALL }));

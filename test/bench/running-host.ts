@@ -58,23 +58,19 @@ export class RunningHost {
 
   /** Starts it by npm, which then is the process that is looked at. */
   static startWithNpm(): Promise<RunningHost> {
-    return RunningHost.#start('npm', ['start', '--silent', '--'], process.env);
+    return RunningHost.#start('npm', ['start', '--silent', '--']);
   }
 
-  /** Starts it as `npm start` does, with more options, but without npm in between: the process is the host's own, and its memory too. */
+  /** Starts it without npm in between: the process is the host's own, and its memory too. */
   static start(options: readonly string[] = []): Promise<RunningHost> {
     const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
-    const [variables, args] = scripts.start.split('exec node ');
-    if (variables === undefined || args === undefined) throw new Error('npm start does not begin with exec node');
-    const environment = variables.trim().split(' ').filter(Boolean);
-    const env = Object.fromEntries(environment.map((each): [string, string] => splitAtFirst(each, '=')));
-    return RunningHost.#start(process.execPath, [...args.split(' '), ...options], { ...process.env, ...env });
+    // The shell, which sets the variables of the script, is replaced by the host.
+    return RunningHost.#start('sh', ['-c', `${scripts.start} "$@"`, 'sh', ...options]);
   }
 
   /** @throws Error with what the host has said where it ends before it is ready */
-  static async #start(command: string, leading: readonly string[], env: NodeJS.ProcessEnv): Promise<RunningHost> {
+  static async #start(command: string, leading: readonly string[]): Promise<RunningHost> {
     const child = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory'], {
-      env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const errors = text(child.stderr);
@@ -146,11 +142,6 @@ export async function send({ url, headers, kinds, amount, longestMs = LONGEST_MS
   if (errors > 0) throw new Error(`${errors} requests were not answered`);
   if (others.length > 0) throw new Error(`Requests were answered with ${others.join(', ')}`);
   return { requests: answers, duration };
-}
-
-function splitAtFirst(whole: string, separator: string): [string, string] {
-  const at = whole.indexOf(separator);
-  return [whole.slice(0, at), whole.slice(at + 1)];
 }
 
 export const update: LoadRequest = { method: 'PATCH', path: '/inventory/701', body: '{"quantity":5}', status: 200 };

@@ -13,13 +13,13 @@ export function benchSize(): Figure[] {
   const code = files.filter((file) => file.endsWith('.ts'));
   const production = code.filter((file) => /^(functions|infra|shared)\//.test(file));
   const { packages } = v.parse(lockSchema, JSON.parse(readFileSync('node_modules/.package-lock.json', 'utf8')));
-  const kibibytes = Number(execFileSync('du', ['-sk', 'node_modules'], { encoding: 'utf8' }).split('\t')[0]);
+  const megabytes = Number(execFileSync('du', ['-sm', 'node_modules'], { encoding: 'utf8' }).split('\t')[0]);
   return [
-    atMost('production TypeScript, hand-written: lines', linesOf(production), 15_000),
-    atMost('tests, support and bench: lines', linesOf(code.filter((file) => file.startsWith('test/'))), 20_000),
-    atMost('files in the repository', files.length, 480),
+    atMost('production TypeScript, hand-written: lines', linesOf(production), 16_400),
+    atMost('tests, support and bench: lines', linesOf(code.filter((file) => file.startsWith('test/'))), 18_300),
+    atMost('files in the repository', files.length, 420),
     atMost('packages in node_modules', Object.keys(packages).length, 600),
-    atMost('node_modules', (kibibytes * 1_024) / 1_000_000, 800, ' MB'),
+    atMost('node_modules', megabytes, 860, ' MB'),
     atMost('README: lines', linesOf(['README.md']), 300),
   ];
 }

@@ -19,9 +19,9 @@ function table(takes: (call: number) => number | Promise<number> = () => 25): Dy
     async send({ input }: BatchWriteCommand) {
       const requests = input.RequestItems?.[TABLE] ?? [];
       calls.push(requests.length);
-      const taken = await takes(calls.length);
-      written.push(...requests.slice(0, taken).map(({ PutRequest }) => PutRequest?.Item ?? {}));
-      const left = requests.slice(taken);
+      const accepted = await takes(calls.length);
+      written.push(...requests.slice(0, accepted).map(({ PutRequest }) => PutRequest?.Item ?? {}));
+      const left = requests.slice(accepted);
       return left.length > 0 ? { UnprocessedItems: { [TABLE]: left } } : {};
     },
   };
@@ -128,11 +128,12 @@ test('A write that fails throws what DynamoDB reports, and stops with what was u
   expect(taken).toBeLessThanOrEqual(12 * 25);
 });
 
+function* broken() {
+  yield* numbers(25);
+  throw new Error('the next line is broken');
+}
+
 test('A source that fails fails the write', async () => {
-  function* broken() {
-    yield* numbers(25);
-    throw new Error('the next line is broken');
-  }
   await expect(writeItems(table(), TABLE, broken(), item)).rejects.toThrow('the next line is broken');
 });
 

@@ -8,7 +8,6 @@ import deleteItem from 'dynalite/validations/deleteItem.js';
 import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
 import { isApiError } from './api-error.ts';
-import { returnValuesOnFailure } from './transact-request.ts';
 import { TransactWriteItems } from './transact-write-items.ts';
 
 /** What {@link patchedDynalite} replaces. */
@@ -45,7 +44,7 @@ export function createEngineServer({ folder, callPath = '/' }: EngineServerOptio
  */
 function patchedDynalite(folder: string | undefined): { server: Server; store: Store } {
   for (const { types } of [putItem, updateItem, deleteItem]) {
-    types['ReturnValuesOnConditionCheckFailure'] = returnValuesOnFailure;
+    types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
   }
   db.checkConditional = (data, existing) => {
     const failure = checkConditional(data, existing);

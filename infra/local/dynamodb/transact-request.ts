@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import putItem from 'dynalite/actions/putItem.js';
 import updateItem from 'dynalite/actions/updateItem.js';
 import db, { type Store, type WriteData } from 'dynalite/db/index.js';
-import validations, { type FieldTypes } from 'dynalite/validations/index.js';
+import validations from 'dynalite/validations/index.js';
 import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
 import * as v from 'valibot';
-
-/** The type of the field that asks for the old item, as dynalite declares its fields. */
-export const returnValuesOnFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
 
 /** One of the writes of a transaction. */
 export interface TransactAction {
@@ -17,38 +14,26 @@ export interface TransactAction {
   readonly write: typeof putItem;
 }
 
-/** The kinds of action that the service uses, each with what checks its fields. */
-const kinds = {
-  Put: { write: putItem, custom: put.custom, types: someOf(put.types, 'Item') },
-  Update: {
-    write: updateItem,
-    custom: update.custom,
-    types: { ...someOf(update.types, 'Key'), UpdateExpression: { type: 'String', notNull: true } },
-  },
+/** Fields of both kinds of action. dynalite checks their values. */
+const fields = {
+  TableName: v.unknown(),
+  ConditionExpression: v.optional(v.unknown()),
+  ExpressionAttributeNames: v.optional(v.unknown()),
+  ExpressionAttributeValues: v.optional(v.unknown()),
+  ReturnValuesOnConditionCheckFailure: v.optional(v.unknown()),
 };
 
-/** The fields of dynalite's own operation that an action of a transaction has too. */
-function someOf(types: FieldTypes, itemOrKey: 'Item' | 'Key'): FieldTypes {
-  const expression = ['ConditionExpression', 'ExpressionAttributeNames', 'ExpressionAttributeValues'];
-  const names = new Set(['TableName', itemOrKey, ...expression]);
-  const entries = Object.entries(types).filter(([name]) => names.has(name));
-  return { ...Object.fromEntries(entries), ReturnValuesOnConditionCheckFailure: returnValuesOnFailure };
-}
-
-/** Refuses fields that an action does not have: their sender must not believe that they are heeded. */
-const fieldsOf = (kind: keyof typeof kinds) => v.record(v.picklist(Object.keys(kinds[kind].types)), v.unknown());
+/** The kinds of action that the service uses. Another field is refused: its sender must not believe that it is heeded. */
+const actionSchema = v.union(
+  [
+    v.strictObject({ Put: v.strictObject({ ...fields, Item: v.unknown() }) }),
+    v.strictObject({ Update: v.strictObject({ ...fields, Key: v.unknown(), UpdateExpression: v.string() }) }),
+  ],
+  'The local host knows one Put or one Update of a table item in an action',
+);
 
 const requestSchema = v.strictObject({
-  TransactItems: v.pipe(
-    v.array(
-      v.union(
-        [v.strictObject({ Put: fieldsOf('Put') }), v.strictObject({ Update: fieldsOf('Update') })],
-        'The local host knows one Put or one Update of a table item in an action',
-      ),
-    ),
-    v.minLength(1),
-    v.maxLength(100),
-  ),
+  TransactItems: v.pipe(v.array(actionSchema), v.minLength(1), v.maxLength(100)),
   ClientRequestToken: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(36))),
   ReturnConsumedCapacity: v.optional(v.picklist(['NONE', 'TOTAL']), 'NONE'),
 });
@@ -57,7 +42,7 @@ const requestSchema = v.strictObject({
 export interface TransactRequest {
   readonly actions: readonly TransactAction[];
   readonly token: string | undefined;
-  /** Tells whether two requests have the same actions. */
+  /** Equal for requests with the same actions. */
   readonly fingerprint: string;
   readonly returnsCapacity: boolean;
 }
@@ -65,11 +50,16 @@ export interface TransactRequest {
 /** @throws an error of the API on a request that is not valid */
 export function parseTransactRequest(body: unknown, store: Store): TransactRequest {
   const result = v.safeParse(requestSchema, body);
-  if (!result.success) throw db.validationError(result.issues.map(describe).join('; '));
+  if (!result.success) {
+    const problems = result.issues.map((issue) => `Value at '${v.getDotPath(issue)}' is not valid: ${issue.message}`);
+    throw db.validationError(problems.join('; '));
+  }
   const { TransactItems, ClientRequestToken, ReturnConsumedCapacity } = result.output;
   return {
     actions: TransactItems.map((action) =>
-      'Put' in action ? parseAction('Put', action.Put, store) : parseAction('Update', action.Update, store),
+      'Put' in action
+        ? { data: checked(action.Put, put, store), write: putItem }
+        : { data: checked(action.Update, update, store), write: updateItem },
     ),
     token: ClientRequestToken,
     fingerprint: createHash('sha256').update(JSON.stringify(TransactItems)).digest('base64'),
@@ -77,13 +67,9 @@ export function parseTransactRequest(body: unknown, store: Store): TransactReque
   };
 }
 
-function parseAction(kind: keyof typeof kinds, fields: object, store: Store): TransactAction {
-  const { types, custom, write } = kinds[kind];
-  const data = validations.checkTypes({ ...fields }, types);
+/** The fields of an action as dynalite's own operation takes them. @throws an error of the API */
+function checked(action: object, { types, custom }: typeof put, store: Store): WriteData {
+  const data = validations.checkTypes({ ...action }, types);
   validations.checkValidations(data, types, custom, store);
-  return { data, write };
-}
-
-function describe(issue: v.BaseIssue<unknown>): string {
-  return `Value at '${v.getDotPath(issue)}' is not valid: ${issue.message}`;
+  return data;
 }
