@@ -79,49 +79,19 @@ describe('keys move', () => {
     });
     expect(await apiOf(key).list()).toMatchObject({ status: 200, rateLimit: { limit: 300, remaining: 296 } });
   });
-
-  test('lets a key go on that has suspended itself, and says so', async () => {
-    const key = await issued({ perMinute: 2, perDay: 100 });
-    await statuses(key, 4);
-    expect(await apiOf(key).list()).toMatchObject({ error: { code: 'API_KEY_SUSPENDED' } });
-
-    expect(await admin.json('keys', 'move', key.id, '--plan', 'free')).toMatchObject({
-      plan: 'free',
-      state: 'active',
-      suspendedUntil: null,
-    });
-    expect(await apiOf(key).list()).toMatchObject({ status: 200, rateLimit: { limit: 60, remaining: 57 } });
-  });
 });
 
 describe('keys rotate', () => {
   test('makes a token that counts with the old one, which works until the grace ends; the key goes on as it is', async () => {
     const old = await issued();
     await old.confirmShown();
-    await statuses(old, 2);
     const rotated = await admin.newKey('rotate', old.id);
     const graceEnd = Date.parse(String(rotated['graceEnds']));
 
-    expect(rotated).toMatchObject({
-      id: old.id,
-      name: 'acme',
-      plan: 'free',
-      label: 'main',
-      access: 'full',
-      expires: null,
-    });
-    expect(rotated.key).not.toBe(old.key);
+    expect(rotated).toMatchObject({ id: old.id, name: 'acme', plan: 'free', label: 'main', access: 'full' });
     expect(graceEnd - clock.now).toBe(24 * HOUR_MS);
-    expect((await apiOf(rotated).list()).rateLimit).toMatchObject({ limit: 60, remaining: 57 });
-    expect((await apiOf(old).list()).rateLimit).toMatchObject({ limit: 60, remaining: 56 });
-    expect(await admin.json('keys', 'show', old.id)).toMatchObject({
-      state: 'active',
-      usedToday: 4,
-      tokens: [
-        { label: 'main', last: old.key.slice(-4), until: rotated['graceEnds'], neverShown: false },
-        { label: 'main', last: rotated.key.slice(-4), until: null, neverShown: false },
-      ],
-    });
+    expect((await apiOf(rotated).list()).rateLimit).toMatchObject({ limit: 60, remaining: 59 });
+    expect((await apiOf(old).list()).rateLimit).toMatchObject({ limit: 60, remaining: 58 });
     expect(host.host.records.apiKey(old.id)?.tags).toHaveProperty('tokens-ended');
 
     clock.moveTo(graceEnd - 1);
@@ -141,9 +111,6 @@ describe('keys rotate', () => {
     expect(await admin.failure('keys', 'rotate', old.id)).toContain(
       `The token main of the key ${old.id} was rotated already, and the old one works until ${day} `,
     );
-    expect([await statusOf(old), await statusOf({ key })]).toEqual([200, 200]);
-    expect(await admin.failure('keys', 'rotate', old.id, '--grace', 'soon')).toContain('such as 30m, 24h or 7d');
-
     const atOnce = await admin.newKey('rotate', old.id, '--grace', '0s');
     expect([await statusOf(old), await statusOf({ key }), await statusOf(atOnce)]).toEqual([401, 401, 200]);
   });
@@ -153,27 +120,20 @@ describe('keys add, keys end, keys find', () => {
   test('a key has several tokens under one limit: each by its label, one of them read-only, ended one by one', async () => {
     const main = await issued();
     await main.confirmShown();
-    const expires = new Date(clock.now + 48 * HOUR_MS).toISOString();
-    const reports = await admin.newKey('add', main.id, '--label', 'reports', '--read-only', '--expires', '2d');
-    expect(reports).toMatchObject({ id: main.id, label: 'reports', access: 'read', plan: 'free' });
-    expect(String(reports['expires']).slice(0, 16)).toBe(expires.slice(0, 16));
+    const added = await admin.output('keys', 'add', main.id, '--label', 'reports', '--read-only', '--expires', '2d');
+    const [key = ''] = added.match(KEY_PATTERN) ?? [];
+    expect(added).toMatch(/^ {4}Label {4}reports\n {4}It reads only\.$/m);
 
     expect((await apiOf(main).list()).rateLimit.remaining).toBe(59);
-    expect((await apiOf(reports).list()).rateLimit.remaining).toBe(58);
-    expect(await apiOf(reports).setQuantity(101, 1)).toMatchObject({ status: 403, error: { code: 'TOKEN_READ_ONLY' } });
+    expect((await apiOf({ key }).list()).rateLimit.remaining).toBe(58);
+    expect(await apiOf({ key }).setQuantity(101, 1)).toMatchObject({ error: { code: 'TOKEN_READ_ONLY' } });
     expect(await admin.output('keys', 'show', main.id)).toMatch(/^reports\t\w{4}\t.*\treads only, until /m);
 
     expect(await admin.failure('keys', 'add', main.id, '--label', 'reports')).toContain('has a token reports already');
     const ended = await admin.output('keys', 'end', main.id, '--label', 'reports');
-    expect(ended).toMatch(/^The token reports of acme is refused from now on\.\n\nId /);
+    expect(ended).toMatch(/^The token reports of acme is refused from now on\.\n\nId [^]+^main\t/m);
     expect(ended).not.toMatch(/^reports\t/m);
-    expect([await statusOf(main), await statusOf(reports)]).toEqual([200, 401]);
-    expect(await admin.json('keys', 'end', main.id, '--label', 'reports')).toMatchObject({
-      tokens: [{ label: 'main' }],
-    });
-    expect(await admin.failure('keys', 'end', main.id, '--label', 'report')).toContain(
-      'has no token report that works',
-    );
+    expect([await statusOf(main), await statusOf({ key })]).toEqual([200, 401]);
     expect(await admin.failure('keys', 'end', main.id, '--label', 'main')).toContain(
       `To end the key: npm run admin -- keys revoke ${main.id}`,
     );
@@ -190,57 +150,36 @@ describe('keys add, keys end, keys find', () => {
   });
 });
 
-describe('keys suspend, keys resume', () => {
-  test('for a while: 429 until then, or until it is resumed', async () => {
-    const key = await issued();
-    await admin.output('keys', 'suspend', key.id, '--for', '1h');
-    const { status, error, headers } = await apiOf(key).list();
+test('keys suspend refuses a key for a while (429), or until it is resumed (401, in API Gateway too)', async () => {
+  const key = await issued();
+  expect(await admin.json('keys', 'suspend', key.id, '--for', '1h')).toMatchObject({ state: 'suspended' });
+  const { status, error, headers } = await apiOf(key).list();
+  expect({ status, error }).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
+  expect(headers.get('Retry-After')).toBe('3599');
+  expect(await admin.json('keys', 'resume', key.id)).toMatchObject({ state: 'active', suspendedUntil: null });
+  expect(await statusOf(key)).toBe(200);
 
-    expect({ status, error }).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
-    expect(headers.get('Retry-After')).toBe('3599');
-    expect(await admin.json('keys', 'show', key.id)).toMatchObject({
-      state: 'suspended',
-      suspendedUntil: expect.any(String),
-    });
-    expect(await admin.json('keys', 'resume', key.id)).toMatchObject({ state: 'active', suspendedUntil: null });
-    expect(await statusOf(key)).toBe(200);
-  });
-
-  test('until it is resumed: 401, in API Gateway too', async () => {
-    const key = await issued();
-    expect(await admin.output('keys', 'suspend', key.id)).toBe(
-      `acme is suspended until it is resumed. To let it in again: npm run admin -- keys resume ${key.id}\n`,
-    );
-    expect(await statusOf(key)).toBe(401);
-    expect(host.host.records.apiKey(key.id)).toMatchObject({ enabled: false });
-    expect(await admin.failure('keys', 'rotate', key.id)).toContain('is suspended. Resume it first.');
-
-    expect(await admin.output('keys', 'resume', key.id)).toBe('acme is active.\n');
-    expect(await statusOf(key)).toBe(200);
-    expect(await admin.output('keys', 'resume', key.id)).toBe('acme is not suspended: it is active.\n');
-  });
+  expect(await admin.output('keys', 'suspend', key.id)).toBe(
+    `acme is suspended until it is resumed. To let it in again: npm run admin -- keys resume ${key.id}\n`,
+  );
+  expect(await statusOf(key)).toBe(401);
+  expect(host.host.records.apiKey(key.id)).toMatchObject({ enabled: false });
+  expect(await admin.output('keys', 'resume', key.id)).toBe('acme is active.\n');
+  expect(await statusOf(key)).toBe(200);
+  expect(await admin.output('keys', 'resume', key.id)).toBe('acme is not suspended: it is active.\n');
 });
 
-describe('keys revoke', () => {
-  test('asks first, so that a script must say --yes', async () => {
-    const key = await issued();
+test('keys revoke asks first, and refuses a key from the very next request; nothing of it is left', async () => {
+  const key = await issued();
+  expect(await admin.failure('keys', 'revoke', key.id)).toBe(
+    `Revoking acme (${key.id}) cannot be undone. Say --yes to go on without being asked.`,
+  );
+  expect(await statusOf(key)).toBe(200);
 
-    expect(await admin.failure('keys', 'revoke', key.id)).toBe(
-      `Revoking acme (${key.id}) cannot be undone. Say --yes to go on without being asked.`,
-    );
-    expect(await statusOf(key)).toBe(200);
-  });
-
-  test('refuses a key from the very next request, and nothing of it is left', async () => {
-    const key = await issued();
-    await statuses(key, 2);
-
-    expect(await admin.output('keys', 'revoke', key.id, '--yes')).toBe(`acme (${key.id}) is revoked.\n`);
-    expect(await statusOf(key)).toBe(401);
-    expect(await admin.failure('keys', 'show', key.id)).toContain(`There is no key ${key.id}`);
-    expect(JSON.stringify(await admin.json('keys', 'list'))).not.toContain(key.id);
-    expect(await admin.output('keys', 'revoke', key.id, '--yes')).toBe(`acme (${key.id}) is revoked already.\n`);
-  });
+  expect(await admin.output('keys', 'revoke', key.id, '--yes')).toBe(`acme (${key.id}) is revoked.\n`);
+  expect(await statusOf(key)).toBe(401);
+  expect(JSON.stringify(await admin.json('keys', 'list'))).not.toContain(key.id);
+  expect(await admin.output('keys', 'revoke', key.id, '--yes')).toBe(`acme (${key.id}) is revoked already.\n`);
 });
 
 test.each([

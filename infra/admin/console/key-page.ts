@@ -60,7 +60,7 @@ const idOf = (c: Context): string => c.req.param('id') ?? '';
 
 /** `/keys/ID`: what a key may do, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
-  const { target, keys } = site;
+  const { target } = site;
   const showKeyPage = async (c: Context, sent?: Sent, sentTo?: string): Promise<Response> => {
     const view = await showKey(target, idOf(c));
     const forms = Object.entries(cards)
@@ -78,9 +78,7 @@ export function addKeyPage(app: Hono, site: Site): void {
       (c, sent) => showKeyPage(c, sent, name),
     );
   }
-  app.get('/keys/:id/live', async (c) =>
-    c.html(live((await keys.readOne(idOf(c))) ?? (await showKey(target, idOf(c))))),
-  );
+  app.get('/keys/:id/live', async (c) => c.html(live(await showKey(target, idOf(c)))));
   app.get('/keys/:id/usage', async (c) => {
     const chart = await dailyUsage(target, idOf(c), DAYS).then(usageChart, (error: unknown) => {
       const failure = failureText(error, 'load the page again');
@@ -119,7 +117,7 @@ function tokenTable({ tokens }: KeyView): Html {
 }
 
 /** The counters of this moment. */
-const live = (view: KeyView): Html => markup`<section class="gauges" data-live="keys/${view.id}/live" data-seconds="2">
+const live = (view: KeyView): Html => markup`<section class="gauges" data-live="keys/${view.id}/live" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', view.usedThisMinute, view.perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', view.usedToday, view.perDay)}</div></section>`;
 
@@ -155,7 +153,6 @@ ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</sect
 async function showDone(c: Context, site: Site, { token, message }: Done, path: string): Promise<Response> {
   // A page that is on its way counts as shown: of what its reader has seen, no server knows.
   await token?.confirmShown();
-  site.keys.forget();
   if (!token) return site.redirect(c, path, message);
   const shown = markup`<h1>${token.name}</h1>
 <p>${token.name} ${planOfToken(token)} Token: ${token.label}. Expires: ${timeOrNever(token.expires)}. ${message}</p>

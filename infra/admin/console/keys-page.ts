@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
-import type { KeyState, KeyView } from '../keys/key-view.ts';
+import { type KeyState, type KeyView, listKeys } from '../keys/key-view.ts';
 import { stateText } from '../key-text.ts';
 import { number, timeOrNever } from '../text-format.ts';
 import { field, type Html, markup, meter, nothingSent, table } from './markup.ts';
@@ -11,19 +11,28 @@ const states = ['active', 'suspended', 'disabled', 'expired', 'restored'] as con
 
 interface Column {
   readonly title: string;
+  readonly isText?: boolean;
   /** What its rows are sorted by. */
   readonly by: (view: KeyView) => string | number;
   readonly cell: (view: KeyView) => Html | string;
 }
 
+const nameColumn: Column = {
+  title: 'Name',
+  isText: true,
+  by: ({ name }) => name.toLowerCase(),
+  cell: ({ id, name }) => markup`<a href="keys/${id}">${name}</a> <small>${id}</small>`,
+};
+
 const columns: Readonly<Record<string, Column>> = {
-  name: {
-    title: 'Name',
-    by: ({ name }) => name.toLowerCase(),
-    cell: ({ id, name }) => markup`<a href="keys/${id}">${name}</a> <small>${id}</small>`,
+  name: nameColumn,
+  plan: {
+    title: 'Plan',
+    isText: true,
+    by: ({ plan }) => planIds.indexOf(plan),
+    cell: ({ plan }) => plans[plan].title,
   },
-  plan: { title: 'Plan', by: ({ plan }) => planIds.indexOf(plan), cell: ({ plan }) => plans[plan].title },
-  state: { title: 'State', by: ({ state }) => state, cell: stateBadge },
+  state: { title: 'State', isText: true, by: ({ state }) => state, cell: stateBadge },
   minute: {
     title: 'This minute',
     by: (view) => view.usedThisMinute / view.perMinute,
@@ -72,7 +81,7 @@ ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}$
 }
 
 async function keyRows(site: Site, query: Query): Promise<Html> {
-  const { views, ageMs } = await site.keys.read();
+  const views = await listKeys(site.target);
   const found = sorted(views.filter(matching(query)), query);
   const last = Math.max(1, Math.ceil(found.length / PAGE_SIZE));
   const page = Math.min(last, Math.max(1, Math.trunc(Number(query['page'])) || 1));
@@ -80,7 +89,7 @@ async function keyRows(site: Site, query: Query): Promise<Html> {
   const rows = shown.map((view) => Object.values(columns).map(({ cell }) => cell(view)));
   const count = found.length === views.length ? '' : ` of ${number(views.length)}`;
   return markup`<section data-live="keys/rows?${new URLSearchParams(query).toString()}" data-seconds="10">
-<p class="quiet"><span>${number(found.length)}${count} keys</span> <span>read ${Math.round(ageMs / 1_000)} s ago</span></p>
+<p class="quiet">${number(found.length)}${count} keys</p>
 ${rows.length > 0 ? table('Keys', sortingHeads(query), rows) : empty(views.length)}
 ${last === 1 ? '' : pages(query, page, last)}</section>`;
 }
@@ -100,29 +109,27 @@ function matching({ q = '', plan = '', state = '' }: Query): (view: KeyView) => 
 
 const collator = new Intl.Collator('en');
 
+const compare = (a: string | number, b: string | number): number =>
+  typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(String(a), String(b));
+
 function sorted(views: readonly KeyView[], { sort = '', order }: Query): KeyView[] {
-  const [, column] = Object.entries(columns).find(([id]) => id === sort) ?? [];
-  const by = column?.by ?? (({ name }: KeyView) => name.toLowerCase());
-  const sign = order === 'down' ? -1 : 1;
-  const keyed = views.map((view) => ({ view, value: by(view) }));
-  keyed.sort(
-    ({ value: a }, { value: b }) =>
-      sign * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(String(a), String(b))),
-  );
-  return keyed.map(({ view }) => view);
+  const [, { by } = nameColumn] = Object.entries(columns).find(([id]) => id === sort) ?? [];
+  const ascending = views.toSorted((a, b) => compare(by(a), by(b)));
+  return order === 'down' ? ascending.toReversed() : ascending;
 }
 
 const address = (query: Query, changes: Query): string =>
   `keys?${new URLSearchParams({ ...query, done: '', ...changes }).toString()}`;
 
 const sortingHeads = (query: Query): Html[] =>
-  Object.entries(columns).map(([id, { title }]) => {
+  Object.entries(columns).map(([id, { title, isText = false }]) => {
     const isSorted = (query['sort'] || 'name') === id;
     const isDown = query['order'] === 'down';
     const direction = isSorted ? markup`aria-sort="${isDown ? 'descending' : 'ascending'}"` : '';
     // The highest use and the latest time are what is looked for first.
-    const order = isSorted ? (isDown ? 'up' : 'down') : ['name', 'plan', 'state'].includes(id) ? 'up' : 'down';
-    return markup`<th scope="col" ${direction}><a href="${address(query, { sort: id, order, page: '1' })}">${title}</a></th>`;
+    const isDownNext = isSorted ? !isDown : !isText;
+    const link = address(query, { sort: id, order: isDownNext ? 'down' : 'up', page: '1' });
+    return markup`<th scope="col" ${direction}><a href="${link}">${title}</a></th>`;
   });
 
 function pages(query: Query, page: number, last: number): Html {

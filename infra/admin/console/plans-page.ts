@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
-import { planViews } from '../keys/key-view.ts';
+import { listKeys, planViews } from '../keys/key-view.ts';
 import { limitText, number, percent } from '../text-format.ts';
 import { closest } from '../usage.ts';
 import { heads, markup, meter, table } from './markup.ts';
@@ -16,7 +16,7 @@ const closeHeads = heads(['Key', 'Plan', 'This minute', 'Today', 'Used'], [4]);
 /** `/plans`: what each plan allows, who is on it, and who is close to a limit. */
 export function addPlansPage(app: Hono, site: Site): void {
   app.get('/plans', async (c) => {
-    const { views } = await site.keys.read();
+    const views = await listKeys(site.target);
     const planRows = planViews(views).map(({ plan, title, perMinute, perDay, keys }) => {
       const used = views.reduce((sum, view) => sum + (view.plan === plan ? view.usedToday : 0), 0);
       const link = markup`<a href="keys?plan=${plan}">${title}</a>`;

@@ -4,7 +4,6 @@ import { failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import type { Target } from '../target.ts';
 import { Tickets } from './guard.ts';
-import { KeyList } from './key-list.ts';
 import { type Field, type Html, layout, markup, type Page, sentence, type Sent } from './markup.ts';
 
 type Answer = Response | Promise<Response>;
@@ -15,14 +14,12 @@ export class Site {
   /** Begins the path of every page. */
   readonly base: string;
   readonly tickets = new Tickets();
-  readonly keys: KeyList;
   /** What was done, for the page that is shown next, by the id in its address. */
   readonly #notes = new Map<string, string>();
 
   constructor(target: Target, base: string) {
     this.target = target;
     this.base = base;
-    this.keys = new KeyList(target);
   }
 
   /** A whole page, with what was done just now. A page with a failure has the status of one, 422 by default. */

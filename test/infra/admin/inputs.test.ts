@@ -1,19 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
-import {
-  limitsOn,
-  parseDuration,
-  parseFutureTime,
-  parseLabel,
-  parseName,
-  wholeNumberUpTo,
-} from '../../../infra/admin/inputs.ts';
+import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
 import { stages } from '../../../infra/stages.ts';
 import { type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { HostClock } from '../../support/host-clock.ts';
-
-const upTo1000 = wholeNumberUpTo(1_000);
 
 let clock: HostClock;
 beforeAll(() => {
@@ -22,37 +13,32 @@ beforeAll(() => {
 });
 afterAll(() => clock.release());
 
-test.each<[(text: string) => unknown, string, unknown]>([
-  [parseName, ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
-  [parseName, 'x'.repeat(100), 'x'.repeat(100)],
-  [parseLabel, ' Geschäft ', 'Geschäft'],
-  [parseDuration, '30m', 1_800_000],
-  [parseDuration, '2w', 1_209_600_000],
-  [parseDuration, '10y', 315_576_000_000],
-  [parseFutureTime, '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
-  [parseFutureTime, '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
-  [parseFutureTime, '90d', Date.parse('2027-06-02T12:00:00Z')],
-  [upTo1000, '1000', 1_000],
-])('%p takes %j for %j', (parse, text, value) => {
-  expect(parse(text)).toBe(value);
+test.each<[keyof typeof inputs, string, unknown]>([
+  ['name', ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
+  ['label', ' Geschäft ', 'Geschäft'],
+  ['grace', '30m', 1_800_000],
+  ['grace', '10y', 315_576_000_000],
+  ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
+  ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
+  ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
+  ['perMinute', '1000000000', 1_000_000_000],
+])('%s takes %j for %j', (name, text, value) => {
+  expect(inputs[name].parse(text)).toBe(value);
 });
 
-describe.each<[(text: string) => unknown, string, string[]]>([
-  [parseName, 'It must be 1 to 100 bytes', ['  ', 'x'.repeat(101), 'ü'.repeat(51), 'a\nb', 'a\u0085b']],
-  [
-    parseLabel,
-    'It must be 1 to 12 bytes of text, without spaces.',
-    ['', ' ', 'x'.repeat(13), 'ü'.repeat(7), 'a b', 'a\u0007b'],
-  ],
-  [parseDuration, 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y', '999999w']],
-  [parseFutureTime, 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
-  [parseFutureTime, 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
-  [upTo1000, 'It must be a whole number from 1 to 1,000.', ['0', '1.0', '1e2', '007', '1001']],
-])('%p says "%s…"', (parse, message, texts) => {
-  test.each(texts)('of %j', (text) => {
-    expect(() => parse(text)).toThrow(message);
-    expect(() => parse(text)).toThrow(InvalidArgumentError);
-  });
+test.each<[keyof typeof inputs, string, string[]]>([
+  ['name', 'It must be 1 to 100 bytes', ['  ', 'x'.repeat(101), 'ü'.repeat(51), 'a\nb', 'a\u0085b']],
+  ['label', 'It must be 1 to 12 bytes of text, without spaces.', ['', 'x'.repeat(13), 'ü'.repeat(7), 'a b', 'a\u0007']],
+  ['grace', 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y', '999999w']],
+  ['for', 'It must be longer than that', ['0s']],
+  ['expires', 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
+  ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
+  ['perMinute', 'It must be a whole number from 1 to 1,000,000,000.', ['0', '1.0', '1e2', '007', '1000000001']],
+])('%s says "%s…" of %j', (name, message, texts) => {
+  for (const text of texts) {
+    expect(() => inputs[name].parse(text)).toThrow(message);
+    expect(() => inputs[name].parse(text)).toThrow(InvalidArgumentError);
+  }
 });
 
 describe('limits that are agreed', () => {

@@ -67,6 +67,12 @@ describe('A move', () => {
     expect(await move()).toMatchObject({ plan: 'pro' });
   });
 
+  test('lets a key in that has suspended itself', async () => {
+    await issueChanged({ suspendedUntil: NOW + 5 * MINUTE_MS, minuteRefused: 60 });
+    expect(await move()).toMatchObject({ plan: 'pro', state: 'active', suspendedUntil: null });
+    expect(await world.keys()).toMatchObject([{ minuteRefused: 0 }]);
+  });
+
   test('is refused where another one began in the same millisecond', async () => {
     await issueSubject(world, 'open');
     const moves = await Promise.allSettled([move(), move()]);

@@ -43,9 +43,8 @@ describe('a CSV file of stock', () => {
 
   test.each([
     ['a petId beyond int64', '9223372036854775808,1,sold', 'petId must be an int64'],
-    ['a negative quantity', '1,-1,sold', 'quantity must be an integer from 0 to 2147483647, not "-1"'],
-    ['a quantity beyond int32', '1,2147483648,sold', 'quantity must be an integer'],
-    ['an empty quantity', '1,,sold', 'quantity must be an integer'],
+    ['a quantity beyond int32', '1,2147483648,sold', 'quantity must be an integer from 0 to 2147483647'],
+    ['an empty quantity', '1,,sold', 'quantity must be an integer from 0 to 2147483647, not ""'],
     ['an unknown status', '1,1,gone', 'status must be one of available, pending, sold, not "gone"'],
     ['an open quote', '1,"1,sold', 'Quote Not Closed'],
     ['several faults', 'x,-1,sold', 'such as 42, not "x"; quantity must be'],
@@ -54,11 +53,6 @@ describe('a CSV file of stock', () => {
     expect(good).toHaveProperty('entry');
     expect(bad).toMatchObject({ fault: expect.stringContaining(text) });
     expect(bad?.line).toBeGreaterThanOrEqual(3);
-  });
-
-  test('with a column that is not known names it', async () => {
-    const rows = await read(stockEntries, 'e.csv', 'petId,quantity,status,colour\n1,2,sold,red\n');
-    expect(rows).toEqual([{ line: 2, fault: 'colour is not known' }]);
   });
 
   test('keeps a fault to one short line, whatever the file holds', async () => {
@@ -82,6 +76,7 @@ describe('a JSON Lines file of stock', () => {
     ['broken JSON', '{"petId":1', 'is not valid JSON'],
     ['an array', '[1]', 'must be an object with petId, quantity and status'],
     ['a float as petId', '{"petId":1.5,"quantity":1,"status":"sold"}', 'petId must be an int64'],
+    ['an unknown field', '{"petId":1,"quantity":1,"status":"sold","colour":"red"}', 'colour is not known'],
     ['a missing field', '{"petId":1,"quantity":1}', 'status is missing'],
     ['an endless quantity', '{"petId":1,"quantity":1e999,"status":"sold"}', 'quantity must be an integer'],
   ])('with %s names the line and the fault', async (_, line, text) => {
@@ -125,11 +120,6 @@ describe('a file of orders', () => {
     ['neither true nor false', '1,2,3,,placed,yes', 'complete must be true or false, not "yes"'],
   ])('with %s names the fault', async (_, row, text) => {
     expect(await read(orders, 'b.csv', `${HEADER}\n${row}\n`)).toEqual([fault(2, text)]);
-  });
-
-  test('with text for true or false in JSON names the fault', async () => {
-    const rows = await read(orders, 'c.jsonl', JSON.stringify({ ...order, complete: 'true' }));
-    expect(rows).toEqual([fault(1, 'complete must be true or false')]);
   });
 });
 
