@@ -69,7 +69,7 @@ describe('npm run admin -- inventory export', () => {
     expect(await new AdminCommand(link.origin).failure('inventory', 'export', file)).toMatch(
       /^The export stopped after 0 entries: [^.]+\. .+stock\.csv is as it was; run the same command again\.$/,
     );
-    link.close();
+    await link.close();
     link = await FaultyLink.to(host.origin);
     // The rest of the table never comes.
     link.faults = ({ action }) => (action === 'Query' ? { kind: 'silence' } : undefined);
