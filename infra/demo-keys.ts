@@ -14,6 +14,14 @@ export function demoKey(plan: PlanId): string {
   return tokenFrom(`Demo${plan}`.padEnd(40, digest));
 }
 
+/** A demo key per plan. */
+export const demoKeys: Readonly<Record<PlanId, string>> = {
+  free: demoKey('free'),
+  pro: demoKey('pro'),
+  business: demoKey('business'),
+  enterprise: demoKey('enterprise'),
+};
+
 export function limitsOfDemoKey(plan: PlanId): Limits {
   const { limits } = plans[plan];
   return limits === 'agreed' ? ENTERPRISE_DEMO_LIMITS : limits;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
+import { demoKeys } from '../demo-keys.ts';
 import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
 import { createControlPlane } from './account/control-plane.ts';
@@ -27,12 +28,10 @@ export interface HostOptions {
   /** Folder that keeps data and logs; in memory without one. */
   readonly dataFolder: string | undefined;
   /** A DynamoDB engine to use instead of the embedded one. */
-  readonly dynamodb: URL | undefined;
+  readonly dynamodb?: URL | undefined;
   readonly sampleData: boolean;
   /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
   readonly assembly?: string | undefined;
-  /** Origin of the reference page that may call the API from a browser; by default the host's own. */
-  readonly pageOrigin?: string | undefined;
 }
 
 /** The running service. */
@@ -53,83 +52,70 @@ export interface Host {
   close(): Promise<void>;
 }
 
-type Closing = () => Promise<void> | void;
-
 /**
  * Runs the service on this machine from its synthesized template.
  *
  * @throws HostError where the template, the data folder, the engine or the address cannot be used
  */
 export async function startHost(options: HostOptions): Promise<Host> {
-  const closings: Closing[] = [];
-  const close = async (): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const closing of closings.splice(0).toReversed()) {
-      try {
-        await closing();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw failures[0];
-  };
+  const closings = new AsyncDisposableStack();
   try {
-    return { ...(await start(options, closings)), close };
+    return { ...(await start(options, closings)), close: () => closings.disposeAsync() };
   } catch (error) {
-    // Why it could not start is what its user must hear, and not what could not be closed after it.
-    await close().catch(() => undefined);
+    // The user must see why it could not start, and not what could not be closed after it.
+    await closings.disposeAsync().catch(() => undefined);
     throw error;
   }
 }
 
-async function start(options: HostOptions, closings: Closing[]): Promise<Omit<Host, 'close'>> {
+async function start(options: HostOptions, closings: AsyncDisposableStack): Promise<Omit<Host, 'close'>> {
   // Listening comes first: a port that is taken is found at once, and the functions are told the host's own address.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host);
   const address = await listen(server, options.host, options.port);
-  closings.push(() => closeServer(server));
+  closings.defer(() => closeServer(server));
 
   const assemblyFolder = mkdtempSync(join(tmpdir(), 'pet-store-'));
   const removeAssembly = (): void => rmSync(assemblyFolder, { recursive: true, force: true });
   // For a host that is told to stop before it has started.
   process.once('exit', removeAssembly);
-  closings.push(() => {
+  closings.defer(() => {
     process.off('exit', removeAssembly);
     removeAssembly();
   });
   if (options.dataFolder !== undefined) openDataFolder(options.dataFolder);
   const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(options.dataFolder);
-  closings.push(() => engine.close());
+  closings.defer(() => engine.close());
   const records = GatewayRecords.open(options.dataFolder);
-  closings.push(() => records.save());
+  closings.defer(() => records.save());
   if (options.assembly === undefined) await assemble(assemblyFolder);
   const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
-  const stack = new ServedStack(synthesized.name, synthesized.template, options.pageOrigin ?? origin);
+  const stack = new ServedStack(synthesized.name, synthesized.template, origin);
   applyTemplate(records, stack);
 
   const logFolder = makeFolder(options.dataFolder ?? assemblyFolder, 'logs');
   const logGroups = new LogGroups(logFolder);
-  closings.push(() => logGroups.close());
+  closings.defer(() => logGroups.close());
   const endpoints = {
     AWS_ENDPOINT_URL_API_GATEWAY: `http://${ownHost(address)}:${address.port}`,
     AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint.href,
   };
   const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
-  closings.push(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
+  closings.defer(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
   const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
-  closings.push(() => schedule.close());
+  closings.defer(() => schedule.close());
   const { restApi, usageMeter, apiStage } = loadRestApi(stack, functions, logGroups, records);
-  const keys = await prepareData(stack, engine, records, options.sampleData);
+  await prepareData(stack, engine, records, options.sampleData);
   records.save();
 
   const controlPlane = createControlPlane({ records, apiStage }, () => schedule.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.
-  closings.push(() => closeServer(server));
+  closings.defer(() => closeServer(server));
   return {
     baseUrl: `${origin}/${restApi.stage}`,
-    keys,
+    keys: demoKeys,
     logFolder,
     outputs: stack.outputs,
     records,

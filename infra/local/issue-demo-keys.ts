@@ -17,15 +17,14 @@ export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan
 }
 
 /**
- * Issues the demo keys, once per data folder: a key that an admin has changed or deleted stays so. Gateway records and
- * keys table can be of different ages, with another engine or a folder that was half deleted: a key that the gateway
- * has, or has not had yet, gets its record in the table where it is missing.
+ * Issues the demo keys, once per data folder: a key that an admin has changed or deleted stays so. A key that the gateway
+ * has gets its record in the table where that is missing, as with another engine or a folder that was half deleted.
  */
 export async function issueDemoKeys(
   client: DynamoDBDocumentClient,
   keysTable: string,
   records: GatewayRecords,
-): Promise<Record<PlanId, string>> {
+): Promise<void> {
   for (const plan of planIds) {
     const identity = identityOf(plan);
     const note = `demoKeyIssued/${plan}`;
@@ -40,12 +39,6 @@ export async function issueDemoKeys(
     putInGateway(records, identity, usagePlan);
     records.notes.set(note, new Date(identity.createdAt).toISOString());
   }
-  return {
-    free: demoKey('free'),
-    pro: demoKey('pro'),
-    business: demoKey('business'),
-    enterprise: demoKey('enterprise'),
-  };
 }
 
 function identityOf(plan: PlanId): KeyIdentity {
@@ -56,7 +49,7 @@ function identityOf(plan: PlanId): KeyIdentity {
     plan,
     ...limitsOfDemoKey(plan),
     enabled: true,
-    // In whole seconds, as API Gateway tells it.
+    // In whole seconds, as in API Gateway.
     createdAt: Math.floor(Date.now() / 1_000) * 1_000,
   };
 }

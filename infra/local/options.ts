@@ -41,8 +41,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
   }
 }
 
-/** @throws InvalidArgumentError on what is no port */
-export function parsePort(text: string): number {
+function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new InvalidArgumentError('It must be a number from 0 to 65535.');
   return port;

@@ -1,7 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { exactNumbers } from '../../shared/dynamodb.ts';
-import type { PlanId } from '../../shared/keys/plans.ts';
 import { account, localCredentials } from '../local-endpoint.ts';
 import { orderItem } from '../../shared/stores/order-list.ts';
 import { petItem } from '../../shared/stores/find-pet.ts';
@@ -18,7 +17,6 @@ import type { ServedStack } from './template/stack.ts';
 /**
  * Creates what a host starts with and does not have yet: tables, sample data, demo keys.
  *
- * @returns a demo key per plan
  * @throws HostError where the engine cannot be used
  */
 export async function prepareData(
@@ -26,7 +24,7 @@ export async function prepareData(
   { endpoint }: Engine,
   records: GatewayRecords,
   sampleData: boolean,
-): Promise<Record<PlanId, string>> {
+): Promise<void> {
   const client = new DynamoDBClient({
     endpoint: endpoint.href,
     region: account.region,
@@ -43,7 +41,7 @@ export async function prepareData(
         orders: outputOf(stack, 'OrdersTableName'),
       });
     }
-    return await issueDemoKeys(documents, outputOf(stack, 'KeysTableName'), records);
+    await issueDemoKeys(documents, outputOf(stack, 'KeysTableName'), records);
   } catch (error) {
     if (error instanceof HostError) throw error;
     throw new HostError(

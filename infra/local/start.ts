@@ -32,14 +32,7 @@ function fail(error: unknown): never {
 async function run(options: StartOptions): Promise<void> {
   const dataFolder = options.data === 'memory' ? undefined : options.data;
   for (const signal of stopSignals) process.once(signal, stopEarly);
-  const host = await startHost({
-    host: options.host,
-    port: options.port,
-    dataFolder,
-    dynamodb: options.dynamodb,
-    sampleData: options.sampleData,
-    assembly: options.assembly,
-  });
+  const host = await startHost({ ...options, dataFolder });
   for (const signal of stopSignals) process.off(signal, stopEarly);
   process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);

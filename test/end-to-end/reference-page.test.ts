@@ -16,7 +16,7 @@ const LARGE_PET_ID = 9_007_199_254_740_993n;
 let host: LocalHost;
 
 beforeAll(async () => {
-  host = await LocalHost.start({ sampleData: false, pageOrigin: 'https://reference.invalid' });
+  host = await LocalHost.start({ sampleData: false });
 });
 
 afterAll(() => host.close());

@@ -34,7 +34,8 @@ interface InvocationReport {
 export class LambdaFunction {
   readonly #settings: LambdaFunctionSettings;
   readonly #log: LogSink;
-  readonly #idle: ExecutionEnvironment[] = [];
+  /** With the timers that end them; the one that was used last comes last. */
+  readonly #idle = new Map<ExecutionEnvironment, NodeJS.Timeout>();
   readonly #all = new Set<ExecutionEnvironment>();
   readonly #pool: EnvironmentPool;
   readonly #queue: InvocationQueue;
@@ -139,16 +140,20 @@ export class LambdaFunction {
 
   /** The one that was used last, so that those which are not needed come to their end. */
   #idleEnvironment(): ExecutionEnvironment | undefined {
-    const idle = this.#idle.pop();
-    if (idle) this.#pool.wake(idle);
+    const idle = [...this.#idle.keys()].at(-1);
+    if (idle) this.#wake(idle);
     return idle;
+  }
+
+  #wake(environment: ExecutionEnvironment): void {
+    clearTimeout(this.#idle.get(environment));
+    this.#idle.delete(environment);
   }
 
   /** Keeps an environment for later events, unless there are too many. */
   #rest(environment: ExecutionEnvironment): void {
     if (this.#pool.isOver && this.#all.size > 1) return void environment.stop();
-    this.#idle.push(environment);
-    this.#pool.rest(environment);
+    this.#idle.set(environment, setTimeout(() => void environment.stop(), this.#pool.idleMs).unref());
   }
 
   async #newEnvironment(): Promise<ExecutionEnvironment> {
@@ -157,8 +162,7 @@ export class LambdaFunction {
     this.#all.add(environment);
     environment.onEnd(() => {
       this.#all.delete(environment);
-      const index = this.#idle.indexOf(environment);
-      if (index >= 0) this.#idle.splice(index, 1);
+      this.#wake(environment);
     });
     this.#pool.add(environment);
     await environment.load();
