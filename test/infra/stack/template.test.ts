@@ -13,6 +13,16 @@ const production = readableStage('production');
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 const each = (names: readonly string[], part: unknown) => Object.fromEntries(names.map((name) => [name, part]));
 
+const method = (HttpMethod: string, ResourcePath: string, MetricsEnabled: boolean) => ({
+  HttpMethod,
+  ResourcePath,
+  MetricsEnabled,
+  LoggingLevel: 'ERROR',
+  DataTraceEnabled: false,
+  ThrottlingBurstLimit: 5_000,
+  ThrottlingRateLimit: 2_500,
+});
+
 const functions = ['authorizer', 'fallback', ...Object.keys(operations)].map((id) => `Functions${capitalised(id)}`);
 
 /** What no other suite looks at, of every resource of a type. */
@@ -38,7 +48,7 @@ const settings: readonly [type: string, properties: object][] = [
 ];
 
 test.each(settings)('Every %s is set as it should be', (type, properties) => {
-  const found = propertiesOf(production, type, v.unknown()).map(([, each]) => each);
+  const found = propertiesOf(production, type, v.unknown()).map(([, one]) => one);
 
   expect(found).not.toEqual([]);
   for (const one of found) expect(one).toMatchObject(properties);
@@ -68,15 +78,6 @@ describe('production differs from staging', () => {
   const [changed, added] = [true, false].map((isThere) =>
     parts.flatMap(([name, part]) => (name in staging === isThere ? [[name.replace('Inventory/', ''), part]] : [])),
   );
-  const method = (HttpMethod: string, ResourcePath: string, MetricsEnabled: boolean) => ({
-    HttpMethod,
-    ResourcePath,
-    MetricsEnabled,
-    LoggingLevel: 'ERROR',
-    DataTraceEnabled: false,
-    ThrottlingBurstLimit: 5_000,
-    ThrottlingRateLimit: 2_500,
-  });
 
   test('by its throttle, bounded lists, a canary of every function, and tables that are kept', () => {
     expect(Object.fromEntries(changed ?? [])).toEqual({
@@ -114,24 +115,24 @@ describe('production differs from staging', () => {
 
   test('by a firewall that blocks floods and known attacks, and logs no secret', () => {
     const { FirewallAcl: acl, FirewallLogging: logging } = Object.fromEntries(added ?? []);
-    const rule = (Name: string, action: object, Limit?: number) => ({
+    const VisibilityConfig = { SampledRequestsEnabled: false };
+    const block = (Name: string, Limit: number) => ({
       Name,
-      ...action,
-      Statement: Limit === undefined ? expect.anything() : { RateBasedStatement: { AggregateKeyType: 'IP', Limit } },
-      VisibilityConfig: { SampledRequestsEnabled: false },
+      Action: { Block: {} },
+      Statement: { RateBasedStatement: { AggregateKeyType: 'IP', Limit } },
+      VisibilityConfig,
     });
-    const block = { Action: { Block: {} } };
-    const asManaged = { OverrideAction: { None: {} } };
+    const managed = (Name: string) => ({ Name, OverrideAction: { None: {} }, VisibilityConfig });
     const headers = ['authorization', 'x-api-key', 'cookie'].map((Name) => ({ SingleHeader: { Name } }));
 
     expect(acl).toMatchObject({
       Properties: {
         DefaultAction: { Allow: {} },
         Rules: [
-          rule('RequestsPerAddress', block, 12_000),
-          rule('AWSManagedRulesCommonRuleSet', asManaged),
-          rule('AWSManagedRulesKnownBadInputsRuleSet', asManaged),
-          rule('RequestsWithoutKey', block, 2_000),
+          block('RequestsPerAddress', 12_000),
+          managed('AWSManagedRulesCommonRuleSet'),
+          managed('AWSManagedRulesKnownBadInputsRuleSet'),
+          block('RequestsWithoutKey', 2_000),
         ],
       },
     });
