@@ -191,7 +191,7 @@ export const OTHER_LABEL = 'app';
 const NEW_LABEL = 'reports';
 
 /** All of a command that makes a token: the one that it shows is confirmed. */
-async function shown(making: Promise<NewToken>): Promise<NewToken> {
+export async function shown<Token extends NewToken>(making: Promise<Token>): Promise<Token> {
   const token = await making;
   await token.confirmShown();
   return token;

@@ -67,9 +67,9 @@ interface Ending extends Pair {
   readonly subject: KeyRecord;
   /** The key that the second command was about. */
   readonly aimedAt: string;
-  /** What the first command said: where it was cut off, the second try. */
-  readonly said: Outcome;
-  readonly secondSaid: Outcome;
+  /** What the first command came to: where it was cut off, the second try. */
+  readonly outcome: Outcome;
+  readonly secondOutcome: Outcome;
 }
 
 /** @returns undefined where the first command makes fewer calls */
@@ -80,8 +80,8 @@ async function stopAt(pair: Pair, at: number): Promise<Ending | undefined> {
   const run = (name: CommandName, id: string) => outcomeOf(commands[name](world.target, id));
   let calls = 0;
   let aimedAt = subject.keyId;
-  let secondSaid: Outcome | undefined;
-  const said = await outcomeOf(
+  let secondOutcome: Outcome | undefined;
+  const outcome = await outcomeOf(
     world.run<unknown>(
       () => commands[pair.first](world.target, subject.keyId),
       async () => {
@@ -90,17 +90,17 @@ async function stopAt(pair: Pair, at: number): Promise<Ending | undefined> {
           // The key that is being made, as soon as it is there.
           const made = world.records.apiKeys.find(({ id, name }) => name === NAME && id !== subject.keyId);
           if (pair.first.startsWith('create') && made) aimedAt = made.id;
-          secondSaid = await run(pair.second, aimedAt);
+          secondOutcome = await run(pair.second, aimedAt);
         }
         if (calls >= at && pair.isCut) throw new KilledError();
       },
     ),
   );
-  if (!secondSaid) return undefined;
-  const ending = { ...pair, at, subject, aimedAt, secondSaid };
-  if (!pair.isCut) return { ...ending, said };
+  if (!secondOutcome) return undefined;
+  const ending = { ...pair, at, subject, aimedAt, secondOutcome };
+  if (!pair.isCut) return { ...ending, outcome };
   aheadMs = UNDER_WAY_MS + 1_000;
-  return { ...ending, said: await run(pair.first, subject.keyId) };
+  return { ...ending, outcome: await run(pair.first, subject.keyId) };
 }
 
 const isDone = (outcome: Outcome): boolean => outcome.kind === 'done';
@@ -125,10 +125,10 @@ async function check(ending: Ending): Promise<void> {
 
 /** Whether a command was done on the key that was there at the start. */
 const didOf =
-  ({ first, second, subject, aimedAt, said, secondSaid }: Ending) =>
+  ({ first, second, subject, aimedAt, outcome, secondOutcome }: Ending) =>
   (...names: CommandName[]): boolean =>
-    (names.includes(first) && isDone(said)) ||
-    (names.includes(second) && isDone(secondSaid) && aimedAt === subject.keyId);
+    (names.includes(first) && isDone(outcome)) ||
+    (names.includes(second) && isDone(secondOutcome) && aimedAt === subject.keyId);
 
 /** The token of a label that the key had at the start. */
 function tokenLabelled({ recordId, tokens }: KeyRecord, label: string): Token {
@@ -138,10 +138,10 @@ function tokenLabelled({ recordId, tokens }: KeyRecord, label: string): Token {
 
 /** Closed stays closed, and what was not closed works. */
 async function checkSubject(ending: Ending, record: KeyRecord | undefined): Promise<void> {
-  const { first, second, start, at, isCut, subject, said } = ending;
+  const { first, second, start, at, isCut, subject, outcome } = ending;
   const { keyId } = subject;
   const did = didOf(ending);
-  const wasResumedAfterwards = first === 'resume' && (at <= FIRST_WRITE_OF_RESUME || isCut) && isDone(said);
+  const wasResumedAfterwards = first === 'resume' && (at <= FIRST_WRITE_OF_RESUME || isCut) && isDone(outcome);
   const now = await world.verdict(tokenLabelled(subject, OTHER_LABEL));
   if (did('revoke')) {
     expect({ revoked: record?.revoked, isThere: world.records.apiKey(keyId) !== undefined, now }).toEqual({
@@ -172,10 +172,10 @@ async function checkTokens(ending: Ending): Promise<void> {
 
 /** A token that an admin was shown works, and is what it was said to be, unless it was closed, ended or moved afterwards. */
 async function checkShown(ending: Ending, records: ReadonlyMap<string, KeyRecord>): Promise<void> {
-  const { first, second, subject, said, secondSaid } = ending;
+  const { first, second, subject, outcome, secondOutcome } = ending;
   const did = didOf(ending);
   const works: boolean[] = [];
-  for (const { id, key, label, plan } of [...shownBy(said), ...shownBy(secondSaid)]) {
+  for (const { id, key, label, plan } of [...shownBy(outcome), ...shownBy(secondOutcome)]) {
     const record = records.get(id);
     if (![first, second].some((name) => name.startsWith('move'))) expect(record?.plan).toBe(plan);
     const isClosed = !record?.enabled || record.suspendedUntil > Date.now();
@@ -190,9 +190,12 @@ async function checkShown(ending: Ending, records: ReadonlyMap<string, KeyRecord
 }
 
 /** Every key is known, or closed; each is on one plan, with the tags that its record asks for; nothing is half made. */
-function checkGateway({ isCut, subject, said, secondSaid }: Ending, records: ReadonlyMap<string, KeyRecord>): void {
+function checkGateway(
+  { isCut, subject, outcome, secondOutcome }: Ending,
+  records: ReadonlyMap<string, KeyRecord>,
+): void {
   const { records: gateway } = world;
-  const known = new Set([subject.keyId, ...[...shownBy(said), ...shownBy(secondSaid)].map(({ id }) => id)]);
+  const known = new Set([subject.keyId, ...[...shownBy(outcome), ...shownBy(secondOutcome)].map(({ id }) => id)]);
   const wrong = gateway.apiKeys.flatMap(({ id, enabled, tags }) => {
     const record = records.get(id);
     const isClosed = record !== undefined && record.suspendedUntil >= NEVER;

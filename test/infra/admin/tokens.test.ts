@@ -1,24 +1,54 @@
+import { APIGatewayServiceException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addToken } from '../../../infra/admin/keys/new-token.ts';
+import { endToken } from '../../../infra/admin/keys/end-token.ts';
 import { findToken } from '../../../infra/admin/keys/key-view.ts';
+import { addToken } from '../../../infra/admin/keys/new-token.ts';
 import { revokeKey } from '../../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { suspendKey } from '../../../infra/admin/keys/suspend-key.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
+import { NEVER } from '../../../shared/keys/working-token.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
-import { commands, InProcessTarget, issueSubject, sync } from '../../support/in-process-target.ts';
+import { commands, InProcessTarget, issueSubject, shown, sync } from '../../support/in-process-target.ts';
 import { parsed } from '../../support/tables.ts';
 
 const world = new InProcessTarget();
 const { target } = world;
-afterAll(() => world.close());
-beforeEach(() => world.reset());
 
-const add = async (label: string) => {
-  const token = await addToken(target, 'subject', { label, access: 'read' });
-  await token.confirmShown();
-  return token;
-};
+/** Whether every write of the table is sent twice, as the SDK does where the answer to the first was lost. */
+let isSentTwice = false;
+/** The call of API Gateway that fails, with an answer. */
+let failing = '';
+
+target.documents.middlewareStack.add(
+  (next, { commandName = '' }) =>
+    async (args) => {
+      if (isSentTwice && /Put|Update/.test(commandName)) await next(args);
+      return next(args);
+    },
+  { step: 'initialize' },
+);
+const $metadata = { httpStatusCode: 403 };
+const accessDenied = new APIGatewayServiceException({ name: 'AccessDenied', $fault: 'client', $metadata });
+target.gateway.middlewareStack.add(
+  (next, { commandName = '' }) =>
+    (args) =>
+      commandName === failing ? Promise.reject(accessDenied) : next(args),
+  { step: 'initialize' },
+);
+
+afterAll(() => world.close());
+beforeEach(() => {
+  world.reset();
+  isSentTwice = false;
+  failing = '';
+});
+
+const add = (label: string) => shown(addToken(target, 'subject', { label, access: 'read' }));
+const rotate = (label: string, graceMs: number) => shown(rotateKey(target, 'subject', { label, graceMs }));
+const record = async (): Promise<KeyRecord | undefined> => (await world.keys())[0];
+const verdictOf = ({ key }: { readonly key: string }) => world.verdict(parsed(key));
 
 describe('A key', () => {
   test('has four tokens at most, and one more in its grace', async () => {
@@ -27,11 +57,11 @@ describe('A key', () => {
     await add('fourth');
     await expect(add('fifth')).rejects.toThrow('has 4 tokens, and can have no more. End one first.');
 
-    await (await rotateKey(target, 'subject', { label: 'main', graceMs: 60_000 })).confirmShown();
-    await expect(rotateKey(target, 'subject', { label: 'app', graceMs: 60_000 })).rejects.toThrow('has 5 tokens');
+    await rotate('main', 60_000);
+    await expect(rotate('app', 60_000)).rejects.toThrow('has 5 tokens');
     // It ends the one that is in its grace, which makes room.
-    await (await rotateKey(target, 'subject', { label: 'main', graceMs: 0 })).confirmShown();
-    expect(Object.keys((await world.keys())[0]?.tokens ?? {})).toHaveLength(5);
+    await rotate('main', 0);
+    expect(Object.keys((await record())?.tokens ?? {})).toHaveLength(5);
   });
 
   test('gives a token that takes the place of one that was never shown no more than that one might do', async () => {
@@ -51,12 +81,11 @@ describe('A key', () => {
     world.reset();
     if ('createdAt' in rest) world.records.putApiKey({ id, value, ...rest });
     world.records.putOnPlan('free', id);
-    const token = await rotateKey(target, id, { label: 'main', graceMs: 0 });
-    await token.confirmShown();
+    const token = await rotate('main', 0);
 
     expect(parsed(token.key).recordId).toBe(recordId);
-    expect(await world.verdict(parsed(token.key))).toBe('admitted');
-    expect((await world.keys())[0]?.tokens).toMatchObject({
+    expect(await verdictOf(token)).toBe('admitted');
+    expect((await record())?.tokens).toMatchObject({
       [parsed(token.key).hash]: { until: NEVER, label: 'main' },
     });
   });
@@ -82,12 +111,93 @@ test.each([
 });
 
 test('A token is found by its handle, whether it works or not', async () => {
-  const record = await issueSubject(world, 'open');
+  const subject = await issueSubject(world, 'open');
   const { key } = await add('reports');
   expect(await findToken(target, ` ${key}\n`)).toMatchObject({ key: { id: 'subject' }, token: { label: 'reports' } });
-  expect(await findToken(target, generateToken(record.recordId))).toMatchObject({ token: null });
+  expect(await findToken(target, generateToken(subject.recordId))).toMatchObject({ token: null });
   await expect(findToken(target, `${key}x`)).rejects.toThrow('mistyped, or cut off');
   await expect(findToken(target, generateToken())).rejects.toThrow('another stage, or its key is gone');
-  await revokeKey(target, record);
+  await revokeKey(target, subject);
   await expect(findToken(target, key)).rejects.toThrow('It is of acme (subject), which was revoked.');
+});
+
+describe('A write whose answer is lost, and that is sent again, is done once:', () => {
+  beforeEach(() => {
+    isSentTwice = true;
+  });
+
+  test.each([0, 3_600_000])('a rotation, with a grace of %d ms', async (graceMs) => {
+    await issueSubject(world, 'open');
+    const rotation = await rotate('main', graceMs);
+
+    expect(await verdictOf(rotation)).toBe('admitted');
+    expect((await record())?.tokens[parsed(rotation.key).hash]).toMatchObject({ until: NEVER });
+  });
+
+  test('a creation', async () => {
+    const created = await commands.create(target);
+    expect((await world.keys()).map(({ keyId }) => keyId)).toEqual([created.id]);
+  });
+
+  test.each(['move to Pro', 'suspend', 'resume', 'revoke'] as const)('%s', async (command) => {
+    await issueSubject(world, 'open');
+    if (command === 'resume') await commands.suspend(target, 'subject');
+    await commands[command](target, 'subject');
+
+    expect(await record()).not.toHaveProperty('busy');
+  });
+});
+
+test('An end at once is one by every clock, also where that of the admin is ahead', async () => {
+  await issueSubject(world, 'open');
+  const added = await add('reports');
+  const { now } = Date;
+  Date.now = () => now() + 600_000;
+  try {
+    await endToken(target, 'subject', 'reports');
+  } finally {
+    Date.now = now;
+  }
+
+  expect(await verdictOf(added)).toBe('denied');
+});
+
+test('A move that fails between the two plans keeps its mark, so that no sync closes the key', async () => {
+  await issueSubject(world, 'open');
+  failing = 'CreateUsagePlanKeyCommand';
+  await expect(commands['move to Pro'](target, 'subject')).rejects.toThrow('run the same command again at');
+  await sync(target);
+
+  expect(await record()).toMatchObject({ enabled: true, busy: { by: 'move' } });
+});
+
+test('An ending whose tag cannot be written is done, and says what is left to do', async () => {
+  await issueSubject(world, 'open');
+  const messages: string[] = [];
+  const notices = { ...target.notices, incomplete: (message: string) => void messages.push(message) };
+  failing = 'TagResourceCommand';
+  const rotation = await shown(rotateKey({ ...target, notices }, 'subject', { label: 'main', graceMs: 0 }));
+
+  expect(await verdictOf(rotation)).toBe('admitted');
+  expect(messages).toEqual([expect.stringContaining('Run npm run admin -- keys sync')]);
+});
+
+test('A token that was never shown, and is replaced, has a time of ending, and is no last token', async () => {
+  await issueSubject(world, 'open');
+  await addToken(target, 'subject', { label: 'reports', access: 'read' });
+  const before = (await record())?.tokensEndedAt ?? 0;
+  await addToken(target, 'subject', { label: 'reports', access: 'read' });
+
+  expect((await record())?.tokensEndedAt).toBeGreaterThan(before);
+  await endToken(target, 'subject', 'app');
+  await expect(endToken(target, 'subject', 'main')).rejects.toThrow('is the only token');
+});
+
+test('A suspension for a while makes none real that a wrong clock has set', async () => {
+  const issued = await issueSubject(world, 'open');
+  const suspendedUntil = Date.now() + 400 * 86_400_000;
+  await target.keyTable.revise(issued, { suspendedUntil, suspendedByAdmin: false });
+  await suspendKey(target, 'subject', 60_000);
+
+  expect((await record())?.suspendedUntil).toBeLessThan(Date.now() + 120_000);
 });
