@@ -3,29 +3,40 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
-/** Schedules of `npm test`; `npm run soak` runs thousands. A fault is looked for in as many as it takes. */
-const SCHEDULES = 40;
-const MOST_SCHEDULES = 600;
 const TIMEOUT_MS = 120_000;
+const MAIN = join(import.meta.dirname, '../soak/main.ts');
 
-/** Runs both models in a process of its own, whose clock and timers are virtual. A failure names the seed that replays it. */
-async function run(...options: readonly string[]): Promise<string> {
-  const args = [join(import.meta.dirname, '../soak/main.ts'), '--model', 'limiter', '--model', 'updates', ...options];
-  return (await promisify(execFile)(process.execPath, args)).stdout;
-}
+/**
+ * Small sizes of what `npm run soak` runs for long, in a process of its own, whose clock and timers are virtual. A
+ * failure names the seed or the schedule.
+ */
+test.each([
+  [
+    'limiter and updates answer what the tables bear out, in random schedules',
+    '--model limiter --model updates --seeds 40',
+    /^limiter: 40 schedules, .*\nupdates: 40 schedules, .*\n$/,
+  ],
+  [
+    'the models find each fault that is put into limiter and updates',
+    '--model limiter --model updates --seeds 600 --broken',
+    /^(limiter: seed \d+ shows that .*\n){18}(updates: seed \d+ shows that .*\n){6}$/,
+  ],
+  [
+    'every schedule of a few requests, and of two admin commands, keeps the rules',
+    '--explore',
+    /^(requests: [^:]+: [1-9]\d* schedules, \d+ states\n){8}(commands: [^:]+: [1-9]\d* schedules\n){6}$/,
+  ],
+  [
+    'kill -9, faults and fuzzing of a real host find nothing in one round',
+    '--model kill --model faults --model fuzz --seed 20261121',
+    /^kill: 1 schedules, [1-9].*\nfaults: 1 schedules, [1-9].*\nfuzz: 1 schedules, [1-9].*\n$/,
+  ],
+])(
+  '%s',
+  async (_, options, expected) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...options.split(' ')]);
 
-test(
-  'The limiter and updates tell clients what the tables went through, in random schedules',
-  async () =>
-    expect(await run('--seeds', String(SCHEDULES))).toMatch(/^limiter: 40 schedules, .*\nupdates: 40 schedules, .*\n$/),
-  TIMEOUT_MS,
-);
-
-test(
-  'The models find each fault that is put into the limiter and updates',
-  async () =>
-    expect(await run('--seeds', String(MOST_SCHEDULES), '--broken')).toMatch(
-      /^(limiter: seed \d+ shows that .*\n){18}(updates: seed \d+ shows that .*\n){6}$/,
-    ),
+    expect(stdout).toMatch(expected);
+  },
   TIMEOUT_MS,
 );

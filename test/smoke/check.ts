@@ -5,28 +5,23 @@ import type { Service } from './service.ts';
 export interface Check {
   readonly name: string;
   /**
-   * Tries it out.
-   *
    * @returns what was seen, in a few words
-   * @throws Mismatch where it is otherwise; NotApplicable where the service gives no occasion for it
+   * @throws Error with what was expected and what was seen; NotApplicable where the check cannot be made
    */
   run(service: Service): Promise<string>;
 }
 
-/** What a service does is not what it promises. The message says what was expected and what was seen. */
-export class Mismatch extends Error {}
-
 /** A check that cannot be made here, such as an update in a store without pets. */
 export class NotApplicable extends Error {}
 
-/** @throws Mismatch where the two differ */
+/** @throws Error where the two differ */
 export function expectSame(what: string, seen: unknown, expected: unknown): void {
-  if (seen !== expected) throw new Mismatch(`${what} is ${shown(seen)}, not ${shown(expected)}`);
+  if (seen !== expected) throw new Error(`${what} is ${shown(seen)}, not ${shown(expected)}`);
 }
 
-/** @throws Mismatch where the condition does not hold */
+/** @throws Error where the condition does not hold */
 export function expectThat(condition: boolean, fault: string): asserts condition {
-  if (!condition) throw new Mismatch(fault);
+  if (!condition) throw new Error(fault);
 }
 
 const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 120) ?? 'missing';

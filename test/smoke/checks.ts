@@ -1,4 +1,3 @@
-import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { type Check, expectSame, expectThat } from './check.ts';
 import type { RequestParts, Service, ServiceAnswer } from './service.ts';
 
@@ -14,8 +13,11 @@ const NO_PET = '-9223372036854775808';
 /** A body beyond the 16 KiB that the service takes. */
 const LONG_BODY = JSON.stringify({ quantity: 1, note: 'x'.repeat(17 * 1_024) });
 
-/** What reading the service shows: 11 requests. */
-const readingChecks: readonly Check[] = [
+const PATCH_NO_PET = `PATCH /inventory/${NO_PET}`;
+const patch = (body: string, type = 'application/json'): RequestParts => ({ headers: { 'Content-Type': type }, body });
+
+/** What a reader sees: 19 requests. */
+export const readOnlyChecks: readonly Check[] = [
   {
     name: 'the base address ends in /v1',
     run: ({ url }) => {
@@ -30,37 +32,20 @@ const readingChecks: readonly Check[] = [
   { name: 'GET /store/orders lists orders, marked as beta', run: listOrders },
   { name: 'GET /pets/{petId} says that it is deprecated, and until when', run: showDeprecation },
   { name: 'the limit headers count down', run: countDown },
-];
-
-/** What the service refuses to readers: 8 requests. */
-const refusalChecks: readonly Check[] = [
-  refusal('no key is refused', 401, 'API_KEY_MISSING', 'GET /inventory', { key: null }, challenged('API_KEY_MISSING')),
-  {
-    name: 'a mistyped key is refused',
-    run: async (service) => {
-      const parts = { key: service.mistypedKey };
-      challenged('API_KEY_INVALID')(await service.expectRefusal(401, 'API_KEY_INVALID', 'GET', '/inventory', parts));
-      return '401 API_KEY_INVALID';
-    },
-  },
+  refusal('no key is refused', 401, 'API_KEY_MISSING', 'GET /inventory', { key: 'none' }),
+  refusal('a mistyped key is refused', 401, 'API_KEY_INVALID', 'GET /inventory', { key: 'mistyped' }),
   refusal('an unknown path is refused', 404, 'ROUTE_NOT_FOUND', 'GET /smoke-check'),
   refusal(
     'an unknown method is refused, and those that are known are named',
     405,
     'METHOD_NOT_ALLOWED',
     'DELETE /inventory',
-    {},
-    ({ headers }) => expectSame('Allow', headers.get('Allow'), 'GET, HEAD, OPTIONS'),
   ),
   refusal('a bad limit is refused', 400, 'INVALID_QUERY', 'GET /inventory?limit=0'),
   refusal('a made-up cursor is refused', 400, 'INVALID_CURSOR', 'GET /inventory?limit=1&cursor=smoke'),
   refusal('an unknown pet is refused', 404, 'PET_NOT_FOUND', `GET /pets/${NO_PET}`),
   { name: 'a page of another origin may ask first, without a key', run: preflight },
 ];
-
-export const readOnlyChecks: readonly Check[] = [...readingChecks, ...refusalChecks];
-
-const patch = (body: string, type = 'application/json'): RequestParts => ({ headers: { 'Content-Type': type }, body });
 
 /** What the service refuses to those who update: 4 requests, none of which can change anything. */
 export const updateRefusalChecks: readonly Check[] = [
@@ -71,41 +56,25 @@ export const updateRefusalChecks: readonly Check[] = [
     'PATCH /inventory/smoke',
     patch('{"quantity":1}'),
   ),
-  refusal('a bad body is refused', 400, 'INVALID_BODY', `PATCH /inventory/${NO_PET}`, patch('{"quantity":-1}')),
-  refusal('a long body is refused', 413, 'PAYLOAD_TOO_LARGE', `PATCH /inventory/${NO_PET}`, patch(LONG_BODY)),
+  refusal('a bad body is refused', 400, 'INVALID_BODY', PATCH_NO_PET, patch('{"quantity":-1}')),
+  refusal('a long body is refused', 413, 'PAYLOAD_TOO_LARGE', PATCH_NO_PET, patch(LONG_BODY)),
   refusal(
     'a body that is not JSON is refused',
     415,
     'UNSUPPORTED_MEDIA_TYPE',
-    `PATCH /inventory/${NO_PET}`,
+    PATCH_NO_PET,
     patch('{"quantity":1}', 'text/plain'),
   ),
 ];
 
-/** A refusal and its code. @param request method and path */
-function refusal(
-  name: string,
-  status: number,
-  code: string,
-  request: string,
-  parts: RequestParts = {},
-  alsoExpect: (answer: ServiceAnswer) => void = () => undefined,
-): Check {
+/** @param request method and path */
+function refusal(name: string, status: number, code: string, request: string, parts: RequestParts = {}): Check {
   const [method = '', path = ''] = request.split(' ');
-  return {
-    name,
-    run: async (service) => {
-      alsoExpect(await service.expectRefusal(status, code, method, path, parts));
-      return `${status} ${code}`;
-    },
+  const run = async (service: Service): Promise<string> => {
+    await service.expectRefusal(status, code, method, path, parts);
+    return `${status} ${code}`;
   };
-}
-
-function challenged(code: keyof typeof challenges): (answer: ServiceAnswer) => void {
-  return ({ headers, limits }) => {
-    expectSame('WWW-Authenticate', headers.get('WWW-Authenticate'), challenges[code]);
-    expectSame('X-RateLimit-Limit', limits.limit, 0);
-  };
+  return { name, run };
 }
 
 async function listStock({ client }: Service): Promise<string> {
@@ -189,7 +158,7 @@ async function countDown(service: Service): Promise<string> {
 
 async function preflight(service: Service): Promise<string> {
   const { status, headers } = await service.send('OPTIONS', '/inventory/1', {
-    key: null,
+    key: 'none',
     headers: {
       Origin: 'https://smoke.invalid',
       'Access-Control-Request-Method': 'PATCH',

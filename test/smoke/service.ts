@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Limits, readLimits } from '../../shared/client/limits.ts';
 import { InventoryClient, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
+import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { expectSame, expectThat, NotApplicable } from './check.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -14,8 +15,8 @@ const TOLERANCE = 2;
 export interface RequestParts {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Sent as bearer token; null for none. The key that is checked with by default. */
-  readonly key?: string | null;
+  /** Mistyped: it differs from the good one by a letter. */
+  readonly key?: 'good' | 'mistyped' | 'none';
 }
 
 /** An answer that keeps what every answer promises. */
@@ -40,11 +41,6 @@ export class Service {
     this.client = new InventoryClient({ baseUrl: url, apiKey: key, maxRetries: 2, timeout: TIMEOUT_MS });
   }
 
-  /** A key that differs from the good one by a letter, as a typo does. */
-  get mistypedKey(): string {
-    return this.#key.slice(0, -1) + (this.#key.endsWith('A') ? 'B' : 'A');
-  }
-
   /** A stock entry to try something on, the same each time. @throws NotApplicable in an empty store */
   async anEntry(): Promise<InventoryItem> {
     this.#entry ??= (await this.client.listInventoryPage({ limit: 1 })).data[0];
@@ -55,7 +51,7 @@ export class Service {
   /**
    * Sends a request without the client, to see what that hides. A used up minute is waited out.
    *
-   * @throws Mismatch where the answer lacks what every answer promises
+   * @throws Error where the answer lacks what every answer promises
    */
   async send(method: string, path: string, parts: RequestParts = {}): Promise<ServiceAnswer> {
     const answer = await this.#sendOnce(method, path, parts);
@@ -65,10 +61,11 @@ export class Service {
     return this.#sendOnce(method, path, parts);
   }
 
-  async #sendOnce(method: string, path: string, { headers, body, key = this.#key }: RequestParts) {
+  async #sendOnce(method: string, path: string, { headers, body, key = 'good' }: RequestParts) {
+    const token = key === 'mistyped' ? this.#key.slice(0, -1) + (this.#key.endsWith('A') ? 'B' : 'A') : this.#key;
     const response = await fetch(`${this.url}${path}`, {
       method,
-      headers: { ...(key !== null && { Authorization: `Bearer ${key}` }), ...headers },
+      headers: { ...(key !== 'none' && { Authorization: `Bearer ${token}` }), ...headers },
       body: body ?? null,
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -77,7 +74,7 @@ export class Service {
     return { ...answer, limits: checkPromises(answer.headers) };
   }
 
-  /** Sends a request that must be refused. @throws Mismatch where it is answered in another way */
+  /** Sends a request that must be refused. @throws Error where it is answered in another way */
   async expectRefusal(status: number, code: string, ...request: Parameters<Service['send']>): Promise<ServiceAnswer> {
     const answer = await this.send(...request);
     expectSame('the status', answer.status, status);
@@ -87,6 +84,15 @@ export class Service {
     expectSame('the status in the body', body.status, status);
     expectThat(typeof body.message === 'string' && body.message !== '', 'the message is empty');
     expectSame('the Content-Type', answer.headers.get('Content-Type'), 'application/json');
+    if (status === 401) {
+      expectSame(
+        'WWW-Authenticate',
+        answer.headers.get('WWW-Authenticate'),
+        new Map(Object.entries(challenges)).get(code),
+      );
+      expectSame('X-RateLimit-Limit', answer.limits.limit, 0);
+    }
+    if (status === 405) expectSame('Allow', answer.headers.get('Allow'), 'GET, HEAD, OPTIONS');
     return answer;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, ApiError, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
-import { type Check, expectSame, expectThat, Mismatch, NotApplicable } from './check.ts';
+import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -85,10 +85,10 @@ async function firstEntry({ client }: Service, petId: bigint): Promise<Inventory
   return data.find((entry) => entry.petId === petId);
 }
 
-/** The ETag that an update with another one is told. @throws Mismatch where it is carried out, or refused in another way */
+/** The ETag that an update with another one is told. @throws Error where it is carried out, or refused in another way */
 async function currentTag(call: Promise<unknown>): Promise<string> {
   const refusal: unknown = await call.then(
-    () => new Mismatch('the update was carried out'),
+    () => new Error('the update was carried out'),
     (error: unknown) => error,
   );
   if (!(refusal instanceof ApiError)) throw refusal;

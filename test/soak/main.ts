@@ -4,7 +4,7 @@ import { type Model, models } from './models.ts';
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string', multiple: true },
+    model: { type: 'string', multiple: true, default: Object.keys(models) },
     seeds: { type: 'string' },
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
@@ -28,25 +28,23 @@ ${Object.entries(models)
   --seed S      one round with this seed
   --broken      puts each known fault into limiter and updates: the models must find it
   --explore     goes through all schedules of a small size, of requests and of admin commands, instead
-  --all         the same, up to a size that takes hours
+  --all         the same, up to a larger size
   --help        this text
 `;
 
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
 try {
-  if (values.help) process.stdout.write(help);
-  else if (values.explore || values.all) await explore(values.all);
-  else for (const name of values.model ?? Object.keys(models)) await runModel(name);
+  if (values.help) print(help.trimEnd());
+  else if (values.explore || values.all) {
+    // It loads the admin commands, which the models do not need.
+    const { explore } = await import('./explorations.ts');
+    await explore(values.all, print);
+  } else for (const name of values.model) await runModel(name);
   process.exit(0);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
-}
-
-/** @throws Error at the first schedule that breaks a rule */
-async function explore(isWhole: boolean): Promise<void> {
-  // It loads the admin commands, which the models do not need.
-  const { exploreAll } = await import('./explorer.ts');
-  await exploreAll(isWhole, (line) => void process.stdout.write(`${line}\n`));
 }
 
 /** @throws Error where the model fails, or overlooks a fault that was put into it */
@@ -55,21 +53,22 @@ async function runModel(name: string): Promise<void> {
   if (!model) throw new Error(`There is no model ${name}. The models are ${Object.keys(models).join(', ')}.`);
   const first = wholeNumber(values.seed ?? values.first);
   const rounds = values.seed === undefined ? wholeNumber(values.seeds ?? String(model.seeds)) : 1;
-  if (!values.broken) {
-    const { seed, violations, totals } = await firstFailure(model, first, rounds);
-    const replay = `Replay it with npm run soak -- --model ${name} --seed ${seed}`;
-    if (violations.length > 0)
-      throw new Error([`The model of ${name} fails with seed ${seed}:`, ...violations.slice(0, 10), replay].join('\n'));
-    const told = Object.entries(totals).map(([what, times]) => `${times} ${what}`);
-    process.stdout.write(`${name}: ${rounds} schedules, ${told.join(', ')}\n`);
+  if (values.broken) {
+    for (const [fault, tamper] of Object.entries(model.broken ?? {})) {
+      const { seed, violations } = await firstFailure(model, first, rounds, tamper);
+      const [violation] = violations;
+      if (violation === undefined)
+        throw new Error(`The model of ${name} does not see within ${rounds} schedules that ${fault}.`);
+      print(`${name}: seed ${seed} shows that ${fault}: ${violation}`);
+    }
     return;
   }
-  for (const [fault, tamper] of Object.entries(model.broken ?? {})) {
-    const { seed, violations } = await firstFailure(model, first, rounds, tamper);
-    if (violations.length === 0)
-      throw new Error(`The model of ${name} does not see within ${rounds} schedules that ${fault}.`);
-    process.stdout.write(`${name}: seed ${seed} shows that ${fault}: ${violations[0]}\n`);
-  }
+  const { seed, violations, totals } = await firstFailure(model, first, rounds);
+  const replay = `Replay it with npm run soak -- --model ${name} --seed ${seed}`;
+  if (violations.length > 0)
+    throw new Error([`The model of ${name} fails with seed ${seed}:`, ...violations.slice(0, 10), replay].join('\n'));
+  const counts = Object.entries(totals).map(([what, times]) => `${times} ${what}`);
+  print(`${name}: ${rounds} schedules, ${counts.join(', ')}`);
 }
 
 /** Runs rounds up to the first that fails. @returns what was wrong with it: nothing where none has failed */
