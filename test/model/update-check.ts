@@ -1,98 +1,92 @@
 import type { Commit } from './virtual-tables.ts';
-import { type Answer, KEPT_MS, STOCK, type ToldAnswer, type UpdateHistory } from './update-schedule.ts';
+import { type Answer, KEPT_MS, STOCK, type AnsweredUpdate, type UpdateHistory } from './update-schedule.ts';
 
 type Updated = Extract<Answer, { kind: 'updated' }>;
 type Refused = Extract<Answer, { kind: 'refused' }>;
 
-/** What clients were told that the store did not go through: nothing, so it is hoped. */
+/** Answers that the store does not bear out; none where all is well. */
 export function violationsOfUpdates(history: UpdateHistory): string[] {
   const stored = history.commits.filter(({ table, writer }) => table === STOCK && writer.startsWith('try-'));
-  const byRequest = Map.groupBy(history.told, ({ request }) => request.id);
+  const byRequest = Map.groupBy(history.updates, ({ request }) => request.id);
   return [
-    ...history.told.flatMap((told) => violationsOfAnswer(told, byRequest.get(told.request.id) ?? [], history)),
+    ...history.updates.flatMap((update) => violationsOfAnswer(update, byRequest.get(update.request.id) ?? [], history)),
     ...[...byRequest.values()].flatMap((tries) => violationsOfRequest(tries, stored)),
-    ...violationsOfConditions(history.told, stored),
+    ...violationsOfConditions(history.updates, stored),
   ];
 }
 
-function violationsOfAnswer(told: ToldAnswer, tries: readonly ToldAnswer[], history: UpdateHistory): string[] {
-  const { outcome } = told;
-  if (outcome.kind === 'failed') return [by(told, `failed: ${String(outcome.error)}`)];
-  if (outcome.kind === 'updated') return violationsOfSuccess(told, outcome, tries, history.commits);
-  if (outcome.status === 503) return told.faults > 0 ? [] : [by(told, '503 with no fault')];
-  return violationsOfRefusal(told, outcome, tries, history);
-}
-
-/** A 200 names what one of the tries has stored. */
-function violationsOfSuccess(
-  told: ToldAnswer,
-  { entry, version }: Updated,
-  tries: readonly ToldAnswer[],
-  commits: readonly Commit[],
-): string[] {
-  const { request, answeredAt } = told;
-  const writers = new Set(tries.map(({ writer }) => writer));
-  const isStored = commits.some(
-    ({ at, table, writer, after, key }) =>
-      table === STOCK &&
-      at <= answeredAt &&
-      writers.has(writer) &&
-      key['petId']?.N === entry.petId &&
-      after?.['version']?.S === version &&
-      after['quantity']?.N === String(entry.quantity) &&
-      after['status']?.S === entry.status,
-  );
-  const isAsked = entry.quantity === request.update.quantity && entry.petId === request.update.petId;
-  return isStored && isAsked ? [] : [by(told, `200 for ${version} of ${entry.quantity}, which was never stored`)];
-}
-
-/** A refusal has a reason, and the update takes no effect: not by this try, nor by one that was sent before. */
-function violationsOfRefusal(
-  told: ToldAnswer,
-  outcome: Refused,
-  tries: readonly ToldAnswer[],
-  { told: all, commits }: UpdateHistory,
-): string[] {
-  const { request, writer, answeredAt } = told;
+function violationsOfAnswer(answered: AnsweredUpdate, tries: readonly AnsweredUpdate[], history: UpdateHistory) {
+  const { outcome, writer, answeredAt, faults } = answered;
+  if (outcome.kind === 'failed') return [by(answered, `failed: ${String(outcome.error)}`)];
+  if (outcome.kind === 'updated') {
+    const isTrue = isStored(answered, outcome, tries, history.commits);
+    return isTrue ? [] : [by(answered, `200 for ${outcome.version}, which was never stored as it was asked`)];
+  }
+  if (outcome.status === 503) return faults > 0 ? [] : [by(answered, '503 with no fault')];
+  // A refused update takes no effect: not by this try, nor by one that was sent before. Only a 404 may be out of date.
   const before = tries.filter((other) => other.invokedAt <= answeredAt).map((other) => other.writer);
-  // A try that came too late to be told of 404 may store what the pet is put back for.
   const bound = outcome.status === 404 ? [writer] : before;
-  const effect = commits.find((commit) => commit.table === STOCK && bound.includes(commit.writer));
-  const violations = effect ? [by(told, `${outcome.status}, and stored at ${effect.at}`)] : [];
-  const states = statesOf(request.update.petId, told, commits);
-  const { versions } = request.update;
-  const isTrue =
-    outcome.status === 404
-      ? states.includes(undefined)
-      : outcome.status === 412
-        ? states.some(
-            (version) =>
-              version !== undefined && outcome.etag === `"${version}"` && versions?.includes(version) === false,
-          )
-        : outcome.status === 422 && isReused(told, all);
-  return isTrue ? violations : [...violations, by(told, `${outcome.status} ${outcome.etag ?? ''} for no reason`)];
+  const effect = history.commits.find((commit) => commit.table === STOCK && bound.includes(commit.writer));
+  const isTrue = isRefusedRightly(answered, outcome, history);
+  return [
+    ...(effect ? [by(answered, `${outcome.status}, and stored at ${effect.at}`)] : []),
+    ...(isTrue ? [] : [by(answered, `${outcome.status} ${outcome.etag ?? ''} for no reason`)]),
+  ];
 }
 
-/** The versions that a pet had while a request was at work; undefined: it was absent. */
-function statesOf(petId: string, { invokedAt, answeredAt }: ToldAnswer, commits: readonly Commit[]) {
+/** Whether a 200 names what was asked for, and what one of the tries has stored. */
+function isStored(
+  { request, answeredAt }: AnsweredUpdate,
+  { entry, version }: Updated,
+  tries: readonly AnsweredUpdate[],
+  commits: readonly Commit[],
+): boolean {
+  const writers = new Set(tries.map(({ writer }) => writer));
+  const isAsked = entry.quantity === request.update.quantity && entry.petId === request.update.petId;
+  return (
+    isAsked &&
+    commits.some(
+      ({ at, table, writer, after, key }) =>
+        table === STOCK &&
+        at <= answeredAt &&
+        writers.has(writer) &&
+        key['petId']?.N === entry.petId &&
+        after?.['version']?.S === version &&
+        after['quantity']?.N === String(entry.quantity) &&
+        after['status']?.S === entry.status,
+    )
+  );
+}
+
+function isRefusedRightly(answered: AnsweredUpdate, { status, etag }: Refused, history: UpdateHistory): boolean {
+  const { petId, versions } = answered.request.update;
+  if (status === 422) return isReused(answered, history.updates);
+  const stored = versionsOf(petId, answered, history.commits);
+  if (status === 404) return stored.includes(undefined);
+  const isOther = (version = '') => etag === `"${version}"` && versions?.includes(version) === false;
+  return status === 412 && stored.some(isOther);
+}
+
+/** The versions that a pet had during a request; undefined: it was absent. */
+function versionsOf(petId: string, { invokedAt, answeredAt }: AnsweredUpdate, commits: readonly Commit[]) {
   const own = commits.filter(({ table, key }) => table === STOCK && key['petId']?.N === petId);
   const before = own.findLast(({ at }) => at < invokedAt);
   const during = own.filter(({ at }) => at >= invokedAt && at <= answeredAt);
   return [before, ...during].map((commit) => commit?.after?.['version']?.S);
 }
 
-const isReused = ({ request, answeredAt }: ToldAnswer, all: readonly ToldAnswer[]): boolean =>
+const isReused = ({ request, answeredAt }: AnsweredUpdate, all: readonly AnsweredUpdate[]): boolean =>
   all.some(
     (other) =>
       other.request.idempotencyKey === request.idempotencyKey &&
       other.request.id !== request.id &&
       other.invokedAt <= answeredAt &&
-      // One that is late, and what it has stored is kept from then on.
+      // A late write is kept from then on.
       other.invokedAt > answeredAt - KEPT_MS - 60_000,
   );
 
 /** However often a request is sent, it takes effect once, and is answered the same. */
-function violationsOfRequest(tries: readonly ToldAnswer[], stored: readonly Commit[]): string[] {
+function violationsOfRequest(tries: readonly AnsweredUpdate[], stored: readonly Commit[]): string[] {
   const [first] = tries;
   if (!first) return [];
   const writers = new Set(tries.map(({ writer }) => writer));
@@ -105,11 +99,11 @@ function violationsOfRequest(tries: readonly ToldAnswer[], stored: readonly Comm
 }
 
 /** An update replaces only what its client asked it to replace, and leaves the status. */
-function violationsOfConditions(told: readonly ToldAnswer[], stored: readonly Commit[]): string[] {
-  const byWriter = new Map(told.map((one) => [one.writer, one]));
+function violationsOfConditions(updates: readonly AnsweredUpdate[], stored: readonly Commit[]): string[] {
+  const byWriter = new Map(updates.map((one) => [one.writer, one]));
   return stored.flatMap(({ writer, before, after, at }) => {
     const one = byWriter.get(writer);
-    if (!one) return [`Nobody wrote as ${writer}`];
+    if (!one) return [`${writer} is unknown`];
     const { versions } = one.request.update;
     const isExpected = before !== undefined && (versions?.includes(before['version']?.S ?? '') ?? true);
     const isKept = before?.['status']?.S === after?.['status']?.S;
@@ -117,5 +111,5 @@ function violationsOfConditions(told: readonly ToldAnswer[], stored: readonly Co
   });
 }
 
-const by = ({ request, writer, environment, invokedAt, answeredAt }: ToldAnswer, what: string): string =>
+const by = ({ request, writer, environment, invokedAt, answeredAt }: AnsweredUpdate, what: string): string =>
   `${writer} of request ${request.id} (${request.idempotencyKey ?? 'without a key'}), pet ${request.update.petId}, in environment ${environment} from ${invokedAt} to ${answeredAt}: ${what}`;

@@ -24,15 +24,15 @@ export type Answer =
   | { readonly kind: 'updated'; readonly entry: InventoryItem; readonly version: string }
   | { readonly kind: 'refused'; readonly status: number; readonly etag: string | undefined };
 
-/** One time that a request was sent, and what its client was told. */
-export interface ToldAnswer extends Invocation<Answer> {
+/** A request that was sent once, and its answer. */
+export interface AnsweredUpdate extends Invocation<Answer> {
   readonly request: ClientRequest;
   /** The writer of its commits. */
   readonly writer: string;
 }
 
 export interface UpdateHistory {
-  readonly told: readonly ToldAnswer[];
+  readonly updates: readonly AnsweredUpdate[];
   readonly commits: readonly Commit[];
 }
 
@@ -53,16 +53,16 @@ export async function runUpdates(seed: number, tamper?: Tamper): Promise<UpdateH
   tables.createTable(STOCK, 'storeId', 'petId');
   tables.createTable(REQUESTS, 'requestId');
   const pets = Array.from({ length: 1 + random.below(3) }, (_, index) => String(index + 1));
-  const told: ToldAnswer[] = [];
-  const clients = new Clients({ random, time, tables, pets, told });
+  const updates: AnsweredUpdate[] = [];
+  const clients = new Clients({ random, time, tables, pets, updates });
   for (const pet of pets) loadStock(tables, pet, 'available', time.now);
   const update = updater(database);
   const environments = new Environments(time, random, 1 + random.below(8));
 
   const send = (request: ClientRequest): Promise<void> =>
     environments.invoke<Answer>(random.isLikely(0.5), ({ caller }, invocation) => {
-      const writer = `try-${told.length}`;
-      told.push(Object.assign(invocation, { request, writer }));
+      const writer = `try-${updates.length}`;
+      updates.push(Object.assign(invocation, { request, writer }));
       return database.as(caller, writer, () => update(request));
     });
   planBursts(time, random, {
@@ -81,7 +81,7 @@ export async function runUpdates(seed: number, tamper?: Tamper): Promise<UpdateH
     },
   });
   await time.run();
-  return { told, commits: tables.commits };
+  return { updates, commits: tables.commits };
 }
 
 /** Each entry has a quantity and a version of its own. */
@@ -114,7 +114,7 @@ interface World {
   readonly time: VirtualTime;
   readonly tables: VirtualTables;
   readonly pets: readonly string[];
-  readonly told: readonly ToldAnswer[];
+  readonly updates: readonly AnsweredUpdate[];
 }
 
 /** What clients send: updates of their own, and some of these again. */
@@ -127,11 +127,11 @@ class Clients {
   }
 
   next(): ClientRequest {
-    const { random, time, told } = this.#world;
+    const { random, time, updates } = this.#world;
     if (!random.isLikely(0.35)) return this.#another();
     // A client sends a request again at once, or as long as it was not refused, and its answer is kept.
     const recent = this.#requests.slice(-12).filter(({ id, idempotencyKey }) => {
-      const tries = told.filter(({ request }) => request.id === id);
+      const tries = updates.filter(({ request }) => request.id === id);
       const isRefused = tries.some(({ outcome }) => outcome.kind === 'refused' && outcome.status !== 503);
       const since = tries[0]?.invokedAt ?? time.now;
       return idempotencyKey !== undefined && !isRefused && time.now < since + KEPT_MS - HOUR_MS;
@@ -140,10 +140,10 @@ class Clients {
   }
 
   #another(): ClientRequest {
-    const { random, tables, pets, told } = this.#world;
+    const { random, tables, pets, updates } = this.#world;
     const petId = int64(random.isLikely(0.05) ? ABSENT : random.pick(pets));
     const current = tables.itemAt(STOCK, keyOf(petId))?.['version']?.S ?? 'absent';
-    const [first] = told.flatMap(({ outcome }) => (outcome.kind === 'updated' ? [outcome.version] : []));
+    const [first] = updates.flatMap(({ outcome }) => (outcome.kind === 'updated' ? [outcome.version] : []));
     const versions = [current, ...(random.isLikely(0.3) ? [first ?? 'x'] : [])];
     const reused = random.isLikely(0.08) ? this.#requests.at(-1 - random.below(10)) : undefined;
     const id = this.#requests.length + 1;

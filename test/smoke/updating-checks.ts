@@ -85,7 +85,7 @@ async function firstEntry({ client }: Service, petId: bigint): Promise<Inventory
   return data.find((entry) => entry.petId === petId);
 }
 
-/** The ETag that an update with another one is told. @throws Error where it is carried out, or refused in another way */
+/** The ETag in the refusal of an update with another one. @throws Error where it is carried out, or refused in another way */
 async function currentTag(call: Promise<unknown>): Promise<string> {
   const refusal: unknown = await call.then(
     () => new Error('the update was carried out'),

@@ -14,8 +14,8 @@ import { Storm } from './storm.ts';
 const CLIENTS = 12;
 /** It goes on until so many updates were acknowledged, and so many not. */
 const ENOUGH = 20;
-/** So many that most kinds of weather come. */
-const MIN_CHANGES = 12;
+/** So many that most kinds of faults come. */
+const MIN_PHASES = 12;
 
 /** Limits of the keys, and how often each is used. The first has room for all; of the others the day is used up. */
 const keyKinds = [
@@ -33,7 +33,7 @@ export async function faultRound(seed: number): Promise<Outcome> {
   const engine = await FaultyEngine.start();
   const host = await LocalHost.start({ assembly, dynamodb: engine.endpoint });
   try {
-    return await rageIn(engine, host, new Random(seed));
+    return await runIn(engine, host, new Random(seed));
   } finally {
     await host.close();
     await engine.stop();
@@ -41,15 +41,15 @@ export async function faultRound(seed: number): Promise<Outcome> {
   }
 }
 
-async function rageIn(engine: FaultyEngine, host: LocalHost, random: Random): Promise<Outcome> {
+async function runIn(engine: FaultyEngine, host: LocalHost, random: Random): Promise<Outcome> {
   const keys = await Promise.all(keyKinds.map(({ perMinute, perDay }) => issueKey(host, { perMinute, perDay })));
   const tokens = keys.flatMap(({ token }, index) => Array<string>(keyKinds[index]?.weight ?? 0).fill(token));
-  const storm = new Storm({ random, clients: CLIENTS, failures: [502, 503] });
+  const storm = new Storm(random, CLIENTS, [502, 503]);
   const { counts, violations } = storm;
-  const raging = storm.rage(host.baseUrl, tokens);
-  await changeWeather(engine, random, () => Math.min(counts.acknowledged, counts.unacknowledged) >= ENOUGH);
+  const running = storm.run(host.baseUrl, tokens);
+  await injectFaults(engine, random, () => Math.min(counts.acknowledged, counts.unacknowledged) >= ENOUGH);
   storm.end();
-  await raging;
+  await running;
   const api = ApiClient.withKey(host.baseUrl, keys[0]?.token ?? '');
   await storm.inspectStock(api);
   for (const key of keys) storm.inspectKey(key.token, await key.read());
@@ -61,12 +61,6 @@ async function rageIn(engine: FaultyEngine, host: LocalHost, random: Random): Pr
   ];
   const failed = answers.filter(({ status }) => status !== 200).map(({ status }) => `${status} after the storm`);
   return { violations: [...violations, ...failed], counts };
-}
-
-/** What goes wrong with calls for a while, and how often. */
-interface Weather {
-  readonly probability: number;
-  readonly faults: readonly Fault[];
 }
 
 const throttled = [
@@ -83,21 +77,22 @@ const cuts: readonly Fault[] = [
   { kind: 'late', milliseconds: 300 },
 ];
 
-const weathers: readonly Weather[] = [
-  { probability: 0, faults: cuts },
-  { probability: 0, faults: cuts },
-  { probability: 0.2, faults: throttled },
-  { probability: 0.9, faults: throttled },
-  { probability: 0.3, faults: failed },
-  { probability: 0.3, faults: cuts },
-  { probability: 0.05, faults: [silence] },
-  { probability: 0.2, faults: [...throttled, ...failed, ...cuts, silence] },
+/** The faults of calls during a while, and the probability that a call has one. */
+const phases: readonly (readonly [number, readonly Fault[]])[] = [
+  [0, cuts],
+  [0, cuts],
+  [0.2, throttled],
+  [0.9, throttled],
+  [0.3, failed],
+  [0.3, cuts],
+  [0.05, [silence]],
+  [0.2, [...throttled, ...failed, ...cuts, silence]],
 ];
 
-/** Lets many things go wrong in the engine, each for a while, until it is enough; in the end nothing does. */
-async function changeWeather(engine: FaultyEngine, random: Random, isEnough: () => boolean): Promise<void> {
-  for (let changes = 0; changes < MIN_CHANGES || !isEnough(); changes++) {
-    const { probability, faults } = random.pick(weathers);
+/** Lets calls of the engine fail in one way after the other, until it is enough; in the end none does. */
+async function injectFaults(engine: FaultyEngine, random: Random, isEnough: () => boolean): Promise<void> {
+  for (let count = 0; count < MIN_PHASES || !isEnough(); count++) {
+    const [probability, faults] = random.pick(phases);
     engine.faults = () => (random.isLikely(probability) ? random.pick(faults) : undefined);
     await sleep(50 + random.below(300));
     if (!random.isLikely(0.2)) continue;

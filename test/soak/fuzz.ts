@@ -21,7 +21,7 @@ import type { Outcome } from './models.ts';
 const REQUESTS = 60;
 /** Connections that they share. */
 const CONNECTIONS = 12;
-/** Characters of a request that are told. */
+/** Characters of a request in a message. */
 const MOST_SHOWN = 500;
 
 /** Errors that are about what there is in the store, not about the request. */
@@ -29,64 +29,49 @@ const ofTheStore = new Set(['INVALID_CURSOR', 'PET_NOT_FOUND', 'PRECONDITION_FAI
 
 const documented = new DocumentedApi();
 
+type Send = (request: FuzzedRequest) => Promise<RawAnswer>;
+
 /** Requests made from the OpenAPI document: the service takes what it allows, refuses what it forbids, and answers as it says. */
 export async function fuzzRound(seed: number): Promise<Outcome> {
   const host = await LocalHost.start();
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   try {
     const { token } = await issueKey(host, { perMinute: 1_000_000, perDay: 1_000_000_000 });
-    const send = (request: FuzzedRequest): Promise<RawAnswer> => sendRaw(host.baseUrl, agent, token, request);
-    return await new FuzzRound(send, seed).run();
+    return await fuzz((request) => sendRaw(host.baseUrl, agent, token, request), seed);
   } finally {
     agent.destroy();
     await host.close();
   }
 }
 
-class FuzzRound {
-  readonly #send: (request: FuzzedRequest) => Promise<RawAnswer>;
-  readonly #seed: number;
-  readonly #violations: string[] = [];
-  readonly #counts: Record<string, number> = {};
-
-  constructor(send: (request: FuzzedRequest) => Promise<RawAnswer>, seed: number) {
-    this.#send = send;
-    this.#seed = seed;
-  }
-
-  async run(): Promise<Outcome> {
-    const petIds = sampleStock.map(({ petId }) => petId);
-    const contracts = requestContracts();
-    for (const contract of contracts) {
-      const { operationId } = contract;
-      await this.#sendAll(`${operationId}, allowed`, allowedRequest(contract, petIds), 200, isTaken);
-      await this.#sendAll(`${operationId}, forbidden`, forbiddenRequest(contract, petIds), 400, isRefused);
-    }
-    await this.#sendAll('odd requests', oddRequest(contracts.map(({ path }) => path)), 404, () => true);
-    return { violations: this.#violations, counts: this.#counts };
-  }
-
-  /** Sends some requests at once, and checks each answer. */
-  async #sendAll(
-    title: string,
-    requests: fc.Arbitrary<FuzzedRequest>,
-    mustOccur: number,
-    isRight: (answer: RawAnswer) => boolean,
-  ): Promise<void> {
+async function fuzz(send: Send, seed: number): Promise<Outcome> {
+  const violations: string[] = [];
+  const counts: Record<string, number> = {};
+  const petIds = sampleStock.map(({ petId }) => petId);
+  const contracts = requestContracts();
+  const kinds: [string, fc.Arbitrary<FuzzedRequest>, number, (answer: RawAnswer) => boolean][] = [
+    ...contracts.flatMap((contract): typeof kinds => [
+      [`${contract.operationId}, allowed`, allowedRequest(contract, petIds), 200, isTaken],
+      [`${contract.operationId}, forbidden`, forbiddenRequest(contract, petIds), 400, isRefused],
+    ]),
+    ['odd requests', oddRequest(contracts.map(({ path }) => path)), 404, () => true],
+  ];
+  for (const [title, requests, mustOccur, isRight] of kinds) {
     const statuses = new Set<number>();
     const sendAndCheck = async (request: FuzzedRequest): Promise<void> => {
-      const answer = await this.#send(request);
+      const answer = await send(request);
       const { status, text } = answer;
       statuses.add(status);
-      this.#counts[status] = (this.#counts[status] ?? 0) + 1;
+      counts[status] = (counts[status] ?? 0) + 1;
       const faults = documented.faults(answer, { method: request.method, path: request.path.split('?')[0] ?? '' });
       if (status >= 500 || !isRight(answer)) faults.push(`the answer ${text}`);
       const sent = JSON.stringify(request).slice(0, MOST_SHOWN);
-      if (faults.length > 0) this.#violations.push(`${title}: ${sent} was answered ${status}: ${faults.join('; ')}`);
+      if (faults.length > 0) violations.push(`${title}: ${sent} was answered ${status}: ${faults.join('; ')}`);
     };
-    await Promise.all(fc.sample(requests, { seed: this.#seed, numRuns: REQUESTS }).map(sendAndCheck));
-    if (!statuses.has(mustOccur)) this.#violations.push(`${title}: no answer was ${mustOccur}`);
+    await Promise.all(fc.sample(requests, { seed, numRuns: REQUESTS }).map(sendAndCheck));
+    if (!statuses.has(mustOccur)) violations.push(`${title}: no answer was ${mustOccur}`);
   }
+  return { violations, counts };
 }
 
 const isRefused = ({ status }: RawAnswer): boolean => status >= 400;

@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
-import { HostProcess, type Ready } from '../support/host-process.ts';
+import { HostProcess } from '../support/host-process.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { Random } from '../support/random.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
@@ -47,12 +47,6 @@ export async function killRound(seed: number): Promise<Outcome> {
   }
 }
 
-interface Running {
-  readonly process: HostProcess;
-  readonly ready: Ready;
-  readonly origin: string;
-}
-
 /** A host that is killed again and again, and what it has acknowledged by then. */
 class KilledHost {
   readonly storm: Storm;
@@ -65,7 +59,7 @@ class KilledHost {
   constructor(folder: string, random: Random) {
     this.#folder = folder;
     this.#random = random;
-    this.storm = new Storm({ random, clients: 3, failures: [] });
+    this.storm = new Storm(random, 3, []);
     mkdirSync(join(folder, 'tmp'));
   }
 
@@ -78,32 +72,30 @@ class KilledHost {
 
   /** Starts the host, looks whether all is there, and kills it in a storm of writes. */
   async killWhileServing(): Promise<void> {
-    const { process, ready, origin } = await this.startAndInspect();
+    const { process, baseUrl, tokens } = await this.startAndInspect();
     const { storm } = this;
     const target = storm.counts.acknowledged + this.#random.below(MOST_UPDATES);
     const enough = Promise.withResolvers<void>();
-    const raging = storm.rage(ready.baseUrl, [ready.keys.free, ready.keys.enterprise, ready.keys.enterprise], () => {
-      // With a fault it is over: there may be nothing more to be acknowledged.
+    const running = storm.run(baseUrl, tokens, () => {
+      // After a violation nothing more may be acknowledged.
       if (storm.counts.acknowledged >= target || storm.violations.length > 0) enough.resolve();
     });
-    const creating = this.#createKeys(origin);
+    const creating = this.#createKeys(new URL(baseUrl).origin);
     await enough.promise;
     await sleep(this.#random.next() * 10);
     storm.end();
     await process.stop('SIGKILL');
-    await Promise.all([raging, creating]);
+    await Promise.all([running, creating]);
   }
 
-  async startAndInspect(): Promise<Running> {
+  async startAndInspect(): Promise<{ process: HostProcess; baseUrl: string; tokens: readonly string[] }> {
     const startedAt = performance.now();
     const process = this.#start();
-    const ready = await process.ready();
+    const { baseUrl, keys } = await process.ready();
     this.#startMs = performance.now() - startedAt;
-    const { origin } = new URL(ready.baseUrl);
-    const { free, enterprise } = ready.keys;
-    await this.storm.inspectStock(ApiClient.withKey(ready.baseUrl, enterprise));
-    await this.#inspectKeys(origin, [free, enterprise]);
-    return { process, ready, origin };
+    await this.storm.inspectStock(ApiClient.withKey(baseUrl, keys.enterprise));
+    await this.#inspectKeys(new URL(baseUrl).origin, [keys.free, keys.enterprise]);
+    return { process, baseUrl, tokens: [keys.free, keys.enterprise, keys.enterprise] };
   }
 
   #start(): HostProcess {

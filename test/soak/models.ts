@@ -44,7 +44,9 @@ export const models: Readonly<Record<string, Model>> = {
     broken: brokenUpdates,
     run: async (seed, tamper) => {
       const history = await runUpdates(seed, tamper);
-      const outcomes = history.told.map(({ outcome }) => (outcome.kind === 'refused' ? outcome.status : outcome.kind));
+      const outcomes = history.updates.map(({ outcome }) =>
+        outcome.kind === 'refused' ? outcome.status : outcome.kind,
+      );
       return { violations: violationsOfUpdates(history), counts: countsOf(outcomes) };
     },
   },

@@ -16,41 +16,36 @@ interface Pet {
   /** As the last update that was acknowledged has made it. */
   quantity: number;
   etag: string;
-  /** Quantities of updates of which nobody knows whether they were done. */
+  /** Quantities of updates whose outcome is unknown. */
   unknown: number[];
 }
 
-interface Window {
+/** Where a client sends its requests, and with which token. */
+interface Access {
+  readonly baseUrl: string;
   readonly token: string;
-  readonly limit: number;
-  /** Unix seconds. */
-  readonly reset: number;
-  admitted: number;
 }
 
-interface StormSettings {
-  readonly random: Random;
-  readonly clients: number;
-  /** Statuses that tell of a fault, and are expected. */
-  readonly failures: readonly number[];
-}
-
-/** Clients that send requests of all operations at once, and compare what they are told with what they find later. */
+/** Clients that send requests of all operations at once, and compare the answers with what is stored later. */
 export class Storm {
   /** What was wrong; empty where nothing was. */
   readonly violations: string[] = [];
   /** Updates. */
   readonly counts = { acknowledged: 0, unacknowledged: 0 };
-  readonly #settings: StormSettings;
+  readonly #random: Random;
+  readonly #failures: readonly number[];
   readonly #pets: readonly Pet[];
-  readonly #windows: Window[] = [];
+  /** Admitted requests of each window of a token, by the end of the window in Unix seconds. */
+  readonly #admitted = new Map<string, { readonly token: string; readonly reset: number; count: number }>();
   /** No two updates have the same. */
   #lastQuantity = 10_000;
   #isOver = false;
 
-  constructor(settings: StormSettings) {
-    this.#settings = settings;
-    const pets = sampleStock.slice(0, settings.clients);
+  /** @param failures statuses that are expected of a fault */
+  constructor(random: Random, clients: number, failures: readonly number[]) {
+    this.#random = random;
+    this.#failures = failures;
+    const pets = sampleStock.slice(0, clients);
     this.#pets = pets.map(({ petId, quantity }) => ({ petId, quantity, etag: '*', unknown: [] }));
   }
 
@@ -60,14 +55,13 @@ export class Storm {
    * @param tokens keys, each as often as it is to be used compared with the others
    * @param onAnswer called after every request
    */
-  async rage(baseUrl: string, tokens: readonly string[], onAnswer: () => void = () => undefined): Promise<void> {
-    const { random } = this.#settings;
+  async run(baseUrl: string, tokens: readonly string[], onAnswer: () => void = () => undefined): Promise<void> {
     this.#isOver = false;
     const client = async (pet: Pet): Promise<void> => {
       while (!this.#isOver) {
-        const api = { token: random.pick(tokens), baseUrl };
-        if (random.isLikely(0.5)) await this.#update(api, pet);
-        else await this.#send(api, 'GET', random.pick(reads));
+        const access = { token: this.#random.pick(tokens), baseUrl };
+        if (this.#random.isLikely(0.5)) await this.#update(access, pet);
+        else await this.#send(access, 'GET', this.#random.pick(reads));
         onAnswer();
       }
     };
@@ -79,7 +73,7 @@ export class Storm {
     this.#isOver = true;
   }
 
-  /** Every pet has the quantity of its last acknowledged update, or of one of which nobody knows whether it was done. */
+  /** Every pet has the quantity of its last acknowledged update, or of one whose outcome is unknown. */
   async inspectStock(api: ApiClient): Promise<void> {
     const { text } = await api.list();
     for (const pet of this.#pets) {
@@ -93,25 +87,25 @@ export class Storm {
   /** Each request that was admitted is counted, and no more are than the day has room for. */
   inspectKey(token: string, { dayUsed, perDay }: KeyRecord): void {
     const midnight = (Date.now() - (Date.now() % DAY_MS)) / 1_000;
-    const today = this.#windows.filter((window) => window.token === token && window.reset > midnight);
-    const admitted = today.reduce((sum, window) => sum + window.admitted, 0);
+    const today = [...this.#admitted.values()].filter((window) => window.token === token && window.reset > midnight);
+    const admitted = today.reduce((sum, { count }) => sum + count, 0);
     if (admitted > dayUsed) this.violations.push(`${admitted} requests of a key were admitted, and ${dayUsed} counted`);
     if (dayUsed > perDay) this.violations.push(`${dayUsed} requests of a key were counted, of ${perDay} a day`);
   }
 
-  async #update(api: { token: string; baseUrl: string }, pet: Pet): Promise<void> {
+  async #update(access: Access, pet: Pet): Promise<void> {
     const quantity = ++this.#lastQuantity;
     const headers = this.#headersFor(pet);
     const tries = 'Idempotency-Key' in headers ? MAX_TRIES : 1;
     let isUnknown = false;
     for (let attempt = 0; attempt < tries; attempt++) {
-      const answer = await this.#send(api, 'PATCH', `/inventory/${pet.petId}`, headers, quantity);
+      const answer = await this.#send(access, 'PATCH', `/inventory/${pet.petId}`, headers, quantity);
       if (answer?.status === 200) {
         this.counts.acknowledged += 1;
         Object.assign(pet, { quantity, etag: answer.headers.get('ETag') });
         return;
       }
-      // What an earlier try may have done, no refusal undoes.
+      // A refusal does not undo an earlier try.
       if (answer && answer.status < 500) break;
       isUnknown = true;
     }
@@ -121,36 +115,34 @@ export class Storm {
   }
 
   #headersFor({ etag }: Pet): Record<string, string> {
-    const { random } = this.#settings;
-    const kind = random.below(3);
+    const kind = this.#random.below(3);
     return {
       'Content-Type': 'application/json',
       ...(kind === 0 && { 'If-Match': etag }),
       ...(kind === 1 && { 'Idempotency-Key': `"${randomUUID()}"` }),
       // Only a function in which this fault was planted looks at it.
-      ...(random.isLikely(0.05) && { 'X-Fault-Update': 'crashes afterwards' }),
+      ...(this.#random.isLikely(0.05) && { 'X-Fault-Update': 'crashes afterwards' }),
     };
   }
 
   /** @returns the answer; undefined where none came, or a list broke off */
   async #send(
-    { token, baseUrl }: { token: string; baseUrl: string },
+    { token, baseUrl }: Access,
     method: string,
     path: string,
     headers: Record<string, string> = {},
     quantity?: number,
   ): Promise<Answer | undefined> {
-    const { failures } = this.#settings;
     const body = quantity === undefined ? {} : { body: JSON.stringify({ quantity }) };
     try {
       const answer = await ApiClient.withKey(baseUrl, token).send(method, path, { headers, ...body });
       const { status } = answer;
-      if (status >= 500 && !failures.includes(status)) this.violations.push(`${method} ${path}: ${answer.text}`);
+      if (status >= 500 && !this.#failures.includes(status)) this.violations.push(`${method} ${path}: ${answer.text}`);
       if (status < 300) this.#admit(token, answer);
       return answer;
     } catch (error) {
       // A list may break off. What the client finds wrong with an answer is an error too.
-      const isBrokenList = failures.length > 0 && error instanceof TypeError && error.message === 'terminated';
+      const isBrokenList = this.#failures.length > 0 && error instanceof TypeError && error.message === 'terminated';
       return isBrokenList ? undefined : this.brokenOff(`${method} ${path}`, error);
     }
   }
@@ -161,10 +153,10 @@ export class Storm {
   }
 
   #admit(token: string, { rateLimit: { limit, reset } }: Answer): void {
-    const known = this.#windows.find((one) => one.token === token && one.limit === limit && one.reset === reset);
-    const window = known ?? { token, limit, reset, admitted: 0 };
-    if (!known) this.#windows.push(window);
-    window.admitted += 1;
-    if (window.admitted > limit) this.violations.push(`${window.admitted} requests were admitted, of ${limit}`);
+    const name = `${token}, ${limit} until ${reset}`;
+    const window = this.#admitted.get(name) ?? { token, reset, count: 0 };
+    this.#admitted.set(name, window);
+    window.count += 1;
+    if (window.count > limit) this.violations.push(`${window.count} requests were admitted, of ${limit}`);
   }
 }
