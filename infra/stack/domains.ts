@@ -11,10 +11,11 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, AaaaRecord, HostedZone, type IAliasRecordTarget, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
+import { API_VERSION } from '../../shared/contract/operations.ts';
 import { type Domain, exportNames, type StageSettings } from '../stages.ts';
 
 /** The version segment that every base address ends in (spec §1 and §9): the stage of the API, and its base path. */
-export const VERSION_SEGMENT = 'v1';
+export const VERSION_SEGMENT = `v${API_VERSION.split('.')[0]}`;
 
 /** Base address of an API with a name of its own. */
 export const baseUrlAt = ({ name }: Domain): string => `https://${name}/${VERSION_SEGMENT}`;

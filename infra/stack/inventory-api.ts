@@ -37,19 +37,12 @@ import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
-import type { OperationFunctions } from './operation-functions.ts';
+import { isStreaming, type OperationFunctions, timedOperations } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 /** Resource that takes every path no other resource takes. */
 const ANY_PATH = '{path+}';
-
-/** Operations whose answer is streamed. */
-const STREAMED: ReadonlySet<OperationId> = new Set(['listInventory', 'listOrders']);
-
-/** Operations whose metrics the alarm slow-answers reads, and those that the dashboard draws beside. */
-const ALARMED: readonly OperationId[] = ['updateInventory'];
-const DRAWN: readonly OperationId[] = ['getPet'];
 
 /** Share of the requests that X-Ray records. */
 const TRACED_SHARE = 0.01;
@@ -138,7 +131,7 @@ export class InventoryApi extends Construct {
     const paths = new Set<string>();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
     for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
-      const proxy = integration(byName[id], STREAMED.has(id) ? listSeconds : undefined);
+      const proxy = integration(byName[id], isStreaming(id) ? listSeconds : undefined);
       for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
       paths.add(path);
     }
@@ -212,8 +205,8 @@ function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: Stag
     throttlingRateLimit: throttle.requestsPerSecond,
     throttlingBurstLimit: throttle.burst,
   };
-  const read: OperationId[] = [...(alarms || dashboard ? ALARMED : []), ...(dashboard ? DRAWN : [])];
-  const methodOptions = read.map((id) => {
+  const watched = timedOperations.slice(0, dashboard ? undefined : Number(alarms));
+  const methodOptions = watched.map((id) => {
     const { method, path } = operations[id];
     return [`${path}/${method}`, { ...settings, metricsEnabled: true }];
   });

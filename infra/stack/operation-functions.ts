@@ -15,12 +15,12 @@ type Environments = ReturnType<typeof environmentsOf>;
 /** What sets a function apart from the others. */
 interface FunctionDefinition {
   readonly description: string;
-  /** Without it, that of a list that is streamed, by the settings of the stage. */
-  readonly timeoutSeconds?: number;
+  /** `streaming`: it sends its answer as it comes, for as long as the stage lets a list take. */
+  readonly timeoutSeconds: number | 'streaming';
   /** The calls that it may make, and no other; a transaction needs the rights of the writes in it. */
   readonly calls: Readonly<Partial<Record<TableName, readonly DynamoDBCall[]>>>;
   /** Beside the names of its tables, such as `STOCK_TABLE`. */
-  readonly environment: readonly (keyof Environments)[];
+  readonly environment?: readonly (keyof Environments)[];
 }
 
 type FunctionName = OperationId | 'authorizer' | 'fallback';
@@ -35,14 +35,13 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
   },
   listInventory: {
     description: operations.listInventory.purpose,
+    timeoutSeconds: 'streaming',
     calls: { stock: ['Query'] },
-    environment: ['streaming'],
   },
   updateInventory: {
     description: operations.updateInventory.purpose,
     timeoutSeconds: 15,
     calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] },
-    environment: [],
   },
   getPet: {
     description: operations.getPet.purpose,
@@ -52,16 +51,18 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
   },
   listOrders: {
     description: operations.listOrders.purpose,
+    timeoutSeconds: 'streaming',
     calls: { orders: ['Query'] },
-    environment: ['streaming'],
   },
   fallback: {
     description: 'Answers 404 and 405 for what is no operation',
     timeoutSeconds: 5,
     calls: {},
-    environment: [],
   },
 };
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
+const functionNames = Object.keys(definitions) as FunctionName[];
 
 /**
  * What a list that is streamed leaves behind is collected early, so that memory stays flat: by default V8 lets it grow
@@ -78,9 +79,20 @@ export interface OperationFunctionsProps extends Pick<
   readonly pageOrigin: string;
 }
 
+/** The operations whose time to answer is watched: the first by an alarm, all by the dashboard. A list takes as long as its reader. */
+export const timedOperations = ['updateInventory', 'getPet'] as const satisfies readonly OperationId[];
+
+/** Whether a function sends its answer as it comes. */
+export const isStreaming = (name: FunctionName): boolean => definitions[name].timeoutSeconds === 'streaming';
+
 /** The Lambda functions: the authorizer, one per operation, the fallback. Each may do only what it needs. */
 export class OperationFunctions extends Construct {
   readonly byName: Readonly<Record<FunctionName, ServiceFunction>>;
+
+  /** Those that send their answers as they come. */
+  get streaming(): readonly ServiceFunction[] {
+    return functionNames.filter(isStreaming).map((name) => this.byName[name]);
+  }
 
   /** Every function that a request may reach. */
   get all(): readonly ServiceFunction[] {
@@ -90,17 +102,14 @@ export class OperationFunctions extends Construct {
   constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
     const shared = environmentsOf(Stack.of(this), props);
-    const made = Object.entries(definitions).map(([name, definition]) => [
-      name,
-      this.#add(name, definition, props, shared),
-    ]);
+    const made = functionNames.map((name) => [name, this.#add(name, definitions[name], props, shared)]);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each of the definitions
     this.byName = Object.fromEntries(made) as Record<FunctionName, ServiceFunction>;
   }
 
   #add(
     name: string,
-    { description, timeoutSeconds, calls, environment }: FunctionDefinition,
+    { description, timeoutSeconds, calls, environment = [] }: FunctionDefinition,
     { tables, dynamodb, logRetentionDays, lists }: OperationFunctionsProps,
     shared: Environments,
   ): ServiceFunction {
@@ -108,13 +117,15 @@ export class OperationFunctions extends Construct {
     const variables = [
       Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
       ...environment.map((one) => shared[one]),
+      timeoutSeconds === 'streaming' ? { NODE_OPTIONS: STREAMING_NODE_OPTIONS } : {},
     ];
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       description,
       dynamodb,
-      timeout: Duration.seconds(timeoutSeconds ?? lists.seconds),
-      ...(timeoutSeconds === undefined && { reservedConcurrentExecutions: lists.concurrency }),
+      ...(timeoutSeconds === 'streaming'
+        ? { timeout: Duration.seconds(lists.seconds), reservedConcurrentExecutions: lists.concurrency }
+        : { timeout: Duration.seconds(timeoutSeconds) }),
       logRetentionDays,
       environment: Object.assign({}, ...variables),
     });
@@ -135,7 +146,6 @@ function environmentsOf(stack: Stack, { pageOrigin, petDeprecation }: OperationF
       OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(stack, 'Overflow'),
       INTERIM_USAGE_IDENTIFIER: internalIdentifier(stack, 'Interim'),
     },
-    streaming: { NODE_OPTIONS: STREAMING_NODE_OPTIONS },
     deprecation: {
       DEPRECATED_AT: checkedTime(petDeprecation.deprecatedAt),
       SUNSET_AT: checkedTime(petDeprecation.sunsetAt),

@@ -1,5 +1,6 @@
 import { type MathExpression, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
+import { timedOperations } from '../operation-functions.ts';
 import type { MonitoringMetrics } from './metrics.ts';
 
 export interface AlarmDefinition {
@@ -89,8 +90,8 @@ export const alarmCatalogue = {
     // A list takes as long as its reader does; whatever else is slow for long, updates are too.
     metric: (metrics) =>
       metrics.formula(`IF(updates >= ${SLOW.requests}, p99, 0)`, {
-        updates: metrics.gateway('Count', Stats.SUM, 'updateInventory'),
-        p99: metrics.gateway('Latency', Stats.percentile(99), 'updateInventory'),
+        updates: metrics.gateway('Count', Stats.SUM, timedOperations[0]),
+        p99: metrics.gateway('Latency', Stats.percentile(99), timedOperations[0]),
       }),
     breaches: { above: SLOW.milliseconds },
     rollsBack: true,
@@ -110,13 +111,11 @@ export const alarmCatalogue = {
     when: `functions of lists break off or run out of time at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
     firstStep: 'the graph "Functions that break off or are throttled": which function?',
     // Any other function that fails is a 5xx to the gateway; a list has begun with 200 by then.
-    metric: (metrics) => {
-      const { listInventory, listOrders } = metrics.monitored.functions.byName;
-      return metrics.sum(
+    metric: (metrics) =>
+      metrics.sum(
         'errors',
-        [listInventory, listOrders].map((target) => metrics.function(target, 'Errors')),
-      );
-    },
+        metrics.monitored.functions.streaming.map((target) => metrics.function(target, 'Errors')),
+      ),
     breaches: { atLeast: FAILED_FUNCTION.atLeast },
     rollsBack: true,
   },

@@ -4,6 +4,7 @@ import { Construct } from 'constructs';
 import { operations } from '../../../shared/contract/operations.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { tableNames } from '../../stages.ts';
+import { timedOperations } from '../operation-functions.ts';
 import { alarmCatalogue, refusalReasons } from './alarm-table.ts';
 import { logGroupsOf, type Monitored, MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
@@ -67,13 +68,11 @@ function requests(metrics: MonitoringMetrics): IWidget {
 
 /** Of operations whose answer comes in one piece: how long a list takes is up to its reader. */
 function latency(metrics: MonitoringMetrics): IWidget {
-  const timed = [
-    ['updateInventory', 'Update'],
-    ['getPet', 'Pet'],
-  ] as const;
-  const left = timed.flatMap(([operation, name]) =>
+  const left = timedOperations.flatMap((operation) =>
     [50, 99].map((percentile) =>
-      metrics.gateway('Latency', Stats.percentile(percentile), operation).with({ label: `${name} p${percentile}` }),
+      metrics
+        .gateway('Latency', Stats.percentile(percentile), operation)
+        .with({ label: `${operation} p${percentile}` }),
     ),
   );
   return graph('Time to answer (without the lists)', 'ms', left, {

@@ -7,8 +7,8 @@ export interface Query {
   /** As it is listed in the console, and named in the runbooks. */
   readonly name: string;
   readonly logs: LogKind;
-  /** In the language of CloudWatch Logs Insights, a command each. */
-  readonly lines: readonly string[];
+  /** In the language of CloudWatch Logs Insights. */
+  readonly query: string;
 }
 
 /** The lines of requests, among all that a function writes. */
@@ -22,113 +22,91 @@ export const queries = {
   slowest: {
     name: 'Slowest requests',
     logs: 'requests',
-    lines: [
-      'fields @timestamp, operation, status, latency, coldStarts, keyId, requestId',
-      REQUESTS,
-      'sort latency desc',
-      'limit 50',
-    ],
+    query: `fields @timestamp, operation, status, latency, coldStarts, keyId, requestId
+| ${REQUESTS}
+| sort latency desc
+| limit 50`,
   },
   errors: {
     name: 'Errors and their causes',
     logs: 'requests',
-    lines: [
-      'fields @timestamp, requestId, message, error.name, error.reason, error.rootCause, record.metrics.maxMemoryUsedMB, @message, @log',
-      `filter level = "ERROR" or ${FAILURES_OF_LAMBDA}`,
-      'sort @timestamp desc',
-      'limit 100',
-    ],
+    query: `fields @timestamp, requestId, message, error.name, error.reason, error.rootCause, record.metrics.maxMemoryUsedMB, @message, @log
+| filter level = "ERROR" or ${FAILURES_OF_LAMBDA}
+| sort @timestamp desc
+| limit 100`,
   },
   failures: {
     name: 'Failed requests by operation',
     logs: 'requests',
-    lines: [
-      REQUESTS,
-      'filter status like /^5/',
-      'stats count(*) as requests, latest(requestId) as latestRequestId by operation, code, bin(5m)',
-      'sort requests desc',
-      'limit 100',
-    ],
+    query: `${REQUESTS}
+| filter status like /^5/
+| stats count(*) as requests, latest(requestId) as latestRequestId by operation, code, bin(5m)
+| sort requests desc
+| limit 100`,
   },
   oneKey: {
     name: 'Requests of one key',
     logs: 'requests',
-    lines: [
-      'fields @timestamp, operation, status, code, latency, requestId',
-      `${REQUESTS} and keyId = "PUT-THE-KEY-ID-HERE"`,
-      'sort @timestamp desc',
-      'limit 200',
-    ],
+    query: `fields @timestamp, operation, status, code, latency, requestId
+| ${REQUESTS} and keyId = "PUT-THE-KEY-ID-HERE"
+| sort @timestamp desc
+| limit 200`,
   },
   refusals: {
     name: 'Who is refused most, and why',
     logs: 'requests',
-    lines: [
-      `${REQUESTS} and ispresent(reason)`,
-      'stats count(*) as refusals, latest(@timestamp) as latestRefusal by keyId, plan, reason',
-      'sort refusals desc',
-      'limit 20',
-    ],
+    query: `${REQUESTS} and ispresent(reason)
+| stats count(*) as refusals, latest(@timestamp) as latestRefusal by keyId, plan, reason
+| sort refusals desc
+| limit 20`,
   },
   traffic: {
     name: 'Requests by operation, plan and status',
     logs: 'requests',
-    lines: [
-      REQUESTS,
-      'stats count(*) as requests, pct(latency, 50) as p50Latency, pct(latency, 99) as p99Latency by operation, plan, status',
-      'sort requests desc',
-      'limit 200',
-    ],
+    query: `${REQUESTS}
+| stats count(*) as requests, pct(latency, 50) as p50Latency, pct(latency, 99) as p99Latency by operation, plan, status
+| sort requests desc
+| limit 200`,
   },
   coldStarts: {
     name: 'Cold starts',
     logs: 'requests',
-    lines: [
-      `${REQUESTS} and coldStarts > 0`,
-      'stats sum(coldStarts) as coldStarts, avg(latency) as meanLatency, max(latency) as longestLatency by operation, bin(1h)',
-      'sort coldStarts desc',
-      'limit 200',
-    ],
+    query: `${REQUESTS} and coldStarts > 0
+| stats sum(coldStarts) as coldStarts, avg(latency) as meanLatency, max(latency) as longestLatency by operation, bin(1h)
+| sort coldStarts desc
+| limit 200`,
   },
   syncChanges: {
     name: 'What the sync changed',
     logs: 'sync',
-    lines: [
-      'fields @timestamp, added, changed, disabled, removed, problems, SyncConflicts, KeysUnchanged',
-      'filter ispresent(SyncProblems)',
-      'filter KeysAdded + KeysChanged + KeysDisabled + KeysRemoved + SyncProblems > 0',
-      'sort @timestamp desc',
-      'limit 100',
-    ],
+    query: `fields @timestamp, added, changed, disabled, removed, problems, SyncConflicts, KeysUnchanged
+| filter ispresent(SyncProblems)
+| filter KeysAdded + KeysChanged + KeysDisabled + KeysRemoved + SyncProblems > 0
+| sort @timestamp desc
+| limit 100`,
   },
   syncFailures: {
     name: 'Why the sync failed',
     logs: 'sync',
-    lines: [
-      'fields @timestamp, @message',
-      `filter level = "ERROR" or ${FAILURES_OF_LAMBDA}`,
-      'sort @timestamp desc',
-      'limit 50',
-    ],
+    query: `fields @timestamp, @message
+| filter level = "ERROR" or ${FAILURES_OF_LAMBDA}
+| sort @timestamp desc
+| limit 50`,
   },
   gatewayErrors: {
     name: 'Errors of the gateway',
     logs: 'access',
-    lines: [
-      'fields @timestamp, requestId, ip, method, resource, status, gatewayError, outcome, milliseconds, keyId',
-      'filter ispresent(gatewayError) and gatewayError != "-"',
-      'sort @timestamp desc',
-      'limit 100',
-    ],
+    query: `fields @timestamp, requestId, ip, method, resource, status, gatewayError, outcome, milliseconds, keyId
+| filter ispresent(gatewayError) and gatewayError != "-"
+| sort @timestamp desc
+| limit 100`,
   },
   addresses: {
     name: 'Addresses with most requests',
     logs: 'access',
-    lines: [
-      'stats count(*) as requests, sum(strcontains(gatewayError, "WAF_FILTERED")) as blocked, count_distinct(keyId) as keys by ip',
-      'sort requests desc',
-      'limit 50',
-    ],
+    query: `stats count(*) as requests, sum(strcontains(gatewayError, "WAF_FILTERED")) as blocked, count_distinct(keyId) as keys by ip
+| sort requests desc
+| limit 50`,
   },
 } as const satisfies Record<string, Query>;
 
@@ -137,10 +115,10 @@ export class SavedQueries extends Construct {
   constructor(scope: Construct, id: string, monitored: Monitored) {
     super(scope, id);
     const groups = logGroupsOf(monitored);
-    for (const [queryId, { name, logs, lines }] of Object.entries(queries)) {
+    for (const [queryId, { name, logs, query }] of Object.entries(queries)) {
       new CfnQueryDefinition(this, queryId.charAt(0).toUpperCase() + queryId.slice(1), {
         name: `${Stack.of(this).stackName}/${name}`,
-        queryString: lines.join('\n| '),
+        queryString: query,
         logGroupNames: groups[logs].map(({ logGroupName }) => logGroupName),
       });
     }

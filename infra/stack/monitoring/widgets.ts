@@ -42,12 +42,12 @@ export function graph(title: string, unit: string, left: IMetric[], more: GraphW
 export const axis = (label: string) => ({ label, min: 0, showUnits: false });
 
 /** What a saved query finds in the time shown. */
-export function queryTable(title: string, { lines }: Query, logGroups: readonly LogGroup[]): IWidget {
+export function queryTable(title: string, { query }: Query, logGroups: readonly LogGroup[]): IWidget {
   return new LogQueryWidget({
     title,
     view: LogQueryVisualizationType.TABLE,
     logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
-    queryLines: [...lines],
+    queryString: query,
     width: FULL_WIDTH,
     height: 6,
   });
