@@ -13,7 +13,7 @@ export const account = {
  */
 export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
 
-/** Path at which the host tells tools the outputs of the stack, such as the name of a table. */
+/** Path at which the host serves tools the outputs of the stack, such as the name of a table. */
 export const OUTPUTS_PATH = '/outputs.json';
 
 export function arn(service: string, resource: string): string {

@@ -23,7 +23,7 @@ export function report(what: string, value: number, unit = ''): Figure {
   return { what, measured: `${format(value)}${unit}`, target: '–' };
 }
 
-/** Says where the bench is: parts of it take a minute or two. */
+/** Reports where the bench is: parts of it take a minute or two. */
 export function progress(step: string): void {
   process.stderr.write(`  ${step} …\n`);
 }

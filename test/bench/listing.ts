@@ -73,7 +73,7 @@ async function listAll(baseUrl: string): Promise<void> {
 
 /**
  * The list function from its bundle, for stores of 1,000 to 100,000 pets, beside a bare loop of Queries that discards
- * the items. They take turns; each store has a process of its own, whose memory is what the system says at every chunk.
+ * the items. They take turns; each store has a process of its own, whose memory is read from the system at every chunk.
  */
 export async function benchListing(): Promise<Figure[]> {
   const folder = bundleOf('list-inventory', 'parts');

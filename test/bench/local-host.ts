@@ -153,7 +153,7 @@ function secondsOfSynthesis(): number {
   const folder = mkdtempSync(join(tmpdir(), 'pet-store-synthesis-'));
   try {
     const startedAt = performance.now();
-    // What it says where it fails is in the error.
+    // The error has the output of one that fails.
     execFileSync('npx', ['cdk', 'synth', '--quiet', '--output', folder], { stdio: 'pipe' });
     return (performance.now() - startedAt) / 1_000;
   } finally {

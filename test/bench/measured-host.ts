@@ -164,7 +164,7 @@ const callSchema = v.looseObject({ TableName: v.optional(v.string()) });
 const capacitySchema = v.object({ TableName: v.string(), CapacityUnits: v.number() });
 const answerSchema = v.object({
   __type: v.optional(v.string(), ''),
-  // A call for several tables tells of each.
+  // A call for several tables has one for each.
   ConsumedCapacity: v.optional(v.union([capacitySchema, v.array(capacitySchema)]), []),
 });
 
@@ -186,7 +186,7 @@ async function forward(
   const { ConsumedCapacity, __type } = v.parse(answerSchema, JSON.parse(text));
   for (const { TableName: table, CapacityUnits: units } of [ConsumedCapacity].flat())
     consumed.push({ table, action, units });
-  // No engine tells, but DynamoDB bills the write that was refused, by the size of the item: all of ours are small.
+  // No engine reports it, but DynamoDB bills the write that was refused, by the size of the item: all of ours are small.
   if (__type.endsWith('ConditionalCheckFailedException'))
     consumed.push({ table: call.TableName ?? '', action, units: 1 });
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);

@@ -68,7 +68,7 @@ export class RunningHost {
     return RunningHost.#start('sh', ['-c', `${scripts.start} "$@"`, 'sh', ...options]);
   }
 
-  /** @throws Error with what the host has said where it ends before it is ready */
+  /** @throws Error with what the host has printed where it ends before it is ready */
   static async #start(command: string, leading: readonly string[]): Promise<RunningHost> {
     const child = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory'], {
       stdio: ['ignore', 'pipe', 'pipe'],

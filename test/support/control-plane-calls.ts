@@ -83,12 +83,12 @@ const failures = {
 
 /**
  * The control plane of a host at an address of its own. What is changed here is in the host's records, but the
- * host is not told, so that no sync runs but those of the test. A test may have calls fail.
+ * host is not notified, so that no sync runs but those of the test. A test may have calls fail.
  */
 export class ControlPlaneServer {
   /** When each call arrived, by the monotonic clock; those that failed too. */
   readonly arrivals: number[] = [];
-  /** Says how a call fails, if it does. The first has the number 1. */
+  /** How a call fails, if it does. The first has the number 1. */
   faults: (call: number) => ControlPlaneFault | undefined = () => undefined;
   readonly #server: Server;
   #port = 0;

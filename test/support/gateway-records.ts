@@ -5,7 +5,7 @@ import { account, localCredentials } from '../../infra/local-endpoint.ts';
 /** The stage that the plans of {@link aUsagePlan} are for. */
 export const apiStage = { apiId: 'api', stage: 'v1' };
 
-/** An API key of the gateway, enabled, except for what the test says. */
+/** An API key of the gateway, enabled, with the differences of the test. */
 export function anApiKey(differences: Partial<ApiKey> = {}): ApiKey {
   const createdAt = Date.UTC(2026, 10, 21);
   const { id = 'k1' } = differences;
@@ -20,7 +20,7 @@ export function anApiKey(differences: Partial<ApiKey> = {}): ApiKey {
   };
 }
 
-/** A usage plan of the one stage without any limit, except for what the test says. */
+/** A usage plan of the one stage without any limit, with the differences of the test. */
 export function aUsagePlan(differences: Partial<UsagePlan> = {}): UsagePlan {
   return { id: 'plan', name: 'staging Free', apiStages: [apiStage], tags: {}, ...differences };
 }

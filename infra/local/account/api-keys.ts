@@ -52,12 +52,12 @@ function createApiKey({ records }: Gateway, { body }: Call): unknown {
   const now = Date.now();
   const apiKey: ApiKey = { id: records.newId(), value, ...settings, createdAt: now, updatedAt: now };
   records.putApiKey(apiKey);
-  return answerOf(apiKey, true);
+  return apiKeyBody(apiKey, true);
 }
 
 function getApiKeys({ records }: Gateway, { query }: Call): unknown {
   const { items, position } = pageOf(withNamePrefix(records.apiKeys, query), query);
-  return { item: items.map((apiKey) => answerOf(apiKey, query.get('includeValues') === 'true')), position };
+  return { item: items.map((apiKey) => apiKeyBody(apiKey, query.get('includeValues') === 'true')), position };
 }
 
 /** The keys whose name begins as the query asks for. */
@@ -67,14 +67,14 @@ export function withNamePrefix(apiKeys: readonly ApiKey[], query: URLSearchParam
 }
 
 function getApiKey(gateway: Gateway, { parameter, query }: Call): unknown {
-  return answerOf(findApiKey(gateway, parameter('apiKey')), query.get('includeValue') === 'true');
+  return apiKeyBody(findApiKey(gateway, parameter('apiKey')), query.get('includeValue') === 'true');
 }
 
 function updateApiKey(gateway: Gateway, { parameter, body }: Call): unknown {
   const apiKey = findApiKey(gateway, parameter('apiKey'));
   const patched = { ...applyPatches(apiKey, body, patches), updatedAt: Date.now() };
   gateway.records.putApiKey(patched);
-  return answerOf(patched, false);
+  return apiKeyBody(patched, false);
 }
 
 function deleteApiKey(gateway: Gateway, { parameter }: Call): void {
@@ -82,7 +82,7 @@ function deleteApiKey(gateway: Gateway, { parameter }: Call): void {
 }
 
 /** A key as the API gives it. */
-function answerOf({ value, createdAt, updatedAt, tags, ...apiKey }: ApiKey, includeValue: boolean): unknown {
+function apiKeyBody({ value, createdAt, updatedAt, tags, ...apiKey }: ApiKey, includeValue: boolean): unknown {
   return {
     ...apiKey,
     ...(includeValue && { value }),

@@ -4,12 +4,12 @@ import type { ServedStack, Resource } from '../template/stack.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import type { UsagePlan } from './records.ts';
 
-/** Prefix of the notes that tell what the template said of a usage plan or an API key when its record was last made. */
+/** Prefix of the notes that hold the digest of a usage plan or an API key in the template that its record was made from. */
 const NOTE = 'template/';
 
 /**
  * Makes the records of the template's usage plans and API keys, and puts its keys on its plans. A usage plan that an
- * admin has changed or deleted since the last start stays so, unless the template now says something else of it. The
+ * admin has changed or deleted since the last start stays so, unless the template has changed it since. The
  * template's keys are no customer's: they are as the template has them at every start. What the template no longer has
  * is removed.
  *

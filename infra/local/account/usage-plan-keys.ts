@@ -41,17 +41,17 @@ function createUsagePlanKey(gateway: Gateway, call: Call): unknown {
   }
   checkOnlyPlanOfStage(gateway, plan, apiKey.id);
   gateway.records.putOnPlan(plan.id, apiKey.id);
-  return answerOf(apiKey);
+  return planKeyBody(apiKey);
 }
 
 function getUsagePlanKeys(gateway: Gateway, call: Call): unknown {
   const apiKeys = gateway.records.keysOnPlan(findPlan(gateway, call).id);
   const { items, position } = pageOf(withNamePrefix(apiKeys, call.query), call.query);
-  return { item: items.map(answerOf), position };
+  return { item: items.map(planKeyBody), position };
 }
 
 function getUsagePlanKey(gateway: Gateway, call: Call): unknown {
-  return answerOf(findKeyOnPlan(gateway, call));
+  return planKeyBody(findKeyOnPlan(gateway, call));
 }
 
 function deleteUsagePlanKey(gateway: Gateway, call: Call): void {
@@ -69,7 +69,7 @@ function findKeyOnPlan(gateway: Gateway, call: Call): ApiKey {
 }
 
 /** A key on a plan as the API gives it, always with its value. */
-function answerOf({ id, value, name }: ApiKey): unknown {
+function planKeyBody({ id, value, name }: ApiKey): unknown {
   return { id, type: 'API_KEY', value, name };
 }
 

@@ -76,7 +76,7 @@ const path = '/usageplans/:usageplanId';
 export const usagePlanOperations: readonly Operation[] = [
   { name: 'CreateUsagePlan', route: 'POST /usageplans', run: createUsagePlan },
   { name: 'GetUsagePlans', route: 'GET /usageplans', query: [...pagingParameters, 'keyId'], run: getUsagePlans },
-  { name: 'GetUsagePlan', route: `GET ${path}`, run: (gateway, call) => answerOf(findPlan(gateway, call)) },
+  { name: 'GetUsagePlan', route: `GET ${path}`, run: (gateway, call) => usagePlanBody(findPlan(gateway, call)) },
   { name: 'UpdateUsagePlan', route: `PATCH ${path}`, run: updateUsagePlan },
   { name: 'DeleteUsagePlan', route: `DELETE ${path}`, run: deleteUsagePlan },
 ];
@@ -92,13 +92,13 @@ function createUsagePlan(gateway: Gateway, { body }: Call): unknown {
   const { tags, ...settings } = parseBody(createBodySchema, body);
   const plan = planWith(gateway, { id: gateway.records.newId(), tags }, settings);
   gateway.records.putUsagePlan(plan);
-  return answerOf(plan);
+  return usagePlanBody(plan);
 }
 
 function getUsagePlans({ records }: Gateway, { query }: Call): unknown {
   const keyId = query.get('keyId');
   const { items, position } = pageOf(keyId === null ? records.usagePlans : records.plansOfKey(keyId), query);
-  return { item: items.map(answerOf), position };
+  return { item: items.map(usagePlanBody), position };
 }
 
 function updateUsagePlan(gateway: Gateway, call: Call): unknown {
@@ -107,7 +107,7 @@ function updateUsagePlan(gateway: Gateway, call: Call): unknown {
   const patched = planWith(gateway, plan, parseBody(settingsSchema, applyPatches(settings, call.body, patches)));
   for (const { id } of gateway.records.keysOnPlan(plan.id)) checkOnlyPlanOfStage(gateway, patched, id);
   gateway.records.putUsagePlan(patched);
-  return answerOf(patched);
+  return usagePlanBody(patched);
 }
 
 function deleteUsagePlan(gateway: Gateway, call: Call): void {
@@ -144,7 +144,7 @@ const asSent = ({ quota, ...plan }: UsagePlan) => ({
 });
 
 /** A plan as the API gives it. */
-function answerOf(usagePlan: UsagePlan): unknown {
+function usagePlanBody(usagePlan: UsagePlan): unknown {
   const { tags, ...plan } = asSent(usagePlan);
   return { ...plan, ...(Object.keys(tags).length > 0 && { tags }) };
 }

@@ -23,7 +23,7 @@ export function externalEngine(endpoint: URL): Engine {
 
 /**
  * Starts the embedded engine (dynalite) on a port of its own, reachable from this machine only. Its address has a secret
- * in it, so that only whom the host tells can call it.
+ * in it, so that only callers that have it from the host can call it.
  *
  * @param folder where it keeps its data; in memory without one
  * @throws HostError where the folder cannot be used

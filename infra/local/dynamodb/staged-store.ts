@@ -2,7 +2,7 @@ import type { Callback, Item, ItemStore, OperationStore, Store, Table } from 'dy
 
 /**
  * dynalite's store as the operations of a transaction see it: they read what is there, and their writes are kept back
- * until all of them are made at once. Whoever uses it holds the locks of the items. Puts and updates delete nothing, and
+ * until all of them are made at once. The caller holds the locks of the items. Puts and updates delete nothing, and
  * no table has an index.
  */
 export class StagedStore implements OperationStore {

@@ -16,7 +16,7 @@ export async function createTables(client: DynamoDBClient, tables: readonly Tabl
   for (const table of tables) {
     const existing = await keysOf(client, table.ref);
     if (!existing) await createTable(client, table);
-    else if (describe(existing) !== describe(table.properties.KeySchema)) {
+    else if (keysText(existing) !== keysText(table.properties.KeySchema)) {
       throw new HostError(
         `The table ${table.ref} is of another version of the service. Choose another data folder with --data.`,
       );
@@ -40,5 +40,5 @@ async function createTable(client: DynamoDBClient, { ref, properties }: TableRes
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName: ref });
 }
 
-const describe = (keys: readonly KeySchemaElement[]): string =>
+const keysText = (keys: readonly KeySchemaElement[]): string =>
   keys.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join(', ');

@@ -116,7 +116,7 @@ export class ServedStack {
     return type?.startsWith('AWS::ApiGateway::') ? id : type && `${this.#name}-${id}`;
   }
 
-  /** Of what is not served, any attribute has a value: where it leads, nobody looks. */
+  /** Every attribute of a resource that is not served has a value, which is never used. */
   #attribute(id: string, attribute: string): string | undefined {
     const type = this.#template.Resources[id]?.Type;
     const name = `${this.#name}-${id}`;

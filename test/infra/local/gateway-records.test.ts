@@ -145,7 +145,7 @@ describe('the records of a template', () => {
     expect(records.usagePlans).toMatchObject([{ id: 'Plan', name: 'changed', tags: { a: 'b' } }]);
   });
 
-  test('are as the template says once it says something else of a plan, whose keys stay', () => {
+  test('are as in the template once it has changed a plan, whose keys stay', () => {
     records.putApiKey(anApiKey());
     records.putOnPlan('Plan', 'k1');
     apply({ ...resources, Plan: usagePlan({ Throttle: { RateLimit: 1, BurstLimit: 2 } }) });

@@ -91,7 +91,7 @@ describeOnEachEngine('A transaction', () => {
     expect(await stored(stock)).toEqual(stockOf(7));
   });
 
-  test('makes none of them where a condition fails, and tells which, with the old item if asked to', async () => {
+  test('makes none of them where a condition fails, and reports which, with the old item if asked to', async () => {
     await send([request('request')]);
 
     expect(await failure([setting(5, 6), request('request')])).toEqual(
