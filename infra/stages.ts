@@ -7,10 +7,7 @@ export type StageName = (typeof stageNames)[number];
 export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests'] as const;
 export type TableName = (typeof tableNames)[number];
 
-/**
- * What the functions of requests have of AWS's SDK to call DynamoDB. `parts`: its signer, HTTP handler, marshaller, commands
- * and exceptions, with 120 lines of ours for the protocol (`stack/dynamodb-parts`). `whole`: all of it.
- */
+/** What requests call DynamoDB with: `parts` of AWS's SDK (`stack/dynamodb-parts`), or the `whole` SDK. */
 export type DynamoDBParts = 'parts' | 'whole';
 
 /** What differs between deployments of the service. Account and region come from the environment of the deploy. */
@@ -23,49 +20,38 @@ export interface StageSettings {
   /** Tables that were restored from a backup and take the place of those of the stack, by their names in DynamoDB. */
   readonly restoredTables?: Partial<Record<TableName, string>>;
   /**
-   * Tables that were in use until this release, while it takes others: `own` for those of the stack, or the names of
-   * restored ones. Functions may use both, and switch at once, without a canary. The next release takes this out.
+   * Tables that this release no longer uses: `own` for those of the stack, or the names of restored ones. Functions may
+   * use old and new ones, and switch at once, without a canary. The next release takes this out.
    */
   readonly replacedTables?: Partial<Record<TableName, string>>;
-  /** Days that logs are kept: one of those that CloudWatch Logs takes, such as 30, 90 or 365. */
   readonly logRetentionDays: LogRetentionDays;
-  /** Alarms: 0.10 USD a month for each metric that they look at, 1.70 together. A canary is taken back by them. */
+  /** 0.10 USD a month for each metric that they look at, 1.70 together. They take a canary back. */
   readonly alarms: boolean;
-  /** Who is told of an alarm, and when it is over. That nobody is has to be said. */
+  /** Who gets alarms and their end. `nobody` has to be said. */
   readonly alarmTargets: AlarmTargets | 'nobody';
   /** One page of graphs in CloudWatch: 3 USD a month. */
   readonly dashboard: boolean;
-  /** The reference page, on CloudFront; nothing at rest. A fresh account may have to ask AWS for CloudFront first. */
+  /** The reference page, on CloudFront. A fresh account may have to ask AWS for CloudFront first. */
   readonly page: boolean;
   /** E-mails about the costs of the whole account; AWS takes nothing for it. */
   readonly budget?: { readonly usdAMonth: number; readonly email: string };
-  /**
-   * How functions are replaced. `canary`: a tenth of the requests goes to the new ones for ten minutes; an alarm in
-   * that time rolls them back. `allAtOnce`: at once.
-   */
+  /** A `canary` takes a tenth of the requests for ten minutes, and an alarm rolls it back. */
   readonly rollout: 'canary' | 'allAtOnce';
-  /** How the functions call DynamoDB. A cold answer takes some 50 ms with `parts`, and 80 with `whole` (docs/numbers.md). */
+  /** A cold answer takes some 50 ms with `parts`, and 80 with `whole` (docs/numbers.md). */
   readonly dynamodb: DynamoDBParts;
-  /** The firewall in front of the API: 9 USD a month, and 0.60 for a million requests. Without one, the limits of the keys alone protect it. */
+  /** The firewall in front of the API: 9 USD a month, and 0.60 for a million requests. */
   readonly firewall?: FirewallSettings;
-  /** What each method of the API takes from all clients together. */
   readonly throttle: ThrottleSettings;
-  /** Whole lists that may take long. */
   readonly lists: ListSettings;
   /**
-   * What the keys table takes at once, before a peak that is known: a new one takes 12,000 reads and 4,000 writes a
-   * second. AWS bills once for each unit a second above what the table takes already, by the price list of the region
-   * (https://aws.amazon.com/dynamodb/pricing/), and never lowers it again.
+   * What the keys table takes at once, before a known peak: a new one takes 12,000 reads and 4,000 writes a second. AWS
+   * bills once for each unit above what the table takes already (https://aws.amazon.com/dynamodb/pricing/).
    */
   readonly keysWarmThroughput?: { readonly readUnitsPerSecond: number; readonly writeUnitsPerSecond: number };
-  /** A name of one's own for the API, whose base address is then `https://NAME/v1`; by default API Gateway's. */
+  /** A name of one's own for the API, and for the reference page; by default API Gateway's and CloudFront's. */
   readonly apiDomain?: Domain;
-  /** A name of one's own for the reference page; by default CloudFront's. */
   readonly pageDomain?: Domain;
-  /**
-   * The most that the admin command agrees with one Enterprise customer. The throttle must let as much through, and the
-   * firewall's bound of an address rises with it: so it is raised, and deployed, before a customer gets more.
-   */
+  /** The most that an admin agrees with one Enterprise customer: raise it, and deploy, before a customer gets more. */
   readonly mostForEnterprise: Limits;
   /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
@@ -83,38 +69,34 @@ export interface AlarmTargets {
 }
 
 /**
- * Throttle of a method of the API (API Gateway developer guide, "Throttle requests to your REST APIs"). The account has
- * 10,000 requests a second for all of its APIs: what is left of it is for the other methods and stages.
+ * What each method takes from all clients together (API Gateway developer guide, "Throttle requests to your REST APIs"),
+ * of the 10,000 requests a second that the account has for all of its APIs.
  */
 export interface ThrottleSettings {
-  /** At least what the largest customer may send: the gateway must not refuse what the limits admit. */
+  /** At least what the largest customer may send. */
   readonly requestsPerSecond: number;
-  /** As many as the account takes at once. Less would refuse a customer's burst that the limits admit. */
+  /** As many as the account takes at once: less would refuse a burst that the limits admit. */
   readonly burst: number;
 }
 
 export interface ListSettings {
-  /**
-   * The most that a reader of a whole list may take. At 2 MB a second, as fast as Lambda streams, the longest list
-   * (200 MB) takes 100 seconds. API Gateway allows 900.
-   */
+  /** The most that a reader of a whole list may take: Lambda streams the longest list (200 MB) in 100 seconds. */
   readonly seconds: number;
   /**
-   * The most lists of one kind, of two, that run at once: slow readers then hold no more of the account's functions. It
-   * is taken from all other functions, of which 100 have to stay, so that a fresh account (10) refuses it.
+   * The most lists of one kind that run at once, so that slow readers hold no more of the account's functions. Other
+   * functions lack these, and 100 have to stay: a fresh account (10) refuses it.
    */
   readonly concurrency?: number;
 }
 
 export interface FirewallSettings {
   /**
-   * Requests that one address may send in five minutes, whatever their keys: where many customers share an address. By
-   * default twice what the largest customer may send in the six clock minutes that five minutes touch, by the plans and
-   * `mostForEnterprise`. Less than once is refused: the firewall must not refuse what the limits admit. All above it is
-   * room for a flood, which fills the throttle of a method for everybody: that acts before any key is looked at.
+   * Requests that one address may send in five minutes. By default twice what the largest customer may send in the six
+   * clock minutes that five minutes touch; less than once is refused. All above it is room for a flood, which fills the
+   * throttle of a method for all clients: that acts before any key is looked at.
    */
   readonly requestsPerAddress?: number;
-  /** Those of them without a bearer key, preflights of browsers included. No limit of a key holds for these. */
+  /** Those of them without a bearer key, preflights of browsers included. */
   readonly requestsWithoutKey: number;
 }
 
@@ -175,9 +157,8 @@ export const stages: Readonly<Record<StageName, StageSettings>> = { staging, pro
 export const stackNameOf = (stage: StageName): string => `${stage}-Inventory`;
 
 /**
- * Names of the exports by which the stacks of a stage tell each other their addresses. CloudFormation has one of each in a
- * region, and refuses to change a value that another stack imports. So these are AWS's own addresses, which never change,
- * and not custom domains, which may be added later.
+ * The exports by which the stacks of a stage know each other's addresses. CloudFormation refuses to change a value that
+ * another stack imports: so these are AWS's own addresses, which never change, and not custom domains.
  */
 export const exportNames = {
   /** Origin of the reference page as CloudFront has it: scheme and host. */

@@ -9,7 +9,7 @@ export type AccountBudgetProps = NonNullable<StageSettings['budget']>;
 export class AccountBudget extends Construct {
   constructor(scope: Construct, id: string, { usdAMonth, email }: AccountBudgetProps) {
     super(scope, id);
-    const told = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
+    const emailAt = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
       notification: { notificationType, threshold, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
       subscribers: [{ subscriptionType: 'EMAIL', address: email }],
     });
@@ -20,7 +20,7 @@ export class AccountBudget extends Construct {
         timeUnit: 'MONTHLY',
         budgetLimit: { amount: usdAMonth, unit: 'USD' },
       },
-      notificationsWithSubscribers: [told('ACTUAL', 80), told('FORECASTED', 100)],
+      notificationsWithSubscribers: [emailAt('ACTUAL', 80), emailAt('FORECASTED', 100)],
     });
   }
 }

@@ -54,9 +54,10 @@ export class InventoryStack extends Stack {
     new CfnOutput(this, 'RunningBuild', { value: build.valueAsString });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
-    new CfnOutput(this, 'StockTableName', { value: tables.nameOf('stock') });
-    new CfnOutput(this, 'KeysTableName', { value: tables.nameOf('keys') });
-    new CfnOutput(this, 'PetsTableName', { value: tables.nameOf('pets') });
-    new CfnOutput(this, 'OrdersTableName', { value: tables.nameOf('orders') });
+    for (const table of ['stock', 'keys', 'pets', 'orders'] as const) {
+      new CfnOutput(this, `${table.charAt(0).toUpperCase()}${table.slice(1)}TableName`, {
+        value: tables.nameOf(table),
+      });
+    }
   }
 }

@@ -11,18 +11,16 @@ import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 export interface CanaryRolloutProps {
-  /** The functions of the API. */
   readonly functions: readonly ServiceFunction[];
   /** Any of them rolls the release back. */
   readonly alarms: readonly Alarm[];
-  /** Switch this once to the new versions without waiting or asking the alarms. All else stays, for the next release. */
+  /** Switch this once without waiting or asking the alarms. All else stays, for the next rollout. */
   readonly atOnce: boolean;
 }
 
 /**
- * Replaces the functions of the API for one tenth of the requests at first, and for the rest after ten minutes, unless
- * an alarm goes off: then all goes back to the versions before. CloudFormation waits for it, and takes back all else
- * that the deploy has changed.
+ * Replaces the functions for one tenth of the requests, and for the rest after ten minutes. If an alarm goes off, all goes
+ * back to the versions before, and CloudFormation takes back all else that the deploy has changed.
  */
 export class CanaryRollout extends Construct {
   /** @throws Error without alarms: nothing would take a release back */
@@ -70,7 +68,6 @@ export class CanaryRollout extends Construct {
 }
 
 export interface VersionCheckProps {
-  /** The functions of the API. */
   readonly functions: readonly ServiceFunction[];
   readonly logRetentionDays: LogRetentionDays;
 }

@@ -6,7 +6,7 @@ import type { MonitoringMetrics } from './metrics.ts';
 export interface AlarmDefinition {
   /** What is wrong, as the e-mail and the runbook say it. */
   readonly title: string;
-  /** How soon somebody is to look: `page` now, whatever the hour; `ticket` on the next working day. */
+  /** `page`: look now, whatever the hour; `ticket`: on the next working day. */
   readonly severity: 'page' | 'ticket';
   /** When it goes off, in words. */
   readonly when: string;
@@ -39,9 +39,7 @@ const FAILED_FUNCTION = { atLeast: 3 };
 
 const UNCOUNTED = { atLeast: 5 };
 const THROTTLED = { atLeast: 5 };
-
 const REFUSED_ADMITTED = { atLeast: 3 };
-
 /** Of three. One alone may have come across an admin at work. */
 const PROBLEMS = { syncs: 2 };
 const REFUSED = { percent: 20, atLeast: 500 };

@@ -224,7 +224,7 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
     };
     const go = Promise.withResolvers<void>();
     answers = Array.from({ length: 60 }, () => wait);
-    const client = clientWith(dynamodb, { ...SETTINGS, requestTimeout: 10_000 });
+    const client = clientWith(dynamodb, { ...SETTINGS, connectionTimeout: 10_000, requestTimeout: 10_000 });
     const all = Promise.all(Array.from({ length: 60 }, () => client.send(GET)));
     await enough;
     await sleep(50);

@@ -10,7 +10,7 @@ const certificate = (region: string) => `arn:aws:acm:${region}:111122223333:cert
 const hostedZone = { id: 'Z0123456789EXAMPLE', name: 'example.com' };
 const pager = 'arn:aws:sns:eu-central-1:111122223333:pager';
 
-/** Staging with all that a stage can have beside: the firewall and releases are those of production. */
+/** Staging with all that a stage can have beside; its rollout is that of production. */
 const everything: StageSettings = {
   ...stages.staging,
   restoredTables: { stock: 'stock-of-friday', requests: 'requests-of-friday' },
@@ -18,6 +18,7 @@ const everything: StageSettings = {
   alarms: true,
   alarmTargets: { emails: ['oncall@example.com'], topicArns: [pager], ownKey: true },
   dashboard: true,
+  firewall: { requestsWithoutKey: 2_000 },
   budget: { usdAMonth: 50, email: 'treasurer@example.com' },
   lists: { seconds: 90, concurrency: 20 },
   keysWarmThroughput: { readUnitsPerSecond: 20_000, writeUnitsPerSecond: 10_000 },
@@ -61,6 +62,11 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
     'alarms that nobody is told of, and no word that this is meant',
     { alarms: true, alarmTargets: { emails: [], topicArns: [] } },
     "alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'",
+  ],
+  [
+    'a bound of the firewall below what one customer may send',
+    { firewall: { requestsWithoutKey: 2_000, requestsPerAddress: 359_999 } },
+    'firewall.requestsPerAddress must be 360000 at least',
   ],
   ['a canary without alarms', { rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
@@ -227,6 +233,15 @@ describe('a stage with every setting', () => {
         Properties: { DeletionProtectionEnabled: isReplaced },
       });
     }
+  });
+
+  test('takes from one address what two of the largest customers may send', () => {
+    const [acl] = propertiesOf(inventory, 'AWS::WAFv2::WebACL');
+    const { perMinute } = everything.mostForEnterprise;
+
+    expect(Object(acl)['Rules'][0]).toMatchObject({
+      Statement: { RateBasedStatement: { EvaluationWindowSec: 300, Limit: 2 * 6 * perMinute } },
+    });
   });
 
   test('has a keys table that is warm, and no other', () => {
