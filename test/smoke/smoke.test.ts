@@ -134,12 +134,12 @@ describe('an answer of a service that is checked', () => {
   });
 
   test.each([
-    [answer(200, '[]', promised), 'the status is 200, not 404'],
-    [failure(404, 'PET_NOT_FOUND', promised), 'the code is "PET_NOT_FOUND", not "ROUTE_NOT_FOUND"'],
-    [answer(404, '<html>', promised), 'the body is no JSON: "<html>"'],
-    [answer(404, { code: 'ROUTE_NOT_FOUND', status: 403 }, promised), 'the status in the body is 403, not 404'],
-  ])('is no refusal as it should be: %#', async (step, fault) => {
-    const refusal = (await service(step)).expectRefusal(404, 'ROUTE_NOT_FOUND', 'GET', '/nothing');
+    [200, '[]', 'the status is 200, not 404'],
+    [404, { code: 'PET_NOT_FOUND', status: 404 }, 'the code is "PET_NOT_FOUND", not "ROUTE_NOT_FOUND"'],
+    [404, '<html>', 'the body is no JSON: "<html>"'],
+    [404, { code: 'ROUTE_NOT_FOUND', status: 403 }, 'the status in the body is 403, not 404'],
+  ])('is no refusal: %j %j', async (status, body, fault) => {
+    const refusal = (await service(answer(status, body, promised))).expectRefusal(404, 'ROUTE_NOT_FOUND', 'GET', '/');
 
     await expect(refusal).rejects.toThrow(fault);
   });

@@ -4,7 +4,7 @@ import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
 import type { Service } from './service.ts';
 
 /**
- * Updates of one pet: 7 requests. Its quantity is changed and put back, both only if nobody else has updated it since.
+ * Updates of one pet: 7 requests. Its quantity is changed and put back, both only if no other client has updated it since.
  */
 export function updatingChecks(): readonly Check[] {
   const idempotencyKey = `smoke-${randomUUID()}`;
@@ -76,14 +76,12 @@ function required<T>(result: T | undefined): T {
   return result;
 }
 
-/** Less rather than more: for a moment, nobody can buy a pet that is not there. */
+/** Less rather than more, so that no client can buy a pet that is not there. */
 const otherThan = (quantity: number): number => (quantity > 0 ? quantity - 1 : 1);
 
 /** The entry of a pet, as long as it is the first of the list. */
-async function firstEntry({ client }: Service, petId: bigint): Promise<InventoryItem | undefined> {
-  const { data } = await client.listInventoryPage({ limit: 1 });
-  return data.find((entry) => entry.petId === petId);
-}
+const firstEntry = async ({ client }: Service, petId: bigint): Promise<InventoryItem | undefined> =>
+  (await client.listInventoryPage({ limit: 1 })).data.find((entry) => entry.petId === petId);
 
 /** The ETag in the refusal of an update with another one. @throws Error where it is carried out, or refused in another way */
 async function currentTag(call: Promise<unknown>): Promise<string> {
