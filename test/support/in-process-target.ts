@@ -191,7 +191,7 @@ export const OTHER_LABEL = 'app';
 const NEW_LABEL = 'reports';
 
 /** All of a command that makes a token: the one that it shows is confirmed. */
-export async function shown<Token extends NewToken>(making: Promise<Token>): Promise<Token> {
+export async function shown<Made extends NewToken>(making: Promise<Made>): Promise<Made> {
   const token = await making;
   await token.confirmShown();
   return token;

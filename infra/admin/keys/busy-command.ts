@@ -39,14 +39,14 @@ export class BusyCommand {
    */
   static async run(
     target: Target,
-    { recordId, keyId }: KeyRecord,
+    { recordId }: KeyRecord,
     by: string,
     work: (command: BusyCommand) => Promise<KeyRecord>,
     change: KeyChange = {},
   ): Promise<KeyRecord> {
     const mark: Mark = { by, since: Date.now(), id: randomBytes(3).toString('base64url') };
     await changeRecord(target, recordId, (now) => {
-      if (now.busy && isBusy(now)) throw busyError(keyId, now.busy);
+      checkNotBusy(now);
       return { ...change, busy: mark };
     });
     const command = new BusyCommand(target, recordId, mark);
@@ -68,10 +68,10 @@ export class BusyCommand {
   }
 
   /** The last write. @throws AdminError where the mark is another's by now, or was removed by what closes the key */
-  end(change: KeyChange | ((record: KeyRecord) => KeyChange)): Promise<KeyRecord> {
+  end(change: (record: KeyRecord) => KeyChange): Promise<KeyRecord> {
     return changeRecord(this.#target, this.#recordId, (record) => {
       if (record.busy?.id !== this.#mark.id) throw changedMeanwhile(record.keyId);
-      return { ...(typeof change === 'function' ? change(record) : change), busy: undefined };
+      return { ...change(record), busy: undefined };
     });
   }
 
@@ -97,11 +97,15 @@ function interrupted(error: unknown, since: number): unknown {
   return new AdminError(`${reason}. ${why}: run the same command again at ${endOfMark(since)}.`);
 }
 
-const busyError = (id: string, { by, since }: Mark): AdminError =>
-  new AdminError(
-    `Another command (${by}) is under way on the key ${id} since ${timeOf(since)}. ` +
-      `Run this one again when it is done; if it was cut off, at ${endOfMark(since)}.`,
+/** @throws AdminError where a command of several steps is under way on a key */
+export function checkNotBusy(record: KeyRecord): void {
+  const { keyId, busy } = record;
+  if (!busy || !isBusy(record)) return;
+  throw new AdminError(
+    `Another command (${busy.by}) is under way on the key ${keyId} since ${timeOf(busy.since)}. ` +
+      `Run this one again when it is done; if it was cut off, at ${endOfMark(busy.since)}.`,
   );
+}
 
 const timeOf = (epochMs: number): string => time(new Date(epochMs).toISOString());
 

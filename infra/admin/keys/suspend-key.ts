@@ -3,7 +3,7 @@ import { NEVER } from '../../../shared/keys/working-token.ts';
 import { latestSuspension } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { BusyCommand } from './busy-command.ts';
+import { checkNotBusy } from './busy-command.ts';
 import {
   changedMeanwhile,
   changeRecord,
@@ -29,8 +29,6 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
     suspendedUntil: Math.max(until, isMisdated(now) ? 0 : now.suspendedUntil),
     suspendedByAdmin: true,
     ...(forMs === undefined && { enabled: false }),
-    // Closing wins over a resumption that is under way.
-    ...(now.busy?.by === RESUME && { busy: undefined }),
   }));
   if (forMs === undefined) {
     suspended = await mirrorSuspension(target, suspended);
@@ -51,9 +49,10 @@ export interface Resumption {
   readonly wasClosed: boolean;
 }
 
-const RESUME = 'resume';
-
-/** Lets a suspended key in again, whatever suspended it. What is closed meanwhile stays closed. */
+/**
+ * Lets a suspended key in again, whatever suspended it. Its one write replaces the record that was read before API Gateway
+ * was changed: what is closed meanwhile stays closed.
+ */
 export async function resumeKey(target: Target, id: string): Promise<Resumption> {
   const { record, gatewayKey } = await findKey(target, id);
   const wasClosed = !record.enabled || !gatewayKey.enabled || record.suspendedUntil > Date.now();
@@ -61,25 +60,17 @@ export async function resumeKey(target: Target, id: string): Promise<Resumption>
   if (!(await usagePlanOf(target, id)))
     throw new AdminError(`The key ${id} is on no usage plan. Move it to one first.`);
   if (record.restored) throw restoredError(id);
-  const resumed = await BusyCommand.run(target, record, RESUME, async (command) => {
-    // First in API Gateway, or a sync would take the key for one that was disabled there.
-    if (!(await setEnabled(target, id, true))) throw unknownKey(id);
-    return openRecord(target, command, record);
-  });
+  checkNotBusy(record);
+  // First in API Gateway, or a sync would take the key for one that was disabled there.
+  if (!(await setEnabled(target, id, true))) throw unknownKey(id);
+  const open = { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 };
+  const resumed = await target.keyTable.revise(record, { ...open, interimUntil: Date.now() + INTERIM_MS });
+  if (!resumed) {
+    await mirrorSuspension(target, await readRecord(target, record.recordId));
+    throw changedMeanwhile(id);
+  }
   await waitForLeases(target);
   return { view: keyView(resumed), wasClosed };
-}
-
-/** The last write of a resumption. @throws AdminError where the key was closed meanwhile: API Gateway then says so again */
-async function openRecord(target: Target, command: BusyCommand, { recordId, keyId }: KeyRecord): Promise<KeyRecord> {
-  const open = { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 };
-  try {
-    return await command.end({ ...open, interimUntil: Date.now() + INTERIM_MS });
-  } catch (error) {
-    if (!(error instanceof AdminError)) throw error;
-    const now = await mirrorSuspension(target, await readRecord(target, recordId));
-    throw now.enabled && now.suspendedUntil <= Date.now() ? error : changedMeanwhile(keyId);
-  }
 }
 
 /**
@@ -89,12 +80,10 @@ async function openRecord(target: Target, command: BusyCommand, { recordId, keyI
  * @throws AdminError where it is revoked
  */
 async function mirrorSuspension(target: Target, record: KeyRecord): Promise<KeyRecord> {
+  const { recordId, keyId } = record;
   const isClosed = isSuspendedForGood(record);
-  await setEnabled(target, record.keyId, !isClosed);
-  const now = await readRecord(target, record.recordId);
-  if (isSuspendedForGood(now) !== isClosed) return mirrorSuspension(target, now);
-  if (!isClosed || now.busy?.by !== RESUME) return now;
-  // A resumption that began meanwhile may have enabled the key just before this disabled it: closing wins.
-  await target.keyTable.revise(now, { busy: undefined });
-  return mirrorSuspension(target, await readRecord(target, record.recordId));
+  await setEnabled(target, keyId, !isClosed);
+  // A new revision: a resumption that has read the key before, and may have enabled it just before, cannot open it.
+  const now = isClosed ? await changeRecord(target, recordId, () => ({})) : await readRecord(target, recordId);
+  return isSuspendedForGood(now) === isClosed ? now : mirrorSuspension(target, now);
 }
