@@ -22,7 +22,7 @@ export function reasonOf(error: unknown): string {
   return visible((words.split(SDK_HINT, 1)[0] ?? '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, ''));
 }
 
-/** What the SDK tells its programmers about an answer that it could not read. */
+/** The SDK's hint for programmers, about a response that it could not read. */
 const SDK_HINT = 'Deserialization error: to see the raw response';
 
 /** In one line why AWS, or the way to it, failed; undefined for any other failure. */

@@ -28,7 +28,7 @@ export interface KeyAction {
   /** What it does, and from when on. */
   readonly effect: string;
   readonly inputs: readonly (keyof Inputs)[];
-  /** Inputs as they are unless others are entered. */
+  /** Inputs that need not be entered. */
   readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
   /** Whether it makes sense on a key. */
   readonly suits: (view: KeyView) => boolean;
@@ -62,7 +62,7 @@ export const createAction = action({
   },
 });
 
-/** The actions on a key that is there; to revoke it is asked for in another way by command and console. */
+/** The actions on an existing key, except its revocation, which the command and the console confirm in ways of their own. */
 export const keyActions: Readonly<Record<string, KeyAction>> = {
   resume: action({
     title: 'Resume',

@@ -17,7 +17,7 @@ const program = new Command('npm run admin --')
   .addCommand(ordersCommand())
   .addCommand(consoleCommand());
 
-/** How a command is called whose options or arguments are wrong. */
+/** The command whose options or arguments are wrong. */
 let refusing = nameOf(program);
 
 for (const command of withSubcommands(program)) {
@@ -39,11 +39,11 @@ try {
   if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
     process.exit(error.exitCode);
   }
-  process.stderr.write(`${visibleLines(describe(error))}\n`);
+  process.stderr.write(`${visibleLines(messageOf(error))}\n`);
   process.exit(1);
 }
 
-function describe(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof CommanderError) {
     return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see ${refusing} --help)`;
   }

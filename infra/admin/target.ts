@@ -19,7 +19,7 @@ export interface TargetOptions {
   readonly stage?: StageName;
 }
 
-/** What an operation tells while it is under way. */
+/** What an operation reports while it is under way. */
 export interface Notices {
   /** API Gateway throttles, and the operation waits; called each time that happens. */
   readonly throttled: () => void;
@@ -83,7 +83,7 @@ export async function findTarget({ url, stage }: TargetOptions, notices: Notices
   return targetOf(atOrigin, connection, { place: origin, stage: undefined, notices });
 }
 
-/** What a local host refuses a stranger with. */
+/** A local host's refusal of a call from another machine. */
 const refusalSchema = v.object({ __type: v.literal('AccessDeniedException'), message: v.string() });
 
 /** @throws AdminError where nothing answers, or a local host that does not take admin commands from here */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, jest } from '@jest/globals';
 import * as v from 'valibot';
-import { findTarget, type Target } from '../../infra/admin/target.ts';
+import { findTarget, type Notices, type Target } from '../../infra/admin/target.ts';
 import { acceptForeignErrors } from './foreign-errors.ts';
 import type { LocalHost } from './local-host.ts';
 
@@ -31,10 +31,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What the runner of the tests may have set, and a shell would not. */
 const unset = { FORCE_COLOR: undefined, NO_COLOR: undefined, NODE_OPTIONS: undefined };
 
-/** Runs a program with the environment of a shell and nobody at the keyboard. */
-export function run(program: string, args: readonly string[], env: Environment = {}): Promise<Outcome> {
-  return outcomeOf(start(program, args, env));
-}
+/** Runs a program with the environment of a shell, and no terminal. */
+export const run = (...command: Parameters<typeof start>): Promise<Outcome> => outcomeOf(start(...command));
 
 function start(program: string, args: readonly string[], env: Environment = {}): Child {
   return spawn(program, args, {
@@ -65,16 +63,10 @@ class Exit extends Error {
 }
 
 /** `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of the hosts in it. */
-function adminHere(words: readonly string[]): Promise<Outcome> {
-  const outcome = lastCommand.then(() => runHere(words));
-  lastCommand = outcome.catch(() => undefined);
-  return outcome;
-}
-
 async function runHere(words: readonly string[]): Promise<Outcome> {
   acceptForeignErrors();
   const { argv, stdout, stderr } = process;
-  const [printed, told] = [capture(stdout), capture(stderr)];
+  const [output, failure] = [capture(stdout), capture(stderr)];
   const exit = jest.spyOn(process, 'exit').mockImplementation((code) => {
     throw new Exit(Number(code));
   });
@@ -89,9 +81,9 @@ async function runHere(words: readonly string[]): Promise<Outcome> {
   } finally {
     process.argv = argv;
     exit.mockRestore();
-    for (const { end } of [printed, told]) end();
+    for (const { end } of [output, failure]) end();
   }
-  return { exitCode, stdout: printed.text(), stderr: told.text() };
+  return { exitCode, stdout: output.text(), stderr: failure.text() };
 }
 
 /** Takes what is written to a stream, which is no terminal meanwhile. */
@@ -151,7 +143,9 @@ export class AdminCommand {
 
   async run(...words: string[]): Promise<Outcome> {
     const place = words.includes('--stage') ? [] : ['--url', this.#origin];
-    const outcome = await adminHere([...words, ...place]);
+    const running = lastCommand.then(() => runHere([...words, ...place]));
+    lastCommand = running.catch(() => undefined);
+    const outcome = await running;
     const printed = outcome.stdout + outcome.stderr;
     if (['create', 'rotate', 'add'].includes(words[1] ?? '')) this.newKeys += printed;
     else this.transcript += printed;
@@ -179,13 +173,10 @@ export class AdminCommand {
   }
 }
 
+const noNotices: Notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
+
 /** A local host as the admin command finds it, without what AWS needs and a laptop does not: the pace, and the pause. */
-export function adminTarget(host: LocalHost): Promise<Target> {
-  return unpacedTarget(
-    { url: host.origin },
-    { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined },
-  );
-}
+export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, noNotices);
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {
   const target = await findTarget(...options);
@@ -213,7 +204,7 @@ export function terminalObstacle(): string | undefined {
   return stdout?.includes('util-linux') ? undefined : 'there is no util-linux script(1) on the PATH to open one with';
 }
 
-/** A terminal with a shell command in it, and somebody at its keyboard. */
+/** A terminal with a shell command in it, at which a test can type. */
 export class Terminal {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #closed: Promise<unknown>;

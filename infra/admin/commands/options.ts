@@ -4,7 +4,7 @@ import { findTarget, type Target, type TargetOptions } from '../target.ts';
 import { visible } from '../text-format.ts';
 import { notices } from './output.ts';
 
-/** What a command has to say. */
+/** The result of a command. */
 export interface Report {
   /** For scripts: what `--json` prints, as one JSON value in one line. */
   readonly value: unknown;

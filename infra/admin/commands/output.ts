@@ -27,7 +27,7 @@ export const notices: Notices = {
 
 let lastReported = -Infinity;
 
-/** Shows a bar on standard error, where that is a terminal, while work is under way that tells how far it is. */
+/** Shows a bar on standard error, where that is a terminal, while work is under way that reports its progress. */
 export async function withProgress<Result>(
   what: string,
   work: (onProgress: OnProgress) => Promise<Result>,
@@ -46,7 +46,7 @@ export async function withProgress<Result>(
   }
 }
 
-/** What stands at the end of a bar; nothing as long as nobody can tell. */
+/** The end of a bar; nothing while the rest cannot be estimated. */
 const remaining = (seconds: number): string =>
   seconds > 0 && seconds < Infinity ? ` | ${ms(seconds * 1_000)} left` : '';
 

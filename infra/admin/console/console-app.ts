@@ -63,14 +63,14 @@ export function createConsole(target: Target, origin: string, pass: Pass, onEnte
   const site = new Site(target, base);
   const session = new Session(origin, pass, onEntered);
   const app = new Hono();
-  app.use(headers(), ownName(origin));
+  app.use(headers, ownName(origin));
   app.get(`${base}/`, session.enter);
   app.use(ownRequests(origin));
   for (const [name, type] of Object.entries(files)) {
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
     app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
-  // The session first: nothing is read of what a stranger sends.
+  // The session first: the body of a request without one is not read.
   app.use(session.guard).post('*', formLimit, ticketed(base, site.tickets));
   for (const add of [addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage]) add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;

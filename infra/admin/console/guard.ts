@@ -2,7 +2,6 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
-import { secureHeaders } from 'hono/secure-headers';
 import { layout, markup } from './markup.ts';
 
 /** Forms that can be open at once; the oldest are forgotten. */
@@ -29,29 +28,22 @@ export class Tickets {
   }
 }
 
-/** Headers of every page: only the console's own files, no inline scripts or styles, no frames, no caching. */
-export const headers = (): MiddlewareHandler => {
-  const secure = secureHeaders({
-    contentSecurityPolicy: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'"],
-      connectSrc: ["'self'"],
-      formAction: ["'self'"],
-      baseUri: ["'self'"],
-      frameAncestors: ["'none'"],
-    },
-    xFrameOptions: 'DENY',
-    // With `no-referrer` browsers send forms with `Origin: null`, which nothing could be told by.
-    referrerPolicy: 'same-origin',
-    strictTransportSecurity: false,
-  });
-  return (c, next) =>
-    secure(c, async () => {
-      await next();
-      c.header('Cache-Control', 'no-store');
-    });
+const HEADERS = {
+  // Only the console's own files, no inline scripts or styles, no frames.
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+  // With `no-referrer` browsers send forms with `Origin: null`, which could come from any page.
+  'Referrer-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+export const headers: MiddlewareHandler = async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
 };
 
 /** Refuses requests that came by another name, as with DNS rebinding. */
@@ -82,7 +74,7 @@ export interface Pass {
 export const newPass = (): Pass => ({ base: `/${newSecret()}`, token: newSecret() });
 
 // Browsers send a cookie to all ports of this machine, also to programs of other users: it is bound to a path that those
-// do not know. (A name like x.localhost would do in some browsers, and leads to ::1 too, where another may listen.)
+// do not know. (A name like x.localhost would do in some browsers, and leads to ::1 too, where another program may listen.)
 
 /** Lets in a browser that has the cookie, and is at the path of the pages. */
 export class Session {
@@ -102,13 +94,13 @@ export class Session {
     return c.req.path.startsWith(`${this.#pass.base}/`) && isSame(getCookie(c, this.#cookie), this.#secret);
   }
 
-  readonly guard: MiddlewareHandler = async (c, next) => (this.#isIn(c) ? next() : refuse(c, 401, STRANGER));
+  readonly guard: MiddlewareHandler = async (c, next) => (this.#isIn(c) ? next() : refuse(c, 401, NO_SESSION));
 
   /** Exchanges the token for the cookie. Which page leads here does not matter: the token is enough. */
   readonly enter: Handler = (c) => {
     const { base, token } = this.#pass;
     if (!this.#isIn(c)) {
-      if (!this.#isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, STRANGER);
+      if (!this.#isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, NO_SESSION);
       this.#isTokenOpen = false;
       this.#onEntered();
     }
@@ -119,7 +111,8 @@ export class Session {
   };
 }
 
-const STRANGER = 'Open the address that the console has printed. It works once: for another, start the console again.';
+const NO_SESSION =
+  'Open the address that the console has printed. It works once: for another, start the console again.';
 
 /** What is sent is held in memory. */
 const MAX_FORM_BYTES = 100 * 2 ** 20;

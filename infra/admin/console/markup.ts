@@ -9,7 +9,7 @@ export const markup = (strings: TemplateStringsArray, ...values: unknown[]): Htm
 
 export interface Page {
   readonly title: string;
-  /** Where the service is; none where nobody has been let in. */
+  /** Where the service is; undefined without a session. */
   readonly place?: string;
   /** Begins the path of every page, and so of every link. */
   readonly base?: string;

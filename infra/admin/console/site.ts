@@ -6,7 +6,7 @@ import type { Target } from '../target.ts';
 import { Tickets } from './guard.ts';
 import { type Field, type Html, layout, markup, type Page, sentence, type Sent } from './markup.ts';
 
-type Answer = Response | Promise<Response>;
+type PageResponse = Response | Promise<Response>;
 
 /** What the pages of the console work with. */
 export class Site {
@@ -23,7 +23,7 @@ export class Site {
   }
 
   /** A whole page, with what was done just now. A page with a failure has the status of one, 422 by default. */
-  show(c: Context, page: Page, content: Html, failed: 404 | 422 | 500 = 422): Answer {
+  show(c: Context, page: Page, content: Html, failed: 404 | 422 | 500 = 422): PageResponse {
     const { done = '' } = c.req.query();
     const note = this.#notes.get(done);
     this.#notes.delete(done);
@@ -53,7 +53,7 @@ export class FormFault extends Error {
   readonly faults: Texts;
 
   constructor(faults: Texts) {
-    super('What is wrong is said beside the fields. Nothing was done.');
+    super('The fields say what is wrong. Nothing was done.');
     this.faults = faults;
   }
 }
@@ -105,8 +105,8 @@ export function fieldOf(name: keyof Inputs): Field {
 export function onForm(
   app: Hono,
   path: string,
-  work: (c: Context, values: Texts) => Answer,
-  showAgain: (c: Context, sent: Sent) => Answer,
+  work: (c: Context, values: Texts) => PageResponse,
+  showAgain: (c: Context, sent: Sent) => PageResponse,
 ): void {
   app.post(path, async (c) => {
     const body = Object.entries(await c.req.parseBody());

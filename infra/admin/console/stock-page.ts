@@ -35,7 +35,7 @@ export function addStockPage(app: Hono, site: Site): void {
   );
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
-      // All of it first: where the store fails, that is said on a page.
+      // All of it first: where the store fails, a page says so.
       const text = (await Array.fromAsync(stockText(target, format))).join('');
       c.header('Content-Disposition', `attachment; filename="stock${format}"`);
       c.header('Content-Type', format === '.csv' ? 'text/csv; charset=utf-8' : 'application/jsonl');

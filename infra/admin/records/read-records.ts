@@ -148,12 +148,12 @@ function check<Entry>(value: unknown, kind: RecordKind<Entry>): { readonly entry
   }
   const result = v.safeParse(kind.schema, value, { abortPipeEarly: true });
   if (result.success) return { entry: result.output };
-  const faults = result.issues.slice(0, MAX_NAMED_FAULTS).map((issue) => oneLine(describeIssue(issue, kind)));
+  const faults = result.issues.slice(0, MAX_NAMED_FAULTS).map((issue) => oneLine(faultOf(issue, kind)));
   const more = result.issues.length - faults.length;
   return { fault: [...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; ') };
 }
 
-function describeIssue<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKind<Entry>): string {
+function faultOf<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKind<Entry>): string {
   const field = v.getDotPath(issue) ?? '';
   if (issue.type !== 'strict_object') return `${field} ${issue.message}, not ${issue.received}`;
   if (issue.expected === 'Object') return `${field} must be an object, not ${issue.received}`;

@@ -19,7 +19,7 @@ export interface Transfer {
   readonly message: string;
 }
 
-/** Told how many records of how many are done; the total may grow on the way. */
+/** Called with the number of records that are done; the total may grow on the way. */
 export type OnProgress = (done: number, total: number) => void;
 
 /** What an import needs to know about the records that it loads. */
@@ -31,7 +31,7 @@ export interface RecordKind<Entry> {
   readonly formats: readonly [Format, ...Format[]];
   /** Why a file of another format does not do, where that is not plain to see. */
   readonly formatReason?: string;
-  /** The field that tells records apart. */
+  /** The field that identifies a record. */
   readonly idField: string;
   readonly idOf: (entry: Entry) => Int64;
   /** Fields that such a record has elsewhere, but not in a file, with the reason. */

@@ -46,17 +46,9 @@ describe('The token in the address', () => {
   );
 });
 
-const otherNames: [string, Record<string, string>][] = [
+test.each<[string, Record<string, string>]>([
   ['another host', { Host: 'localhost:4000' }],
   ['a name that is pointed here', { Host: 'rebound.example:4000' }],
-];
-
-test.each(otherNames)('The token is refused at %s', async (_, headers) => {
-  expect((await new Visitor(world.target).request(LINK, headers)).status).toBe(403);
-});
-
-test.each<[string, Record<string, string>]>([
-  ...otherNames,
   ['another origin', { Origin: 'https://evil.example' }],
   ['an origin that is hidden', { Origin: 'null' }],
   ['another port of this machine', { Origin: 'http://127.0.0.1:3000', 'Sec-Fetch-Site': 'same-site' }],
@@ -64,6 +56,11 @@ test.each<[string, Record<string, string>]>([
 ])('Pages, data and files are refused at or from %s', async (_, headers) => {
   for (const path of [`${BASE}/keys`, `${BASE}/stock/export.csv`, '/console.css'])
     expect((await visitor.request(path, headers)).status).toBe(403);
+});
+
+test('The token is refused at another name', async () => {
+  const stranger = new Visitor(world.target);
+  expect((await stranger.request(LINK, { Host: 'rebound.example:4000' })).status).toBe(403);
 });
 
 describe('A form', () => {
@@ -120,18 +117,12 @@ describe('What is sent to a form', () => {
   });
 });
 
-test.each(
-  [
-    ['__proto__', 'toString', 'constructor', 'nothing'].map((sort) => `/keys?sort=${sort}`),
-    ['/keys?page=Infinity', '/keys?__proto__=x', '/keys?order=__proto__&plan=constructor'],
-  ].flat(),
-)('%s is the list of keys', async (path) => {
-  await visitor.create('acme');
-  const answer = await visitor.get(path);
-
-  expect(answer.status).toBe(200);
-  expect(await answer.text()).toContain('Search');
-});
+test.each(['sort=__proto__', 'sort=constructor', 'page=Infinity', '__proto__=x', 'order=__proto__&plan=constructor'])(
+  'The list of keys takes any query: %s',
+  async (query) => {
+    expect(await (await visitor.get(`/keys?${query}`)).text()).toContain('Search');
+  },
+);
 
 test('A key whose name cannot be typed is revoked by its name as it is shown', async () => {
   const key = aKey({ keyId: 'odd', name: ' A\u202eB  C\u001b ', revision: 1 });

@@ -149,7 +149,6 @@ describe('a file of pets', () => {
     ['text for a category', { category: 'dogs' }, 'category must be an object, not "dogs"'],
     ['a tag with more than it has', { tags: [{ id: 1, name: 'a', x: 1 }] }, 'tags.0.x is not known'],
     ['one URL instead of a list', { photoUrls: 'https://images.example.com' }, 'photoUrls must be a list of URLs'],
-    ['a photo that has no URL', { photoUrls: ['rex.jpg'] }, 'photoUrls.0 must be a URL, not "rex.jpg"'],
     ['a field of another name', { constructor: 1 }, 'constructor is not known'],
     ['many faults', { photoUrls: Array(40).fill('x') }, 'photoUrls.4 must be a URL, not "x"; and 35 more'],
   ])('with %s names the fault', async (_, fields, text) => {
@@ -163,7 +162,7 @@ describe('a file of pets', () => {
 
   test('has no other format', async () => {
     await expect(read(pets, 'pets.csv', 'id,name\n')).rejects.toThrow(
-      /^Cannot import .*: its name must end in \.jsonl: a pet has lists, so it takes a line of JSON each\.$/,
+      'Cannot import pets.csv: its name must end in .jsonl: a pet has lists, so it takes a line of JSON each.',
     );
   });
 });
