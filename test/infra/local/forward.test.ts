@@ -23,11 +23,8 @@ afterEach(() =>
   ),
 );
 
-test.each<[string, RequestListener]>([
-  ['after it has read the call', (call, answer) => void call.resume().on('end', () => answer.end(Buffer.alloc(SIZE)))],
-  ['without reading the call', (_, answer) => void answer.end(Buffer.alloc(SIZE))],
-])('A long answer that the engine gives %s comes back whole', async (_, engine) => {
-  const endpoint = await serve(engine);
+test('A long answer that the engine gives without reading the call comes back whole', async () => {
+  const endpoint = await serve((_, answer) => void answer.end(Buffer.alloc(SIZE)));
   const host = await serve((message, response) => void forwardToEngine(endpoint, message, response));
   const response = await fetch(host, { method: 'POST', body: 'x'.repeat(SIZE) });
 
