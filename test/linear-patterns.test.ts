@@ -34,7 +34,7 @@ function patternsIn(all: readonly string[]): Found {
   return found;
 }
 
-/** How the time of a pattern grows. Its automaton tells most quickly, where there is one. */
+/** How the time of a pattern grows. The automaton is the quickest check, where there is one. */
 function growthOf(source: string, flags: string): string {
   const quick = checkSync(source, flags, { checker: 'automaton', timeout: 1_000 });
   const result = quick.status === 'unknown' ? checkSync(source, flags, { timeout: 20_000 }) : quick;

@@ -36,11 +36,17 @@ describeOnEachEngine('The limiter', (newClient) => {
 
   const outcomes = (count: number, key: KeyRecord, now = NOW) => outcomesOf(limiter, count, key, now);
 
-  test('denies an unknown key, and one from the next request on after it was disabled', async () => {
+  test('denies an unknown key', async () => {
     expect(await outcomes(1, aKey())).toEqual(['denied']);
+  });
+
+  test.each([
+    ['disabled', { enabled: false }],
+    ['revoked, even if it is enabled', { revoked: true }],
+  ])('denies a key from the next request on after it was %s', async (_, change) => {
     const key = await table.issue();
     await outcomes(1, key);
-    await table.issue({ ...(await table.read(key)), enabled: false });
+    await table.issue({ ...(await table.read(key)), ...change });
 
     expect(await outcomes(1, key)).toEqual(['denied']);
   });
