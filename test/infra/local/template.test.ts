@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { resolveIntrinsics } from '../../../infra/local/template/intrinsics.ts';
+import { resourceTypes } from '../../../infra/local/template/resource-types.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
 
@@ -54,6 +55,16 @@ describe('a property or a value that the local host does not know stops it', () 
     expect(() => load(template)).toThrow(HostError);
     expect(() => load(template)).toThrow(`Resource ${id} (AWS::${type}): the local host does not`);
     expect(() => load(template)).toThrow(new RegExp(`property ${property}\\b`));
+  });
+
+  const inTemplate = new Set(Object.values(service.unchanged.Resources).map(({ Type }) => Type));
+
+  test.each(Object.keys(resourceTypes).filter((type) => inTemplate.has(type)))('a new one of %s', (type) => {
+    const template = service.with((editable) => {
+      resourceOf(editable, type)[1].Properties.Surprise = true;
+    });
+
+    expect(() => load(template)).toThrow(/property Surprise$/);
   });
 });
 
