@@ -88,6 +88,13 @@ describe('When DynamoDB', () => {
     expect(await key.read()).toMatchObject({ dayUsed: dayUsed + 1 });
   });
 
+  test('fails for a moment only, the request is tried again and succeeds', async () => {
+    let faults = 1;
+    engine.faults = ({ body }) => (body.includes(host.stock.name) && faults-- > 0 ? failed : undefined);
+
+    expect(await api.list()).toMatchObject({ status: 200 });
+  });
+
   test('does not answer the operations, 503 for each before the gateway gives up, and then all is as before', async () => {
     engine.faults = ({ body }) => (body.includes(host.keysTable) ? undefined : { kind: 'silence' });
     const during = await Promise.all(requests.map(([name, send]) => send(api).then(({ status }) => [name, status])));

@@ -10,6 +10,7 @@ import {
   isConnectionGone,
   isUnavailable,
   reachingDynamoDB,
+  readAgain,
 } from '../../shared/dynamodb.ts';
 import { localEndpoint, pointSdkAt } from '../support/engines.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
@@ -103,4 +104,18 @@ describe('A call to DynamoDB', () => {
 
     await expect(reachingDynamoDB(Promise.reject(fault))).rejects.toBe(fault);
   });
+});
+
+test('A read is tried three times where DynamoDB is out of reach, and no more', async () => {
+  const fault = new InternalServerError({ message: 'x', $metadata });
+  const readAfter = (failures: number): Promise<number> => {
+    let tries = 0;
+    return readAgain(() => {
+      tries += 1;
+      return tries > failures ? Promise.resolve(tries) : Promise.reject(fault);
+    });
+  };
+
+  expect(await readAfter(2)).toBe(3);
+  await expect(readAfter(3)).rejects.toBe(fault);
 });
