@@ -155,13 +155,14 @@ const sharedNames: Partial<Record<HeaderComponent, string>> = {
   ReadETag: 'ETag',
 };
 
+const reference = (name: string, component: string) => [name, { $ref: `#/components/headers/${component}` }];
+
 /**
  * The headers of an answer: those of every one, and these.
  *
  * @param perhaps headers that it has or lacks, as the gateway or the operation has made it
  */
 export function headersOf(own: readonly HeaderComponent[], perhaps: readonly OperationHeader[] = []): HeadersObject {
-  const reference = (name: string, component: string) => [name, { $ref: `#/components/headers/${component}` }];
   return Object.fromEntries([
     ...Object.keys(ofEveryAnswer).map((name) => reference(name, name)),
     ...own.map((component) => reference(sharedNames[component] ?? component, component)),

@@ -45,7 +45,6 @@ export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
   const { folder, files } = (assets ??= findAssets());
   const document = (): OpenAPIObject => openApiDocument({ serverUrl, environment, exampleKey: demoKey });
-  const rendered = (path: string, render: () => string) => fileAt(path, false, () => Buffer.from(render()));
   return new Map([
     rendered('index.html', () => indexHtml(folder, options)),
     rendered('openapi.json', () => openApiJson(withOptionalParametersOff(document()))),
@@ -53,6 +52,8 @@ export function pageFiles(options: PageOptions): PageFiles {
     ...files,
   ]);
 }
+
+const rendered = (path: string, render: () => string) => fileAt(path, false, () => Buffer.from(render()));
 
 /** The page itself. All that is in it comes from its own origin; the API alone may be elsewhere. */
 function indexHtml(assetFolder: string, { serverUrl, demoKey }: PageOptions): string {

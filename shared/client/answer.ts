@@ -1,5 +1,4 @@
 import type { InventoryItemOf, OrderOf, PetOf } from '../contract/records.ts';
-import type { CallOptions } from './client-options.ts';
 import type { Limits } from './limits.ts';
 
 export type { OrderStatus, PetStatus } from '../contract/records.ts';
@@ -24,15 +23,3 @@ export interface Page<T> extends Answer<readonly T[]> {
   /** The `cursor` of the next page; undefined on the last one. A page with a `status` may be empty and yet have a next one. */
   readonly next: string | undefined;
 }
-
-export interface PageOptions<Status> extends CallOptions {
-  /** Entries on a page, from 1 to 1000. */
-  readonly limit: number;
-  /** Only entries with this status. */
-  readonly status?: Status | undefined;
-  /** Where to go on: `next` of the page before. */
-  readonly cursor?: string | undefined;
-}
-
-/** Without `limit` pages have 1,000 entries, the most that they can have. */
-export type ListOptions<Status> = Omit<PageOptions<Status>, 'limit'> & { readonly limit?: number | undefined };

@@ -21,6 +21,28 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+export interface PageOptions<Status> extends CallOptions {
+  /** Entries on a page, from 1 to 1000. */
+  readonly limit: number;
+  /** Only entries with this status. */
+  readonly status?: Status | undefined;
+  /** Where to go on: `next` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** Without `limit` pages have 1,000 entries, the most that they can have. */
+export type ListOptions<Status> = Omit<PageOptions<Status>, 'limit'> & { readonly limit?: number | undefined };
+
+export interface UpdateOptions extends CallOptions {
+  /** Update only where the entry still has this ETag; ApiError with the code `PRECONDITION_FAILED` otherwise. */
+  readonly ifMatch?: string | undefined;
+  /**
+   * 1 to 255 visible ASCII characters that stand for this one update, so that it can be repeated without harm. The client
+   * makes a key for each call and its repetitions; with your own you can repeat the call itself, after a crash for example.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
 export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   /** Base address of the service, such as `https://…/v1`, with or without a slash at its end. */
   readonly baseUrl: string | URL;
@@ -36,45 +58,4 @@ export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** What requests are sent with; the `fetch` of the platform by default. */
   readonly fetch?: typeof fetch | undefined;
-}
-
-/** The options, checked and with their defaults. */
-export type ClientSettings = ReturnType<typeof checkOptions>;
-
-/** The longest time that a timer of JavaScript can run, in milliseconds. */
-const MAX_TIME = 2_147_483_647;
-
-/** @throws TypeError saying which option is wrong, without the API key */
-export function checkOptions(options: InventoryClientOptions) {
-  const { baseUrl, apiKey } = options;
-  // The platform's own words about a bad header would show the key.
-  if (!/^[\x21-\x7e]+$/.test(apiKey ?? '')) {
-    throw new TypeError('apiKey is missing, or has a character that no key has, such as a space');
-  }
-  return {
-    ...options,
-    baseUrl: checkBaseUrl(baseUrl),
-    timeout: wholeNumber('timeout', options.timeout ?? 30_000, 1, MAX_TIME),
-    maxRetries: wholeNumber('maxRetries', options.maxRetries ?? 5, 0, 1_000),
-    maxWait: wholeNumber('maxWait', options.maxWait ?? 90_000, 0, MAX_TIME),
-    retryDelay: wholeNumber('retryDelay', options.retryDelay ?? 500, 0, MAX_TIME),
-    maxConcurrent: wholeNumber('maxConcurrent', options.maxConcurrent ?? 8, 1, 1_000),
-    // Read at each request: tools for tests replace the platform's fetch later.
-    fetch: options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request)),
-  };
-}
-
-function checkBaseUrl(baseUrl: string | URL): string {
-  const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname) {
-    return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href;
-  }
-  throw new TypeError(
-    'baseUrl must be an address such as https://example.com/v1, without user, password, query and fragment',
-  );
-}
-
-function wholeNumber(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new TypeError(`${name} must be a whole number from ${min} to ${max}`);
 }

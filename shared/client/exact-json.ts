@@ -11,7 +11,7 @@ const TOKENS = new RegExp(
  * Parses an answer, its int64 fields as bigint. `JSON.parse` alone would change digits above 2^53; the reviver's
  * `context.source`, which keeps them too, is missing on Node.js 20.
  *
- * @throws SyntaxError where the text is not JSON, or an int64 field has something else
+ * @throws SyntaxError where the text is not JSON, or an int64 field is not an integer in plain decimal
  */
 export function parseExactJson(text: string): unknown {
   const quoted = text.replace(TOKENS, (token: string, field?: string, digits?: string) =>
@@ -22,7 +22,5 @@ export function parseExactJson(text: string): unknown {
 
 function toInt64(value: unknown): bigint {
   if (typeof value === 'string' && /^-?\d{1,19}$/.test(value)) return BigInt(value);
-  // Digits that were not found above are written in an unusual way, such as 1e3.
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
   throw new SyntaxError('An int64 field has something else');
 }

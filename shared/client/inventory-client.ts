@@ -1,15 +1,6 @@
-import type {
-  Answer,
-  InventoryItem,
-  ListOptions,
-  Order,
-  OrderStatus,
-  Page,
-  PageOptions,
-  Pet,
-  PetStatus,
-} from './answer.ts';
-import { type CallOptions, checkOptions, type ClientSettings, type InventoryClientOptions } from './client-options.ts';
+import type { Answer, InventoryItem, Order, OrderStatus, Page, Pet, PetStatus } from './answer.ts';
+import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
+import { checkOptions, type ClientSettings } from './client-settings.ts';
 import { ConnectionError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { type Limits, readLimits } from './limits.ts';
@@ -22,16 +13,6 @@ const userAgent = globalThis.navigator?.userAgent.startsWith('Mozilla/')
 
 /** A pet's number: a bigint, or a number where that is exact. */
 export type PetId = bigint | number;
-
-export interface UpdateOptions extends CallOptions {
-  /** Update only where the entry still has this ETag; ApiError with the code `PRECONDITION_FAILED` otherwise. */
-  readonly ifMatch?: string | undefined;
-  /**
-   * 1 to 255 visible ASCII characters that stand for this one update, so that it can be repeated without harm. The client
-   * makes a key for each call and its repetitions; with your own you can repeat the call itself, after a crash for example.
-   */
-  readonly idempotencyKey?: string | undefined;
-}
 
 /** What one call sends, beside what all calls send. */
 interface CallParts {
@@ -63,7 +44,7 @@ export class InventoryClient {
 
   /** The stock of all pets, ascending by `petId`, read page by page. */
   listInventory(options: ListOptions<PetStatus> = {}): AsyncGenerator<InventoryItem, void, undefined> {
-    return entriesOf(options, (page) => this.listInventoryPage(page));
+    return this.#entries('/inventory', options);
   }
 
   /** One page of the stock. */
@@ -90,12 +71,21 @@ export class InventoryClient {
 
   /** All orders of the store, ascending by `id`, read page by page. Beta. */
   listOrders(options: ListOptions<OrderStatus> = {}): AsyncGenerator<Order, void, undefined> {
-    return entriesOf(options, (page) => this.listOrdersPage(page));
+    return this.#entries('/store/orders', options);
   }
 
   /** One page of the orders. Beta. */
   listOrdersPage(options: PageOptions<OrderStatus>): Promise<Page<Order>> {
     return this.#page('/store/orders', options);
+  }
+
+  async *#entries<T>(path: string, options: ListOptions<string>): AsyncGenerator<T, void, undefined> {
+    let { cursor } = options;
+    do {
+      const page = await this.#page<T>(path, { ...options, limit: options.limit ?? 1_000, cursor });
+      yield* page.data;
+      cursor = page.next;
+    } while (cursor !== undefined);
   }
 
   async #page<T>(path: string, options: PageOptions<string>): Promise<Page<T>> {
@@ -130,18 +120,6 @@ export class InventoryClient {
       throw new ConnectionError('unreadable', `${method} ${url}`, error);
     }
   }
-}
-
-async function* entriesOf<T, Status>(
-  options: ListOptions<Status>,
-  pageOf: (options: PageOptions<Status>) => Promise<Page<T>>,
-): AsyncGenerator<T, void, undefined> {
-  let { cursor } = options;
-  do {
-    const page = await pageOf({ ...options, limit: options.limit ?? 1_000, cursor });
-    yield* page.data;
-    cursor = page.next;
-  } while (cursor !== undefined);
 }
 
 /** The cursor in a header such as `</v1/inventory?limit=2&cursor=…>; rel="next"`. */

@@ -1,5 +1,5 @@
-export { InventoryClient, type PetId, type UpdateOptions } from './inventory-client.ts';
-export type { CallOptions, InventoryClientOptions, Retry } from './client-options.ts';
+export { InventoryClient, type PetId } from './inventory-client.ts';
+export type * from './client-options.ts';
 export type * from './answer.ts';
 export type { Limits, LimitWindow } from './limits.ts';
 export { ApiError, ConnectionError, type ConnectionFailure, type ErrorCode } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { ClientSettings } from './client-options.ts';
+import type { ClientSettings } from './client-settings.ts';
 import { ApiError, ConnectionError, readErrorBody } from './errors.ts';
 import { type Limits, readLimits } from './limits.ts';
 

@@ -1,14 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
 import type { Target } from '../../infra/admin/target.ts';
-import { accessibilityFaults } from '../support/accessibility.ts';
 import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { browserObstacle, TestBrowser } from '../support/browser.ts';
+import { accessibilityFaults, describeInBrowser, TestBrowser } from '../support/browser.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -25,11 +24,7 @@ const screens: readonly (readonly [string, BrowserContextOptions])[] = [
   ['phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
 ];
 
-if (browserObstacle !== undefined) {
-  process.stderr.write(`The tests of the console in a browser are skipped: ${browserObstacle}.\n`);
-}
-
-(browserObstacle === undefined ? describe : describe.skip)('The console in a browser', () => {
+describeInBrowser('The console in a browser', () => {
   let host: LocalHost;
   let browser: TestBrowser;
   let target: Target;

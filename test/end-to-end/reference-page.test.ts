@@ -1,87 +1,114 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
 import { pageFiles } from '../../infra/reference/page-files.ts';
 import { API_VERSION, operations } from '../../shared/contract/operations.ts';
-import { browserObstacle, TestBrowser } from '../support/browser.ts';
+import { describeInBrowser, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
-import { ReferencePage } from '../support/reference-page.ts';
 import { anEntry } from '../support/tables.ts';
 
-const desktop = { viewport: { width: 1440, height: 900 } };
-const phone = { width: 390, height: 844 };
-
 /** More digits than a JavaScript number has. */
-const LARGE_PET_ID = 9_007_199_254_740_993n;
+const LARGE_PET_ID = '9007199254740993';
 
 let host: LocalHost;
 
 beforeAll(async () => {
   host = await LocalHost.start({ sampleData: false });
 });
-
 afterAll(() => host.close());
 
-if (browserObstacle !== undefined) {
-  process.stderr.write(`The tests of the reference page in a browser are skipped: ${browserObstacle}.\n`);
+/** The page in a browser, and what it must not do: complain, and call other origins than it says. */
+class ReferencePage {
+  readonly page: Page;
+  /** Errors, warnings and exceptions of the page. */
+  readonly complaints: string[] = [];
+  readonly origins = new Set<string>();
+  /** The dialog of the try-it. */
+  readonly client: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.client = page.getByRole('dialog', { name: 'API Client' });
+    page.setDefaultTimeout(20_000);
+    page.on('console', (message) => {
+      if (['error', 'warning', 'assert'].includes(message.type())) this.complaints.push(message.text());
+    });
+    page.on('pageerror', ({ message }) => this.complaints.push(message));
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (protocol.startsWith('http')) this.origins.add(origin);
+    });
+  }
+
+  async open(origin: string): Promise<void> {
+    await this.page.goto(origin);
+    await this.page.getByRole('heading', { level: 1 }).waitFor();
+  }
+
+  /** The links to an operation. */
+  links(tag: string, method: string, path: string): Locator {
+    return this.page.locator(`a[href="#tag/${tag}/${method}${path}"]`);
+  }
+
+  /** Goes to an operation by the menu, and opens its try-it. */
+  async tryOut(tag: string, method: string, path: string): Promise<void> {
+    await this.links(tag, method, path).filter({ visible: true }).first().click();
+    const operation = `(${method.toLowerCase()} ${path})`;
+    await this.page.getByRole('button', { name: 'Test Request' }).filter({ hasText: operation }).click();
+    await this.client.waitFor();
+  }
+
+  /** Sends what the try-it has; the status (such as `200 OK`) and the body that it then shows. */
+  async send(): Promise<{ readonly status: string; readonly body: string }> {
+    const sendButton = this.client.getByRole('button', { name: /^Send \w+ request/ }).filter({ visible: true });
+    const [response] = await Promise.all([
+      this.page.waitForResponse((candidate) => candidate.request().method() !== 'OPTIONS'),
+      sendButton.click(),
+    ]);
+    const shown = this.client.getByRole('region', { name: 'Response', exact: true });
+    const status = await shown.getByRole('link', { name: String(response.status()) }).innerText();
+    return { status, body: await shown.locator('.cm-content').innerText() };
+  }
 }
 
-(browserObstacle === undefined ? describe : describe.skip)('The reference page in a browser', () => {
+describeInBrowser('The reference page in a browser', () => {
+  const desktop = { viewport: { width: 1440, height: 900 } };
   let browser: TestBrowser;
 
   beforeAll(async () => {
     browser = await TestBrowser.start();
-    await host.stock.putAll([anEntry(101, 4), anEntry(String(LARGE_PET_ID), 8)]);
+    await host.stock.putAll([anEntry(101, 4), anEntry(LARGE_PET_ID, 8)]);
   });
-
   afterAll(() => browser.close());
 
-  describe('of a local host', () => {
-    let reference: ReferencePage;
+  test('of a local host has the guide and every operation, and its try-it sends the key that it shows', async () => {
+    const reference = new ReferencePage(await browser.newPage(desktop));
+    const { page, client, complaints, origins } = reference;
+    await reference.open(host.origin);
+    expect(await page.title()).toBe('Pet Store Inventory Service: API reference');
+    const text = await page.getByRole('main').innerText();
+    for (const section of ['First request', 'Deprecations']) expect(text).toContain(section);
 
-    beforeAll(async () => {
-      reference = new ReferencePage(await browser.newPage(desktop));
-      await reference.open(host.origin);
-    });
+    await reference.tryOut('inventory', 'GET', '/inventory');
+    const { status, body } = await reference.send();
+    expect(status).toBe('200 OK');
+    for (const petId of ['101', LARGE_PET_ID]) expect(body).toContain(`"petId": ${petId},`);
+    expect({ complaints, origins: [...origins] }).toEqual({ complaints: [], origins: [host.origin] });
 
-    test('has the guide', async () => {
-      const text = await reference.page.getByRole('main').innerText();
+    await client.getByRole('button', { name: 'Clear Value' }).click();
+    const refused = await reference.send();
+    expect(refused.status).toBe('401 Unauthorized');
+    expect(refused.body).toContain('"code": "API_KEY_MISSING"');
 
-      expect(await reference.page.title()).toBe('Pet Store Inventory Service: API reference');
-      expect(text).toContain('First request');
-      expect(text).toContain('Deprecations');
-    });
-
-    test('makes a first request with the demo key, and shows all digits of the answer', async () => {
-      await reference.tryOut('GET', '/inventory');
-      const { status, body } = await reference.send();
-
-      expect(status).toBe('200 OK');
-      expect(body).toContain('"petId": 101,');
-      expect(body).toContain(`"petId": ${LARGE_PET_ID},`);
-    });
-
-    test('has nothing to complain about, and sends nothing to anybody else', () => {
-      expect(reference.complaints).toEqual([]);
-      expect([...reference.origins]).toEqual([host.origin]);
-    });
-
-    test('sends no key once the reader has removed it', async () => {
-      await reference.removeKey();
-      const { status, body } = await reference.send();
-
-      expect(status).toBe('401 Unauthorized');
-      expect(body).toContain('"code": "API_KEY_MISSING"');
-    });
-
-    test('has every operation, and is never wider than the screen of a phone', async () => {
-      await reference.closeTryOut();
-      await reference.page.setViewportSize(phone);
-
-      for (const { method, path } of Object.values(operations)) {
-        expect(await reference.linksTo(method, path)).toBeGreaterThan(0);
-      }
-      expect(await reference.overflow()).toBe(0);
-    });
+    await client.getByRole('button', { name: 'Close Client' }).first().click();
+    await client.waitFor({ state: 'hidden' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const { method, path } of Object.values(operations)) {
+      const tag = path.startsWith('/store/orders') ? 'orders' : (path.split('/')[1] ?? '');
+      expect(await reference.links(tag, method, path).count()).toBeGreaterThan(0);
+    }
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect({ overflow }).toEqual({ overflow: 0 });
   });
 
   test('at an origin of its own, as on AWS, calls the API with the key that the reader enters', async () => {
@@ -94,10 +121,9 @@ if (browserObstacle !== undefined) {
     });
     const reference = new ReferencePage(page);
     await reference.open(origin);
-    await reference.tryOut('PATCH', '/inventory/{petId}');
-    await reference.enterKey(host.host.keys.free);
+    await reference.tryOut('inventory', 'PATCH', '/inventory/{petId}');
+    await reference.client.getByRole('textbox', { name: 'Bearer Token' }).fill(host.host.keys.free);
     const { status, body } = await reference.send();
-
     expect(status).toBe('200 OK');
     expect(body).toContain('"quantity": 7,');
     expect(reference.complaints).toEqual([]);
@@ -114,64 +140,23 @@ const sendRaw = async (target: string, hostHeader: string) =>
   );
 
 describe('The reference page of a local host', () => {
-  let script: string;
-
-  beforeAll(async () => {
-    const page = await (await fetch(host.origin)).text();
-    script = /src="([^"]+\/reference\.js)"/.exec(page)?.[1] ?? '';
-  });
-
-  test('is at the root, and beside it are the files that it needs', async () => {
-    const files = ['/', '/openapi.json', script, script.replace('reference.js', 'favicon.svg')];
-    const answers = await Promise.all(files.map((file) => get(file)));
-
-    expect(answers.map(({ headers }) => headers.get('Content-Type'))).toEqual([
-      'text/html; charset=utf-8',
-      'application/json',
-      'text/javascript; charset=utf-8',
-      'image/svg+xml',
-    ]);
-  });
-
-  test('has the demo key of the Free plan filled in', async () => {
-    expect(await (await get('/')).text()).toContain(`{"demoKey":"${host.host.keys.free}"}`);
+  test('is at the root with the demo key of the Free plan, and beside it are the files that it needs', async () => {
+    const page = await get('/');
+    const html = await page.text();
+    const script = /src="([^"]+\/reference\.js)"/.exec(html)?.[1] ?? '';
+    expect(html).toContain(`{"demoKey":"${host.host.keys.free}"}`);
     expect(await (await get('/openapi.json')).text()).toContain(`Bearer ${host.host.keys.free}`);
-  });
-
-  test('calls the service where the reader has found the page', async () => {
-    const address = '[::1]:3000';
-    const { text } = await sendRaw('/openapi.json', address);
-
-    expect(JSON.parse(text)).toMatchObject({
-      info: { version: API_VERSION },
-      servers: [{ url: `http://${address}/v1` }],
-    });
-    expect((await sendRaw('/', address)).text).toContain(`connect-src 'self' http://${address}/v1/; `);
-  });
-
-  test.each([`a"onload="alert(1)`, 'a;script-src *'])(
-    'repeats nothing that is no address of a host: %s',
-    async (address) => {
-      for (const path of ['/', '/openapi.json']) {
-        const { status, text } = await sendRaw(path, address);
-
-        expect({ status, text: JSON.parse(text) }).toMatchObject({ status: 400, text: { code: 'BAD_REQUEST' } });
-      }
-    },
-  );
-
-  test('is sent to HEAD without the file', async () => {
     const [whole, head] = await Promise.all([get(script), get(script, { method: 'HEAD' })]);
     expect(head.headers.get('Content-Length')).toBe(String((await whole.bytes()).length));
     expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' });
-  });
-
-  test('has the headers that keep it to itself', async () => {
-    const { headers } = await get('/');
-
-    expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'; ");
-    expect(headers.get('Content-Security-Policy')).toContain("connect-src 'self'; ");
-    expect(Object.fromEntries(headers)).toMatchObject({
+    expect([page, head].map(({ headers }) => headers.get('Content-Type'))).toEqual([
+      'text/html; charset=utf-8',
+      'text/javascript; charset=utf-8',
+    ]);
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; .*connect-src 'self'; /,
+      ),
       'cross-origin-opener-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
@@ -179,17 +164,30 @@ describe('The reference page of a local host', () => {
     });
   });
 
-  test('is for reading: POST is 405', async () => {
-    const response = await get('/', { method: 'POST' });
-
-    expect(response.status).toBe(405);
-    expect(response.headers.get('Allow')).toBe('GET, HEAD');
-    expect(await response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
+  test('calls the service where the reader has found the page', async () => {
+    const address = '[::1]:3000';
+    const servers = [{ url: `http://${address}/v1` }];
+    const { text } = await sendRaw('/openapi.json', address);
+    expect(JSON.parse(text)).toMatchObject({ info: { version: API_VERSION }, servers });
+    expect((await sendRaw('/', address)).text).toContain(`connect-src 'self' http://${address}/v1/; `);
   });
 
-  test.each(['/package.json', '/assets/%2e%2e/%2e%2e/package.json'])('has no file but its own: %s', async (path) => {
-    const { status, text } = await sendRaw(path, 'localhost');
+  test.each([
+    ['no address of a host', '/', `a"onload="alert(1)`, 400, 'BAD_REQUEST'],
+    ['no address of a host in the policy', '/openapi.json', 'a;script-src *', 400, 'BAD_REQUEST'],
+    ['no file but its own', '/package.json', 'localhost', 404, 'ROUTE_NOT_FOUND'],
+    ['no file outside its folders', '/assets/%2e%2e/%2e%2e/package.json', 'localhost', 404, 'ROUTE_NOT_FOUND'],
+  ])('gives %s', async (_, path, address, status, code) => {
+    const answer = await sendRaw(path, address);
+    expect({ status: answer.status, body: JSON.parse(answer.text) }).toMatchObject({ status, body: { code } });
+  });
 
-    expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 404, body: { code: 'ROUTE_NOT_FOUND' } });
+  test('is for reading: POST is 405', async () => {
+    const response = await get('/', { method: 'POST' });
+    expect({ status: response.status, allow: response.headers.get('Allow') }).toEqual({
+      status: 405,
+      allow: 'GET, HEAD',
+    });
+    expect(await response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import { int64Fields } from '../../../shared/client/exact-json.ts';
 import { run } from '../../support/admin-command.ts';
-import { browserObstacle, TestBrowser } from '../../support/browser.ts';
+import { describeInBrowser, TestBrowser } from '../../support/browser.ts';
 import { issueKey } from '../../support/issue-key.ts';
 import { LocalHost } from '../../support/local-host.ts';
 import { anEntry } from '../../support/tables.ts';
@@ -82,11 +82,7 @@ describe('the package of the client', () => {
   });
 });
 
-if (browserObstacle !== undefined) {
-  process.stderr.write(`The test of the client in a browser is skipped: ${browserObstacle}.\n`);
-}
-
-(browserObstacle === undefined ? describe : describe.skip)('the client in a browser', () => {
+describeInBrowser('the client in a browser', () => {
   let browser: TestBrowser;
 
   beforeAll(async () => {
