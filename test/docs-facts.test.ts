@@ -69,19 +69,6 @@ describe('a number on a page', () => {
   });
 });
 
-test('The resources of both stages are counted on the page that shows them side by side', () => {
-  const { staging } = synthesizedStages();
-  const services = [staging, production].map(({ template }) =>
-    Object.values(template.Resources).map(({ Type }) => Type.split('::')[1] ?? ''),
-  );
-  const names = [...new Set(services.flat()), 'all'];
-  for (const name of names) {
-    expect(page('stages')).toContain(
-      `| ${[name, ...services.map((all) => all.filter((one) => name === 'all' || one === name).length)].join(' | ')} |`,
-    );
-  }
-});
-
 describe('README', () => {
   const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
 

@@ -12,7 +12,7 @@ import { narrowedFunctions } from './narrowed-functions.ts';
 
 /**
  * `npm run changes`: what a deploy would change. It refuses the loss of a table, and of what a version of a function that
- * still runs needs, unless somebody has allowed it.
+ * still runs needs, unless a line of the description allows it.
  */
 
 const DESCRIPTION = 'PULL_REQUEST_DESCRIPTION';

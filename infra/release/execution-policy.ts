@@ -62,7 +62,7 @@ export function executionStatements(stage: StageName): PolicyStatement[] {
 }
 
 /**
- * What nobody may do who deploys a stage: anything to what has the name of another one. Names do not tell stages apart
+ * What a deploy of a stage may not do: anything to what has the name of another stage. Names do not separate stages
  * where AWS gives numbers: APIs, keys, usage plans, distributions, KMS keys. And the roles of a stage's functions may be
  * given any rights. Where that matters, give each stage an account.
  */

@@ -14,7 +14,7 @@ export function acknowledgeNist(construct: IConstruct, rule: string, reason: str
 
 /** What a function needs to send its traces to X-Ray. */
 export function acknowledgeTracing(role: Role): void {
-  const reason = 'X-Ray knows no resources: whoever may send traces may send them for everything.';
+  const reason = 'X-Ray knows no resources: a right to send traces is one for all of them.';
   acknowledge(role.node.findChild('DefaultPolicy'), 'IAM5[Resource::*]', reason);
 }
 
@@ -27,8 +27,7 @@ export function acknowledgeCdkFunction(construct: IConstruct): void {
 const reasons: Readonly<Record<string, string>> = {
   APIGWCacheEnabledAndEncrypted:
     'Nothing is cached: every request is checked and counted, and answers with the stock as it is.',
-  APIGWSSLEnabled:
-    'A client certificate tells a server behind the gateway who calls it. Functions are called with IAM.',
+  APIGWSSLEnabled: 'A client certificate is for a server behind the gateway. Functions are called with IAM.',
   CloudWatchLogGroupEncrypted:
     'Logs are encrypted with a key of CloudWatch: they hold no API keys and no bodies that one of our own would protect better.',
   DynamoDBInBackupPlan:

@@ -165,7 +165,7 @@ export class InventoryApi extends Construct {
       apiKeyRequired: false,
       methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
     });
-    const reason = 'A browser asks before it sends a key; the answer is the same for everybody.';
+    const reason = 'A browser asks before it sends a key; every client gets the same answer.';
     acknowledge(method, 'APIG4', reason);
     acknowledge(method, 'COG4', reason);
   }

@@ -16,7 +16,7 @@ type File = readonly [path: string, file: PageFile];
 
 /**
  * The files of the reference page, put into the bucket of its site. It comes after the API, whose address is in them.
- * Files of earlier releases stay: whoever has the page open still loads them.
+ * Files of earlier builds stay: a page that is open still loads them.
  */
 export class ReferenceContent extends Stack {
   constructor(scope: Construct, id: string, settings: StageSettings) {

@@ -27,7 +27,7 @@ export interface AlarmDefinition {
 
 /**
  * A share counts from this many failures on, not from so many requests: one failure of three requests at night wakes
- * nobody, and five of five do.
+ * no admin, five of five do.
  */
 const FAILED = { percent: 1, atLeast: 5 };
 

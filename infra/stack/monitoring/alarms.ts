@@ -40,7 +40,7 @@ export class Alarms extends Construct {
   /** @throws Error where no target is named, and the settings do not say 'nobody' */
   #targetArns(targets: AlarmsProps['alarmTargets']): string[] {
     if (targets === 'nobody') {
-      acknowledgeNist(this, 'CloudWatchAlarmAction', 'The settings of the stage say that nobody is to be told.');
+      acknowledgeNist(this, 'CloudWatchAlarmAction', 'The settings of the stage say that alarms have no target.');
       return [];
     }
     const { emails, topicArns } = targets;
@@ -69,7 +69,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Where the alarms go: over TLS, published by the alarms of this deployment and nobody else. */
+  /** Where the alarms go: over TLS, published by the alarms of this deployment alone. */
   #topic({ emails, ownKey }: AlarmTargets): Topic {
     const masterKey = ownKey ? this.#topicKey() : undefined;
     const settings = { displayName: 'Pet store inventory alarms', enforceSSL: true };
@@ -95,7 +95,7 @@ export class Alarms extends Construct {
   /** AWS's own key for SNS does not let CloudWatch publish, and its policy cannot be changed. */
   #topicKey(): Key {
     return new Key(this, 'TopicKey', {
-      description: 'Encrypts alarms on their way to who is told of them',
+      description: 'Encrypts alarms on their way to their targets',
       enableKeyRotation: true,
       // Nothing that is kept is encrypted with it.
       removalPolicy: RemovalPolicy.DESTROY,

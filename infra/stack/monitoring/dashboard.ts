@@ -140,7 +140,7 @@ function limitsSection(metrics: MonitoringMetrics): IWidget[][] {
     [
       heading(
         'Who is hitting limits?',
-        'The table names the keys: npm run admin -- usage ID tells more of one, keys move ID puts it on a higher plan.',
+        'The table names the keys: npm run admin -- usage ID shows one, keys move ID puts it on a higher plan.',
       ),
     ],
     [

@@ -23,7 +23,7 @@ const refusedAfterAll = FilterPattern.all(
   FilterPattern.any(...REFUSALS.map((type) => FilterPattern.stringValue('$.gatewayError', '=', type))),
 );
 
-/** All that tells how a deployment is: its alarms and its dashboard where it has them, and the questions to its logs. */
+/** Alarms and dashboard, where the stage has them, and the saved queries. */
 export class Monitoring extends Construct {
   /** The alarms that take a release back. */
   readonly rollback: readonly Alarm[];

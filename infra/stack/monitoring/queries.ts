@@ -17,7 +17,7 @@ const REQUESTS = 'filter message = "Request"';
 /** What Lambda itself writes about a call that failed, in JSON or, before a function has started, in words. */
 const FAILURES_OF_LAMBDA = '@message like /Task timed out|Runtime\\.ExitError|"status":\\s*"(error|failure|timeout)"/';
 
-/** The questions that somebody on call asks the logs. */
+/** What an admin on call asks the logs. */
 export const queries = {
   slowest: {
     name: 'Slowest requests',
