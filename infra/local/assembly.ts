@@ -7,19 +7,11 @@ import { HostError } from './host-error.ts';
 /** The stage whose stack the local host runs. */
 const LOCAL_STAGE: StageName = 'staging';
 
+/** What stacks and their asset manifests have among the artifacts of an assembly. */
+const propertiesSchema = v.partial(v.object({ stackName: v.string(), templateFile: v.string(), file: v.string() }));
+
 const manifestSchema = v.object({
-  artifacts: v.record(
-    v.string(),
-    v.object({
-      properties: v.optional(
-        v.object({
-          stackName: v.optional(v.string()),
-          templateFile: v.optional(v.string()),
-          file: v.optional(v.string()),
-        }),
-      ),
-    }),
-  ),
+  artifacts: v.record(v.string(), v.object({ properties: v.optional(propertiesSchema, {}) })),
 });
 
 const assetManifestSchema = v.object({
@@ -53,9 +45,9 @@ export function readAssembly(folder: string, stage: StageName = LOCAL_STAGE): Sy
   const stageFolder = join(folder, `assembly-${stage}`);
   const { artifacts } = readJson(join(stageFolder, 'manifest.json'), manifestSchema);
   const name = stackNameOf(stage);
-  const [id, stack] = Object.entries(artifacts).find(([, { properties }]) => properties?.stackName === name) ?? [];
-  const templateFile = stack?.properties?.templateFile;
-  const assetManifest = artifacts[`${id}.assets`]?.properties?.file;
+  const [id, stack] = Object.entries(artifacts).find(([, { properties }]) => properties.stackName === name) ?? [];
+  const templateFile = stack?.properties.templateFile;
+  const assetManifest = artifacts[`${id}.assets`]?.properties.file;
   if (templateFile === undefined || assetManifest === undefined) {
     throw new HostError(`The cloud assembly ${folder} has no stack ${name}`);
   }
@@ -69,11 +61,10 @@ export function readAssembly(folder: string, stage: StageName = LOCAL_STAGE): Sy
 
 function readAssetFolders(manifestFile: string, baseFolder: string): Map<string, string> {
   const { files } = readJson(manifestFile, assetManifestSchema);
-  return new Map(
-    Object.values(files).flatMap(({ source, destinations }) =>
-      Object.values(destinations).map(({ objectKey }) => [objectKey, resolve(baseFolder, source.path)]),
-    ),
+  const folders = Object.values(files).flatMap(({ source, destinations }) =>
+    Object.values(destinations).map(({ objectKey }) => [objectKey, resolve(baseFolder, source.path)] as const),
   );
+  return new Map(folders);
 }
 
 function readJson<Schema extends v.GenericSchema>(file: string, schema: Schema): v.InferOutput<Schema> {

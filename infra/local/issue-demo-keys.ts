@@ -76,14 +76,9 @@ async function putIfAbsent(
   token: string,
 ): Promise<void> {
   const tokens = tokenEntry(token, {}, identity.createdAt);
+  const Item = { ...identity, ...unusedCounters, tokens, interimUntil: 0, revision: 1, revoked: false };
   try {
-    await client.send(
-      new PutCommand({
-        TableName,
-        Item: { ...identity, ...unusedCounters, tokens, interimUntil: 0, revision: 1, revoked: false },
-        ConditionExpression: 'attribute_not_exists(recordId)',
-      }),
-    );
+    await client.send(new PutCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(recordId)' }));
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }

@@ -9,10 +9,7 @@ const WRITE_DELAY_MS = 50;
 /** What may wait before it is written at once, in bytes. */
 const MOST_WAITING = 256 * 1024;
 
-/**
- * The log groups of the host, a file each. Never a standard stream: whoever started the host may not read it, and a
- * full pipe would stop the host.
- */
+/** The log groups of the host, a file each. A standard stream that is not read would stop the host. */
 export class LogGroups {
   readonly #folder: string;
   readonly #files = new Map<string, LogFile>();
@@ -23,7 +20,7 @@ export class LogGroups {
 
   /** The sink of a log group. What comes after the logs are closed, such as of an answer that was cut off, is dropped. */
   sink(name: string): LogSink {
-    const file = this.#files.get(name) ?? new LogFile(name, join(this.#folder, `${name}.log`));
+    const file = this.#files.get(name) ?? new LogFile(join(this.#folder, `${name}.log`));
     this.#files.set(name, file);
     return (text) => file.add(text);
   }
@@ -35,7 +32,6 @@ export class LogGroups {
 
 /** A file to whose end lines are written, many at once. */
 class LogFile {
-  readonly #name: string;
   readonly #path: string;
   #descriptor: number | undefined;
   #waiting: Uint8Array[] = [];
@@ -43,10 +39,9 @@ class LogFile {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(name: string, path: string) {
-    this.#name = name;
+  constructor(path: string) {
     this.#path = path;
-    // Whoever follows a log finds its file from the start.
+    // The file is there from the start for those who follow it.
     this.#write();
   }
 
@@ -76,10 +71,10 @@ class LogFile {
       this.#descriptor ??= openSync(this.#path, 'a');
       for (let written = 0; written < bytes.length;) written += writeSync(this.#descriptor, bytes, written);
     } catch (error) {
-      // A full disk must not stop the service; whoever looks for the log finds out why it ends.
+      // A full disk must not stop the service.
       this.#isClosed = true;
       const reason = error instanceof Error ? error.message : String(error);
-      process.stderr.write(`The log ${this.#name} ends here: ${reason}\n`);
+      process.stderr.write(`The log ${this.#path} ends here: ${reason}\n`);
     }
   }
 }

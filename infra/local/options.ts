@@ -42,9 +42,8 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
 }
 
 function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65_535)) throw new InvalidArgumentError('It must be a number from 0 to 65535.');
-  return port;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 0 to 65535.');
 }
 
 function parseText(text: string): string {
@@ -53,9 +52,6 @@ function parseText(text: string): string {
 }
 
 function parseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new InvalidArgumentError('It must be a URL such as http://localhost:8000.');
-  }
-  return url;
+  if (/^https?:/i.test(text) && URL.canParse(text)) return new URL(text);
+  throw new InvalidArgumentError('It must be a URL such as http://localhost:8000.');
 }

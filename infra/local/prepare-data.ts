@@ -25,12 +25,8 @@ export async function prepareData(
   records: GatewayRecords,
   sampleData: boolean,
 ): Promise<void> {
-  const client = new DynamoDBClient({
-    endpoint: endpoint.href,
-    region: account.region,
-    credentials: localCredentials,
-    maxAttempts: 2,
-  });
+  const { region } = account;
+  const client = new DynamoDBClient({ endpoint: endpoint.href, region, credentials: localCredentials, maxAttempts: 2 });
   const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
   try {
     await createTables(client, stack.resources('AWS::DynamoDB::Table'));

@@ -24,8 +24,8 @@ try {
 }
 
 function fail(error: unknown): never {
-  const isExpected = error instanceof HostError;
-  process.stderr.write(`${isExpected ? `npm start: ${error.message.replaceAll('\n', ' ')}` : describe(error)}\n`);
+  if (error instanceof HostError) process.stderr.write(`npm start: ${error.message.replaceAll('\n', ' ')}\n`);
+  else process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 }
 
@@ -34,7 +34,9 @@ async function run(options: StartOptions): Promise<void> {
   for (const signal of stopSignals) process.once(signal, stopEarly);
   const host = await startHost({ ...options, dataFolder });
   for (const signal of stopSignals) process.off(signal, stopEarly);
-  process.stdout.write(options.json ? readyAsJson(host) : readyForPeople(host, dataFolder, options.dynamodb));
+  const { baseUrl, keys } = host;
+  const json = `${JSON.stringify({ baseUrl, keys })}\n`;
+  process.stdout.write(options.json ? json : readyForPeople(host, options.dynamodb?.origin ?? dataFolder));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
   await untilSignal();
   await host.close();
@@ -53,15 +55,7 @@ function untilSignal(): Promise<void> {
   });
 }
 
-function readyAsJson({ baseUrl, keys }: Host): string {
-  return `${JSON.stringify({ baseUrl, keys })}\n`;
-}
-
-function readyForPeople(
-  { baseUrl, keys, logFolder }: Host,
-  dataFolder: string | undefined,
-  dynamodb: URL | undefined,
-): string {
+function readyForPeople({ baseUrl, keys, logFolder }: Host, data = 'in memory, gone when it stops'): string {
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
@@ -73,7 +67,7 @@ function readyForPeople(
 
     Reference  ${new URL(baseUrl).origin}
     Base URL   ${baseUrl}
-    Data       ${dynamodb?.origin ?? dataFolder ?? 'in memory, gone when it stops'}
+    Data       ${data}
     Logs       ${logFolder}
 
   Demo keys, one per plan:
@@ -86,8 +80,4 @@ ${keyLines.join('\n')}
 
   Ctrl-C stops it.
 `;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -69,22 +69,21 @@ export function loadSyncSchedule(
     if (properties.Targets.every(({ Arn }) => Arn === mapping.EventSourceArn)) continue;
     throw new HostError(`Resource ${rule}: the local host knows no target of a rule but the queue of the sync`);
   }
-  const schedules = rules.filter(({ properties }) => properties.ScheduleExpression !== undefined);
-  const schedule = only(schedules, 'schedule');
+  const schedule = only(
+    rules.flatMap(({ properties }) => properties.ScheduleExpression ?? []),
+    'schedule',
+  );
   return new SyncSchedule({
     sync,
-    intervalMs: intervalOf(schedule.properties.ScheduleExpression ?? '', schedule.logicalId),
+    intervalMs: intervalOf(schedule),
     waitMs: mapping.MaximumBatchingWindowInSeconds * 1_000,
     log: (line) => sink(`${new Date().toISOString()} ${line}\n`),
   });
 }
 
 /** The interval of a schedule expression such as `rate(5 minutes)`, in milliseconds. */
-function intervalOf(expression: string, logicalId: string): number {
+function intervalOf(expression: string): number {
   const count = /^rate\((\d+) minutes?\)$/.exec(expression)?.[1];
-  if (count === undefined)
-    throw new HostError(
-      `Resource ${logicalId}: the local host knows no schedule but rate(… minutes), not ${expression}`,
-    );
+  if (count === undefined) throw new HostError(`The local host knows no schedule but rate(… minutes): ${expression}`);
   return Number(count) * 60_000;
 }

@@ -3,17 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import * as v from 'valibot';
 import { sampleStock } from '../../infra/local/sample-data.ts';
-import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
-import { HostProcess, type Ready } from '../support/host-process.ts';
-import { documentsAt } from '../support/local-host.ts';
+import { HostProcess } from '../support/host-process.ts';
 import { secretOf } from '../support/secrets.ts';
-import { parsed } from '../support/tables.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A start takes some two seconds, and many more on a machine that is busy.
@@ -26,12 +21,6 @@ const MADE_IN_CONSOLE = 'Console.Made-Key_0123456789';
 
 const data = path.join(temporaryFolder(), 'data');
 
-/** The outputs of a host's stack, the names of its tables among them. */
-async function outputsOf({ baseUrl }: Ready): Promise<Record<string, string>> {
-  const response = await fetch(new URL('/outputs.json', baseUrl));
-  return v.parse(v.record(v.string(), v.string()), await response.json());
-}
-
 /** Every file in a folder and below, as text. */
 function filesIn(root: string): Map<string, string> {
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -41,15 +30,6 @@ function filesIn(root: string): Map<string, string> {
       return [path.relative(root, file), readFileSync(file, 'latin1')];
     }),
   );
-}
-
-/** What the keys table of a host has of a key. */
-async function keyRecord(ready: Ready, token: string): Promise<KeyRecord> {
-  const documents = documentsAt(new URL(ready.baseUrl).origin);
-  const { KeysTableName: TableName } = await outputsOf(ready);
-  const { Item } = await documents.send(new GetCommand({ TableName, Key: { recordId: parsed(token).recordId } }));
-  documents.destroy();
-  return parseKeyRecord(Item);
 }
 
 /** Each start goes on with what the one before has left in the data folder. */
@@ -119,7 +99,6 @@ describe('npm start', () => {
     const gateway = gatewayAt(origin);
     const { items = [] } = await gateway.send(new GetApiKeysCommand({ limit: 500 }));
     gateway.destroy();
-    const { dayUsed } = await keyRecord(ready, ready.keys.free);
     const idle = connect(Number(port), hostname);
     await once(idle, 'connect');
     const { exitCode, stderr } = await host.stop('SIGTERM');
@@ -128,8 +107,6 @@ describe('npm start', () => {
 
     expect(text).toContain('{"petId":101,"quantity":77,"status":"available"}');
     expect(JSON.parse(text)).toHaveLength(sampleStock.length);
-    // Of all three hosts.
-    expect(dayUsed).toBe(6);
     expect(names).toContain('acme');
     expect(names).not.toContain('Demo Business');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });

@@ -21,15 +21,6 @@ export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-interface InvocationReport {
-  readonly requestId: string;
-  readonly durationMs: number;
-  /** What the function took to load; undefined where it was loaded already. */
-  readonly initDurationMs: number | undefined;
-  /** Why it failed, as Lambda names it; undefined where it did not. */
-  readonly errorType: string | undefined;
-}
-
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
 export class LambdaFunction {
   readonly #settings: LambdaFunctionSettings;
@@ -121,14 +112,14 @@ export class LambdaFunction {
       throw error;
     } finally {
       if (environment?.isAlive) this.#rest(environment);
-      this.#report({ requestId, durationMs: performance.now() - startedAt, initDurationMs, errorType });
+      this.#report(requestId, { durationMs: performance.now() - startedAt, initDurationMs }, errorType);
     }
   }
 
   /** Logs the end of an invocation, as far as it is read of Lambda's own line (Telemetry API, `platform.report`). */
-  #report({ requestId, durationMs, initDurationMs, errorType }: InvocationReport): void {
+  #report(requestId: string, metrics: object, errorType: string | undefined): void {
     if (this.#closed || (errorType === undefined && this.#settings.systemLogLevel !== 'INFO')) return;
-    const record = { requestId, metrics: { durationMs, initDurationMs }, errorType };
+    const record = { requestId, metrics, errorType };
     this.#log(`${JSON.stringify({ time: new Date().toISOString(), type: 'platform.report', record })}\n`);
   }
 

@@ -44,17 +44,18 @@ describe('a request', () => {
   });
 
   test('has its header fields in their order and case, repeated ones too', async () => {
-    const sent = ['Host', 'a', 'X-B', '2', 'x-a', '1', 'X-b', '3'];
-    const { headers } = (await requestOf({ path: '/v1/', headers: sent })) ?? {};
+    const headers = ['Host', 'a', 'X-B', '2', 'x-a', '1', 'X-b', '3'];
 
-    expect(headers?.slice(0, 4).flat()).toEqual(sent);
+    expect((await requestOf({ path: '/v1/', headers }))?.headers.slice(0, 4).flat()).toEqual(headers);
   });
 
   test('has no body where it is over 10 MB', async () => {
     const tooLong = Buffer.alloc(10 * 1024 * 1024 + 1, 'x');
-    const { body, bodyTooLarge } = (await requestOf({ path: '/v1/', method: 'PATCH' }, tooLong)) ?? {};
 
-    expect({ bodyTooLarge, length: body?.length }).toEqual({ bodyTooLarge: true, length: 0 });
+    expect(await requestOf({ path: '/v1/', method: 'PATCH' }, tooLong)).toMatchObject({
+      bodyTooLarge: true,
+      body: Buffer.alloc(0),
+    });
   });
 });
 
