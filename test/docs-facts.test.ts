@@ -11,9 +11,9 @@ import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
 import { planIds } from '../shared/keys/plans.ts';
 import { LEASE_MS } from '../shared/keys/remembered-key.ts';
-import { resourcesOf, synthesizedStages, withoutHash } from './support/synthesized.ts';
+import { propertiesOf, readableStage } from './support/service-template.ts';
 
-const { production } = synthesizedStages();
+const production = readableStage('production');
 
 /** A page of docs/operating, as one line of words: where its lines break, and how its tables are padded, says nothing. */
 const page = (name: string): string =>
@@ -21,21 +21,24 @@ const page = (name: string): string =>
 
 const number = (value: number): string => value.toLocaleString('en');
 
-const lists = resourcesOf(
-  production,
-  'AWS::Lambda::Function',
-  v.looseObject({ Timeout: v.number(), ReservedConcurrentExecutions: v.optional(v.number()) }),
-).find(({ id }) => withoutHash(id) === 'FunctionsListInventory')?.properties;
+const [, lists] =
+  propertiesOf(
+    production,
+    'AWS::Lambda::Function',
+    v.looseObject({ Timeout: v.number(), ReservedConcurrentExecutions: v.optional(v.number()) }),
+  ).find(([name]) => name === 'FunctionsListInventory') ?? [];
 const seconds = lists?.Timeout;
-const refusedPerSecond = resourcesOf(
-  production,
-  'AWS::ApiGateway::UsagePlan',
-  v.looseObject({ Throttle: v.optional(v.object({ BurstLimit: v.number(), RateLimit: v.number() })) }),
-).find(({ id }) => withoutHash(id) === 'UsagePlansOverflow')?.properties.Throttle?.RateLimit;
+const [, overflow] =
+  propertiesOf(
+    production,
+    'AWS::ApiGateway::UsagePlan',
+    v.looseObject({ Throttle: v.optional(v.object({ BurstLimit: v.number(), RateLimit: v.number() })) }),
+  ).find(([name]) => name === 'UsagePlansOverflow') ?? [];
+const refusedPerSecond = overflow?.Throttle?.RateLimit;
 
 const rate = v.object({ Statement: v.object({ RateBasedStatement: v.object({ Limit: v.number() }) }) });
-const [firewall] = resourcesOf(production, 'AWS::WAFv2::WebACL', v.object({ Rules: v.looseTuple([rate]) }));
-const requestsPerAddress = firewall?.properties.Rules[0].Statement.RateBasedStatement.Limit ?? Number.NaN;
+const [[, firewall] = []] = propertiesOf(production, 'AWS::WAFv2::WebACL', v.object({ Rules: v.looseTuple([rate]) }));
+const requestsPerAddress = firewall?.Rules[0].Statement.RateBasedStatement.Limit ?? Number.NaN;
 const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 
 describe('a number on a page', () => {

@@ -1,8 +1,9 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { readAssembly } from '../../infra/local/assembly.ts';
-import type { StageName } from '../../infra/stages.ts';
+import { stackNameOf, type StageName, stages } from '../../infra/stages.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 const templateSchema = v.looseObject({
@@ -14,18 +15,16 @@ const templateSchema = v.looseObject({
 
 /** A template that a test may change. */
 export type EditableTemplate = v.InferOutput<typeof templateSchema>;
-export type EditableResource = EditableTemplate['Resources'][string];
+type EditableResource = EditableTemplate['Resources'][string];
 
-/** The synthesized template of the service, for tests that run it or break it. */
+/** The template of a stage's API as it was synthesized for all suites, for the caller alone. */
+export const inventoryTemplate = (stage: StageName): EditableTemplate =>
+  v.parse(templateSchema, readAssembly(synthesizedOnce(), stage).template);
+
+/** The template that the local host runs, for tests that run it or break it. */
 export class ServiceTemplate {
-  readonly stackName: string;
-  readonly #text: string;
-
-  constructor() {
-    const { name, template } = readAssembly(synthesizedOnce());
-    this.stackName = name;
-    this.#text = JSON.stringify(template);
-  }
+  readonly stackName = stackNameOf('staging');
+  readonly #text = JSON.stringify(inventoryTemplate('staging'));
 
   /** The template with one change. */
   with(change: (template: EditableTemplate) => void): EditableTemplate {
@@ -47,29 +46,95 @@ export function resourceOf({ Resources }: EditableTemplate, type: string, id = '
   return found;
 }
 
-const templateFile = (assembly: string, stage: StageName): string => {
-  const folder = path.join(assembly, `assembly-${stage}`);
-  const file = readdirSync(folder).find((name) => /^\w+Inventory[0-9A-F]{8}\.template\.json$/.test(name));
-  if (file === undefined) throw new Error(`There is no template of ${stage}`);
-  return path.join(folder, file);
-};
-
-/** The template of a stage's API as it was synthesized for all suites, for the caller alone. */
-export function inventoryTemplate(stage: StageName): EditableTemplate {
-  return v.parse(templateSchema, JSON.parse(readFileSync(templateFile(synthesizedOnce(), stage), 'utf8')));
-}
-
 const isTemplateOrManifest = (file: string): boolean => !path.basename(file).startsWith('asset.');
 
 /** Writes the assembly of all suites to a folder, with another template of one stage's API. */
 export function writeAssembly(folder: string, stage: StageName, template: EditableTemplate): void {
   cpSync(synthesizedOnce(), folder, { recursive: true, filter: isTemplateOrManifest });
-  writeFileSync(templateFile(folder, stage), JSON.stringify(template));
+  const files = readdirSync(path.join(folder, `assembly-${stage}`));
+  const file = files.find((name) => /^\w+Inventory[0-9A-F]{8}\.template\.json$/.test(name)) ?? '';
+  writeFileSync(path.join(folder, `assembly-${stage}`, file), JSON.stringify(template));
 }
 
-/** The logical id of a table, such as `TablesStock190D1C2E` for `Stock`. */
-export function tableId({ Resources }: EditableTemplate, name: string): string {
-  const id = Object.keys(Resources).find((one) => new RegExp(`^Tables${name}[0-9A-F]{8}$`).test(one));
-  if (id === undefined) throw new Error(`There is no table ${name}`);
-  return id;
+/** The resources of a stage's API by their names, such as `FunctionsGetPet`. */
+export type ReadableStage = Readonly<Record<string, unknown>>;
+
+/**
+ * The resources of a stage's API in a form that changes only where their meaning does: references and joined texts are
+ * one text with `<names>`, JSON texts are values, and hashes and the name of the stage are left out. What the CDK brings
+ * to invoke a new version (see `VersionCheck`) is not among them.
+ */
+export function readableStage(stage: StageName): ReadableStage {
+  const resources = Object.entries(inventoryTemplate(stage).Resources).map(
+    ([id, { DependsOn: _, ...resource }]): [string, unknown] => [
+      nameOf(id, stage),
+      readable(withoutFunctions(resource), stage),
+    ],
+  );
+  return Object.fromEntries(resources.filter(([name]) => !name.startsWith('AWSCDK')));
 }
+
+/** The properties of all resources of a type, by their names. A property that the schema wants and a resource lacks fails the test. */
+export function propertiesOf<Schema extends v.GenericSchema>(
+  stage: ReadableStage,
+  type: string,
+  schema: Schema,
+): [name: string, properties: v.InferOutput<Schema>][] {
+  const resource = v.object({ Type: v.literal(type), Properties: v.optional(v.unknown(), {}) });
+  return Object.entries(stage).flatMap(([name, value]) =>
+    v.is(resource, value) ? [[name, v.parse(schema, v.parse(resource, value).Properties)]] : [],
+  );
+}
+
+/** Functions of CloudFormation as texts, where they are no more than that. */
+export function withoutFunctions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFunctions);
+  if (typeof value !== 'object' || value === null) return value;
+  const parts = Object.entries(value).map(([key, part]): [string, unknown] => [key, withoutFunctions(part)]);
+  const [[name, argument] = ['', undefined], ...others] = parts;
+  const text = others.length === 0 ? textOf(name, argument) : undefined;
+  return text ?? Object.fromEntries(parts);
+}
+
+function textOf(name: string, argument: unknown): string | undefined {
+  if (name === 'Ref') return `<${String(argument)}>`;
+  if (name === 'Fn::ImportValue') return `<import ${String(argument)}>`;
+  if (!Array.isArray(argument)) return undefined;
+  if (name === 'Fn::GetAtt') return `<${argument.join('.')}>`;
+  const [separator, parts]: unknown[] = argument;
+  const isText = name === 'Fn::Join' && separator === '' && Array.isArray(parts);
+  return isText && parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
+}
+
+/** The value without what changes though its meaning does not. */
+function readable(value: unknown, stage: StageName): unknown {
+  if (Array.isArray(value)) return value.map((part) => readable(part, stage));
+  if (typeof value === 'string') {
+    return /^\{\s*"/.test(value) ? readable(JSON.parse(value), stage) : nameOf(value, stage);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [nameOf(key, stage), readable(part, stage)]));
+}
+
+/** Without SHA-256s, the hashes that logical ids and exports end with, and the name of the stage. */
+const nameOf = (text: string, stage: StageName): string =>
+  text
+    .replaceAll(/\b[0-9a-f]{64}\b/g, '(sha256)')
+    .replaceAll(/(?<=\w)(?:[0-9A-F]{8})?[0-9a-f]{32}\b/g, '')
+    .replaceAll(/(?<=[a-z])[0-9A-F]{8}(?=[A-Z][A-Za-z])/g, '')
+    .replaceAll(/(?<=\w)(?:[0-9A-F]{8}){1,2}(?!\w)/g, '')
+    .replaceAll(stages[stage].qualifier, '<qualifier>')
+    .replaceAll(stage, '<stage>');
+
+/** What of a value is not in another one: of objects, and of lists as long as each other, just the parts that differ. */
+export function differenceFrom(other: unknown, value: unknown): unknown {
+  if (isDeepStrictEqual(value, other)) return undefined;
+  if (!isComposite(value) || !isComposite(other)) return value ?? 'none';
+  if (Array.isArray(value) && Array.isArray(other) && value.length !== other.length) return value;
+  const names = [...new Set([...Object.keys(value), ...Object.keys(other)])];
+  const parts = names.map((name) => [name, differenceFrom(other[name], value[name])] as const);
+  return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+}
+
+const isComposite = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Outcome, run } from '../../support/admin-command.ts';
-import { inventoryTemplate, tableId, writeAssembly } from '../../support/service-template.ts';
+import { inventoryTemplate, resourceOf, writeAssembly } from '../../support/service-template.ts';
 import { ScriptedServer, type Step } from '../../support/scripted-server.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -10,13 +10,13 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const replacing = path.join(folder, 'replacing');
 const template = inventoryTemplate('production');
-const table = `production-Inventory/${tableId(template, 'Stock')}`;
+const [tableId, stock] = resourceOf(template, 'AWS::DynamoDB::Table', 'TablesStock');
+const table = `production-Inventory/${tableId}`;
 const allowance = `Replaces-table: ${table}: the stores get numbers`;
 const refusal = `Something would be lost, and nobody has said that it is meant: ${table}\n`;
 
 beforeAll(() => {
-  const stock = template.Resources[tableId(template, 'Stock')];
-  if (stock) stock.Properties['KeySchema'] = [{ AttributeName: 'petId', KeyType: 'HASH' }];
+  stock.Properties['KeySchema'] = [{ AttributeName: 'petId', KeyType: 'HASH' }];
   writeAssembly(replacing, 'production', template);
 });
 

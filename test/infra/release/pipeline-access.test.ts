@@ -3,8 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { stageNames, stages } from '../../../infra/stages.ts';
-import { withoutFunctions } from '../../support/readable-template.ts';
-import { inventoryTemplate, tableId } from '../../support/service-template.ts';
+import { inventoryTemplate, resourceOf, withoutFunctions } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const list = v.pipe(
@@ -127,7 +126,7 @@ describe('the access of the pipeline', () => {
       ...bootstrapped.map((role) => `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:${role}`),
     ]);
     // CloudFormation names the table after the stack and the logical id.
-    expect(tableId(inventoryTemplate(stage), 'Keys')).toMatch(/^TablesKeys/);
+    expect(resourceOf(inventoryTemplate(stage), 'AWS::DynamoDB::Table', 'TablesKeys')).toBeDefined();
   });
 });
 

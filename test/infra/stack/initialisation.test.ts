@@ -1,8 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
-import { bundleOf } from '../../../infra/stack/bundle.ts';
+import { bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
 import type { DynamoDBParts } from '../../../infra/stages.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';
@@ -106,6 +108,21 @@ function deploy(name: string, dynamodb: DynamoDBParts = 'parts'): LambdaFunction
   deployed.push(lambda);
   return lambda;
 }
+
+test.each(Object.keys(functionFiles()))(
+  'The bundle of %s is small enough for a cold start, with no other client',
+  (name) => {
+    const folder = bundleOf(name, 'parts');
+    const code = readFileSync(path.join(folder, 'function.cjs'), 'utf8');
+
+    expect(readdirSync(folder).toSorted()).toEqual(['function.cjs', 'index.mjs']);
+    // The sync has the whole SDK, and no request waits for it.
+    expect(Buffer.byteLength(code)).toBeLessThan(name === 'sync-keys' ? 350_000 : 250_000);
+    expect(code).not.toMatch(/\bimport\(/);
+    expect(code.includes('DynamoDB_20120810')).toBe(name !== 'fallback');
+    expect(code.includes('BackplaneControlService')).toBe(name === 'sync-keys');
+  },
+);
 
 describe.each(['parts', 'whole'] as const)('With %s of the SDK', (dynamodb) => {
   describe.each(functions)('%s', (name, event, unreached, reached, calls) => {

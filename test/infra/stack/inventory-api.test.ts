@@ -1,8 +1,10 @@
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { stageNames, stages } from '../../../infra/stages.ts';
 import { methodsOf, operations } from '../../../shared/contract/operations.ts';
-import { propertiesOf, readableStage } from '../../support/readable-template.ts';
+import { isIssued, parseToken } from '../../../shared/keys/token.ts';
+import { inventoryTemplate, propertiesOf, readableStage, resourceOf } from '../../support/service-template.ts';
 
 const staging = readableStage('staging');
 
@@ -58,63 +60,57 @@ describe('the methods', () => {
     });
   });
 
-  test.each(methods)('$route asks the authorizer and needs a key on a usage plan', ({ properties }) => {
-    expect(properties).toMatchObject({
-      AuthorizationType: 'CUSTOM',
-      AuthorizerId: '<ApiAuthorizer>',
-      ApiKeyRequired: true,
-      Integration: { Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST' },
-    });
+  test('ask the authorizer and need a key on a usage plan, all of them', () => {
+    for (const { properties } of methods) {
+      expect(properties).toMatchObject({
+        AuthorizationType: 'CUSTOM',
+        AuthorizerId: '<ApiAuthorizer>',
+        ApiKeyRequired: true,
+      });
+    }
   });
 
-  test('may be called as preflights on the paths of operations alone: a browser asks before it sends a key', () => {
+  test('are preflights on the paths of operations alone, which the gateway answers with the methods of the path', () => {
     expect(preflights.map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
-  });
-
-  test.each(preflights)('$route is answered by the gateway itself, with the methods of its path', (preflight) => {
-    const allowed = methodsOf(preflight.path).join(', ');
-    const ResponseParameters = {
-      'method.response.header.Access-Control-Allow-Methods': `'${allowed}'`,
-      'method.response.header.Allow': `'${allowed}, OPTIONS'`,
-      'method.response.header.Access-Control-Allow-Headers':
-        "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key'",
-    };
-
-    expect(preflight.properties).toMatchObject({
-      AuthorizationType: 'NONE',
-      ApiKeyRequired: false,
-      Integration: { Type: 'MOCK', IntegrationResponses: [{ ResponseParameters }] },
-    });
+    for (const { path, properties } of preflights) {
+      const ResponseParameters = {
+        'method.response.header.Access-Control-Allow-Methods': `'${methodsOf(path).join(', ')}'`,
+        'method.response.header.Access-Control-Allow-Headers':
+          "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key'",
+      };
+      expect(properties).toMatchObject({
+        AuthorizationType: 'NONE',
+        ApiKeyRequired: false,
+        Integration: { Type: 'MOCK', IntegrationResponses: [{ ResponseParameters }] },
+      });
+    }
   });
 });
 
-describe('a function', () => {
+test('A function may be called where a request needs it, by this API only and not by its test console', () => {
   const permissionSchema = v.object({
     Action: v.literal('lambda:InvokeFunction'),
     Principal: v.literal('apigateway.amazonaws.com'),
     FunctionName: v.string(),
     SourceArn: v.string(),
   });
+  const permissions = propertiesOf(staging, 'AWS::Lambda::Permission', permissionSchema);
+  const ofRequests = ['Authorizer', 'Fallback', 'GetPet', 'ListInventory', 'ListOrders', 'UpdateInventory'];
 
-  test('may be called where a request needs it, by this API only and not by its test console', () => {
-    const permissions = propertiesOf(staging, 'AWS::Lambda::Permission', permissionSchema);
-    const ofRequests = ['Authorizer', 'Fallback', 'GetPet', 'ListInventory', 'ListOrders', 'UpdateInventory'];
+  expect(new Set(permissions.map(([, { FunctionName }]) => FunctionName))).toEqual(
+    new Set(ofRequests.map((name) => `<Functions${name}Aliaslive>`)),
+  );
+  for (const [, { SourceArn }] of permissions) {
+    expect(SourceArn).toMatch(/:execute-api:<AWS::Region>:<AWS::AccountId>:<ApiRestApi>\/(?!test-invoke-stage)/);
+  }
+});
 
-    expect(new Set(permissions.map(([, { FunctionName }]) => FunctionName))).toEqual(
-      new Set(ofRequests.map((name) => `<Functions${name}Aliaslive>`)),
-    );
-    for (const [, { SourceArn }] of permissions) {
-      expect(SourceArn).toMatch(/:execute-api:<AWS::Region>:<AWS::AccountId>:<ApiRestApi>\/(?!test-invoke-stage)/);
-    }
-  });
+test('A function gives up before the gateway does, so that the answer is its own', () => {
+  const functions = propertiesOf(staging, 'AWS::Lambda::Function', v.looseObject({ Timeout: v.number() }));
+  const timeouts = functions.filter(([name]) => /^Functions(?!List)/.test(name)).map(([, { Timeout }]) => Timeout);
 
-  test('gives up before the gateway does, so that the answer is its own', () => {
-    const functions = propertiesOf(staging, 'AWS::Lambda::Function', v.looseObject({ Timeout: v.number() }));
-    const timeouts = functions.filter(([name]) => /^Functions(?!List)/.test(name)).map(([, { Timeout }]) => Timeout);
-
-    expect(timeouts).toHaveLength(4);
-    expect(Math.max(...timeouts)).toBeLessThan(29);
-  });
+  expect(timeouts).toHaveLength(4);
+  expect(Math.max(...timeouts)).toBeLessThan(29);
 });
 
 test('The sync follows each call that CloudTrail sees change a key, a usage plan or a tag', () => {
@@ -125,6 +121,54 @@ test('The sync follows each call that CloudTrail sees change a key, a usage plan
   const schema = v.object({ EventPattern: v.object({ detail: v.object({ eventName: v.array(v.string()) }) }) });
   const rule = propertiesOf(staging, 'AWS::Events::Rule', v.unknown()).find(([name]) => name === 'KeySyncChanges');
 
-  expect(changing).toHaveLength(11);
   expect(v.parse(schema, rule?.[1]).EventPattern.detail.eventName.toSorted()).toEqual(changing.toSorted());
+});
+
+/** The values of the keys that a stage has itself, and those that its authorizer names. */
+function internalKeysOf(stage: (typeof stageNames)[number]) {
+  const template = inventoryTemplate(stage);
+  const keys = Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::ApiGateway::ApiKey');
+  const [, authorizer] = resourceOf(template, 'AWS::Lambda::Function', 'FunctionsAuthorizer');
+  const variables = v.object({ OVERFLOW_USAGE_IDENTIFIER: v.string(), INTERIM_USAGE_IDENTIFIER: v.string() });
+  const environment = v.object({ Environment: v.object({ Variables: variables }) });
+  return {
+    values: keys.map(({ Properties }) => String(Properties['Value'])),
+    named: Object.values(v.parse(environment, authorizer.Properties).Environment.Variables),
+  };
+}
+
+describe.each(stageNames)('the usage plans of %s', (stage) => {
+  test('never refuse what the exact limits admit (spec §8); refused requests are throttled together', () => {
+    const plans = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', v.looseObject({})).map(
+      ([name, { Throttle, Quota }]) => [name.replace('UsagePlans', ''), { Throttle, Quota }],
+    );
+
+    expect(Object.fromEntries(plans)).toEqual({
+      Free: { Throttle: { RateLimit: 1, BurstLimit: 120 }, Quota: { Limit: 1_060, Period: 'DAY' } },
+      Pro: { Throttle: { RateLimit: 5, BurstLimit: 600 }, Quota: { Limit: 10_300, Period: 'DAY' } },
+      Business: { Throttle: { RateLimit: 17, BurstLimit: 2_000 }, Quota: { Limit: 101_000, Period: 'DAY' } },
+      // Each of its keys has limits of its own: no quota, and what the stage takes from all clients at once.
+      Enterprise: { Throttle: { RateLimit: stages[stage].throttle.requestsPerSecond, BurstLimit: 5_000 } },
+      Overflow: { Throttle: { RateLimit: 100, BurstLimit: 200 } },
+      Interim: {},
+    });
+  });
+
+  test('have no keys but one of each internal plan, which the authorizer names, and which opens nothing', () => {
+    const { values, named } = internalKeysOf(stage);
+    const planKeys = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlanKey', v.unknown());
+
+    expect(values).toEqual(named);
+    expect(planKeys.map(([, properties]) => properties)).toMatchObject(
+      ['Overflow', 'Interim'].map((plan) => ({ KeyId: `<UsagePlans${plan}Key>`, UsagePlanId: `<UsagePlans${plan}>` })),
+    );
+    for (const value of values) {
+      expect(value).toMatch(/^[0-9a-f]{64}$/);
+      expect({ isRecordId: isIssued(value), token: parseToken(value) }).toEqual({ isRecordId: false });
+    }
+  });
+});
+
+test('No internal key is that of another plan or another stage', () => {
+  expect(new Set(stageNames.flatMap((stage) => internalKeysOf(stage).values)).size).toBe(4);
 });

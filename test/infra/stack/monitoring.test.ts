@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts';
+import { queries } from '../../../infra/stack/monitoring/queries.ts';
+import { admission, admitting, denial, LocalApis } from '../../support/local-api.ts';
+import { propertiesOf, readableStage } from '../../support/service-template.ts';
+import { answering } from '../../support/test-functions.ts';
+
+const production = readableStage('production');
+const alarmIds = alarmDefinitions.map(([id]) => id);
+
+const metricStat = v.object({ Metric: v.object({ Namespace: v.string(), MetricName: v.string() }), Stat: v.string() });
+const alarmSchema = v.looseObject({
+  AlarmName: v.string(),
+  TreatMissingData: v.string(),
+  Metrics: v.array(v.object({ Expression: v.optional(v.string()), MetricStat: v.optional(metricStat) })),
+});
+const alarms = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema).map(
+  ([, { AlarmName, TreatMissingData, Metrics }]) => ({
+    id: AlarmName.replace('<stage>-Inventory-', ''),
+    TreatMissingData,
+    formulas: Metrics.map(({ Expression }) => Expression),
+    metrics: Metrics.flatMap(({ MetricStat }) => MetricStat ?? []).map(
+      ({ Metric, Stat }) => `${Stat} of ${Metric.Namespace} ${Metric.MetricName}`,
+    ),
+  }),
+);
+
+describe('the alarms', () => {
+  test('are those of the table, on a stage that has alarms, and look at metrics that there are', () => {
+    expect(alarms.map(({ id }) => id)).toEqual(alarmIds);
+    expect(propertiesOf(readableStage('staging'), 'AWS::CloudWatch::Alarm', v.unknown())).toEqual([]);
+    expect(Object.fromEntries(alarms.map(({ id, metrics }) => [id, metrics.join(', ')]))).toEqual({
+      'api-errors': 'Sum of AWS/ApiGateway 5XXError, Sum of AWS/ApiGateway Count',
+      'slow-answers': 'Sum of AWS/ApiGateway Count, p99 of AWS/ApiGateway Latency',
+      'authorizer-errors': 'Sum of AWS/Lambda Errors',
+      'function-errors': 'Sum of AWS/Lambda Errors, Sum of AWS/Lambda Errors',
+      'gateway-refusals': 'Sum of PetStoreInventory <stage>-Inventory-GatewayRefusals',
+      'uncounted-requests': 'Sum of PetStoreInventory Refusals',
+      'throttled-functions': 'Sum of AWS/Lambda Throttles',
+      'throttled-database': 'Sum of AWS/DynamoDB WriteThrottleEvents, Sum of AWS/DynamoDB WriteThrottleEvents',
+      'sync-missing': 'Minimum of AWS/Lambda Errors',
+      'sync-problems': 'SampleCount of PetStoreInventory SyncProblems',
+      'many-refusals': 'Sum of PetStoreInventory Refusals, Sum of PetStoreInventory Requests',
+      'firewall-blocks': 'Sum of AWS/WAFV2 BlockedRequests',
+    });
+  });
+
+  test('that take a release back look at what a release can break, and within five minutes: no canary is over by then', () => {
+    const rollback = alarmDefinitions.filter(([, { rollsBack }]) => rollsBack);
+
+    expect(rollback.map(([id]) => id)).toEqual(['api-errors', 'slow-answers', 'authorizer-errors', 'function-errors']);
+    for (const [, { periodMinutes = 5, periods = 1 }] of rollback) expect(periodMinutes * periods).toBe(5);
+  });
+
+  test('take no data for good news, but for the one that misses the sync', () => {
+    for (const { id, TreatMissingData, formulas } of alarms) {
+      const expected = id === 'sync-missing' ? ['breaching', 'FILL(found, 1)'] : ['notBreaching', 'FILL(found, 0)'];
+      expect([TreatMissingData, formulas[0]]).toEqual(expected);
+    }
+  });
+});
+
+describe('the metric of what the gateway refuses', () => {
+  const apis = new LocalApis();
+  const [[, filter] = []] = propertiesOf(
+    production,
+    'AWS::Logs::MetricFilter',
+    v.looseObject({ FilterPattern: v.string() }),
+  );
+  const offPlans = { usageIdentifierKey: 'nobody' };
+  const overLimit = { ...admission.context, outcome: 'RATE_LIMIT_EXCEEDED' };
+
+  test.each([
+    ['counts a refusal of an admitted request', answering({ ...admission, ...offPlans }), true],
+    ['does not count a request that is answered', admitting, false],
+    ['does not count a request that is denied', answering(denial), false],
+    [
+      'does not count one that the limiter refused',
+      answering({ ...admission, context: overLimit, ...offPlans }),
+      false,
+    ],
+  ])('%s', async (_, authorizer, expected) => {
+    const api = apis.start({ authorizer });
+    await api.answer();
+    const line = v.parse(v.array(v.record(v.string(), v.string())), api.accessLog()).at(-1) ?? {};
+    // As CloudWatch Logs reads the pattern: each comparison is worked out.
+    const comparisons = filter?.FilterPattern.slice(1, -1).replaceAll(
+      /\$\.(\w+) = "(\w+)"/g,
+      (__, field: string, value: string) => String(line[field] === value),
+    );
+
+    expect(runInNewContext(comparisons ?? '')).toBe(expected);
+  });
+
+  test('counts each way in which usage plans and throttles refuse', () => {
+    const types = [...(filter?.FilterPattern.matchAll(/gatewayError = "(\w+)"/g) ?? [])].map(([, type]) => type);
+
+    expect(types).toEqual(['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED']);
+  });
+});
+
+describe('docs/runbooks.md', () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../../docs/runbooks.md'), 'utf8');
+  const [index = '', ...sections] = page.split(/^## /m).map((section) => section.trim());
+
+  test('has a section for each alarm, in the order of the table', () => {
+    const [, ...titles] = sections.map((section) => section.split('\n')[0]);
+
+    expect(titles).toEqual(alarmIds);
+  });
+
+  test.each(alarmDefinitions)('%s stands in the index and has the first step as its alarm is declared', (id, alarm) => {
+    const { title, severity, when, firstStep, rollsBack = false } = alarm;
+    const section = sections.find((one) => one.startsWith(`${id}\n`)) ?? '';
+    const firstLook = /### First look\n(.*)\n### What to do/s.exec(section)?.[1] ?? '';
+    const rows = index
+      .split('\n')
+      .filter((line) => line.includes(`(#${id})`))
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+
+    expect(rows).toEqual([['', `[${id}](#${id})`, title, severity, when, rollsBack ? 'yes' : 'no', '']]);
+    for (const [, named] of firstStep.matchAll(/"([^"]+)"/g)) expect(firstLook).toContain(`**${named}**`);
+  });
+
+  test('names only queries that are saved and graphs that the dashboard has', () => {
+    const text = page.replaceAll(/\s+/g, ' ');
+    const names = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
+    const namedQueries = names(/saved quer(?:y|ies) \*\*([^*]+)\*\*/g);
+    const namedGraphs = names(/dashboard, \*\*([^*]+)\*\*/g);
+    const dashboard = JSON.stringify(production['MonitoringDashboard']);
+
+    expect(namedQueries.length).toBeGreaterThan(5);
+    expect(Object.values(queries).map(({ name }) => name)).toEqual(expect.arrayContaining(namedQueries));
+    expect(namedGraphs.length).toBeGreaterThanOrEqual(4);
+    for (const title of namedGraphs) expect(dashboard).toContain(`"title":"${title}`);
+  });
+});
