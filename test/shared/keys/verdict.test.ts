@@ -2,16 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
-import {
-  type CountedIn,
-  emptyWindows,
-  nextStep,
-  refusal,
-  type Step,
-  tightest,
-  windowsOf,
-} from '../../../shared/keys/verdict.ts';
-import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../../shared/keys/window.ts';
+import { type CountedIn, nextStep, refusal, type Step, tightest, windowsOf } from '../../../shared/keys/verdict.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -70,13 +61,10 @@ describe('the next step after the counting write of a request failed', () => {
     ['an unknown key is denied', undefined, deny],
     ['a revoked key is denied', key({ revoked: true }), deny],
     ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: NEVER }), deny],
-    ['a disabled key is denied', key({ enabled: false }), deny],
     ['a key that expires right now is denied', key({ expiresAt: NOW }), deny],
     ['a token that the key has not is denied', key({ tokens: aKey().tokens }), deny],
     ['a token that ends right now is denied', key(tokenUntil(NOW)), deny],
     ['a wrong token is denied, however long the key is suspended', key({ tokens: {}, suspendedUntil: NOW + 1 }), deny],
-    ['a wrong token is denied, though the key has no room', key({ tokens: {}, minuteUsed: 2 }), deny],
-    ['a token that ends later counts', key(tokenUntil(NOW + 1)), admit({ minute: MINUTE })],
     ['a suspended key is refused', key({ suspendedUntil: NOW + 1 }), { kind: 'refuseSuspended' }],
     [
       'a key that was never used starts its first minute',
@@ -101,7 +89,6 @@ describe('the next step after the counting write of a request failed', () => {
     ['a full minute refuses', key({ minuteUsed: 2 }), refuse({ minute: MINUTE })],
     ['a day that is used up refuses', key({ dayUsed: 10 }), refuse({ minute: MINUTE })],
     ['a key that has room after all counts', key(), admit({ minute: MINUTE })],
-    ['a key that expires later counts', key({ expiresAt: NOW + 1 }), admit({ minute: MINUTE })],
     ['a key whose suspension ends right now counts', key({ suspendedUntil: NOW }), admit({ minute: MINUTE })],
     [
       'a late request counts in the minute that the key has moved on to',
@@ -136,14 +123,6 @@ describe('a refusal has its reason, and waits for an end', () => {
     ['of the day', { dayUsed: 10 }, 'day', minute(1), day(0), END_OF_DAY],
     ['of the day, where both are used up', { minuteUsed: 2, dayUsed: 10 }, 'day', minute(0), day(0), END_OF_DAY],
     ['of a suspension', { suspendedUntil: LATER }, 'suspended', minute(0, LATER), day(5), LATER],
-    [
-      'of the minute, should a suspension end before',
-      { minuteUsed: 2, suspendedUntil: NOW + 1_000 },
-      'suspended',
-      minute(0),
-      day(5),
-      END_OF_MINUTE,
-    ],
     [
       'of the day, where a suspended key has used it up',
       { dayUsed: 10, suspendedUntil: LATER },
@@ -182,23 +161,5 @@ describe('a refusal has its reason, and waits for an end', () => {
     expect(verdict).toEqual({ kind: 'refused', key: verdict.key, reason });
     expect(windowsOf(verdict)).toEqual({ minute: ofMinute, day: ofDay });
     expect(tightest(windowsOf(verdict))).toMatchObject({ remaining: 0, resetsAt });
-  });
-});
-
-test('The windows of a request without a valid key are empty', () => {
-  expect(emptyWindows(NOW)).toEqual({ minute: { ...minute(0), limit: 0 }, day: { ...day(0), limit: 0 } });
-});
-
-const minuteAt = (iso: string) => minuteOf(Date.parse(iso));
-
-describe('windows are those of the UTC clock', () => {
-  test.each(['2025-06-15T00:00:00.000Z', '2025-06-15T00:00:59.999Z'])('of %s', (time) => {
-    expect(endOfMinute(minuteAt(time))).toBe(Date.parse('2025-06-15T00:01:00.000Z'));
-    expect(endOfDay(minuteAt(time))).toBe(END_OF_DAY);
-  });
-
-  test('and a day ends at midnight', () => {
-    expect(isSameDay(minuteAt('2025-06-15T00:00:00Z'), minuteAt('2025-06-15T23:59:59Z'))).toBe(true);
-    expect(isSameDay(minuteAt('2025-06-15T23:59:00Z'), minuteAt('2025-06-16T00:00:00Z'))).toBe(false);
   });
 });
