@@ -8,7 +8,7 @@ async function nodesOf(address) {
 /** Reads a part of the page again and again, while the page is seen and no element in it has the focus. */
 function keepLive(place) {
   const { live, seconds } = place.dataset;
-  setInterval(async () => {
+  const update = async () => {
     if (document.hidden || place.contains(document.activeElement)) return;
     try {
       const nodes = await nodesOf(live);
@@ -18,7 +18,8 @@ function keepLive(place) {
       // The console was stopped, or AWS refused: the numbers look old until there are others.
       place.classList.add('stale');
     }
-  }, seconds * 1_000);
+  };
+  setInterval(() => void update(), seconds * 1_000);
 }
 
 for (const place of document.querySelectorAll('[data-live]')) keepLive(place);

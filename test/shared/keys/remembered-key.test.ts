@@ -210,12 +210,12 @@ test('The tokens of a key share its leases until each ends, to the millisecond',
   expect(await writesOf(() => outcomes(LEASE - 3, key, HURRIED + 1))).toBe(0);
 });
 
-describe('A token that is wrong', () => {
-  const tokenFor = ({ recordId }: KeyRecord): Token => parsed(generateToken(recordId));
+const wrongTokenFor = ({ recordId }: KeyRecord): Token => parsed(generateToken(recordId));
 
+describe('A token that is wrong', () => {
   test('uses nothing of a lease, and gives nothing of it back', async () => {
     const key = await table.issue(busy);
-    const token = tokenFor(key);
+    const token = wrongTokenFor(key);
     await hurry(key);
     await outcomes(1, key, HURRIED);
     const leased = { minuteUsed: COUNTED + LEASE, dayUsed: COUNTED + LEASE };
@@ -230,7 +230,7 @@ describe('A token that is wrong', () => {
 
   test('counts nothing and suspends nothing where the key is used up', async () => {
     const key = await table.issue({ perMinute: 3, minuteUsed: 3, currentMinute: MINUTE });
-    const token = tokenFor(key);
+    const token = wrongTokenFor(key);
     const before = await table.read(key);
     for (let second = 0; second < 5; second++) {
       expect(await outcomes(2, key, NOW + second * LEASE_MS, token)).toEqual(['denied', 'denied']);
@@ -242,7 +242,7 @@ describe('A token that is wrong', () => {
 
   test('is refused without a write until one second after a good one has read the item', async () => {
     const key = await table.issue();
-    const token = tokenFor(key);
+    const token = wrongTokenFor(key);
     expect(await writesOf(() => outcomes(1, key))).toBeGreaterThan(0);
     const refusals = async () => {
       for (const later of [0, 500, LEASE_MS - 1])
