@@ -133,6 +133,8 @@ describe('A list with a limit', () => {
   });
 });
 
+const stops = (chunks: number) => (chunks > 0 ? new Promise(() => undefined) : undefined);
+
 describe.each([
   ['', {}],
   [', compressed,', { 'Accept-Encoding': 'gzip' }],
@@ -166,8 +168,6 @@ describe.each([
 
     expect(textOf(await answer) === list.json).toBe(true);
   });
-
-  const stops = (chunks: number) => (chunks > 0 ? new Promise(() => undefined) : undefined);
 
   test.each<[what: string, pages: number, bytes: number, pause: (chunks: number) => Promise<unknown> | undefined]>([
     ['nothing any more', 50, 1, stops],

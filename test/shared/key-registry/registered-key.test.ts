@@ -50,13 +50,9 @@ test.each<[string, string, string | undefined]>([
   ['of a key that the admin command has made', ISSUED, ISSUED],
   ['made in the console', CONSOLE_VALUE, sha256(CONSOLE_VALUE)],
   ['almost that of an issued key', `${ISSUED}x`, sha256(`${ISSUED}x`)],
-  ['almost a hash', 'a'.repeat(63), sha256('a'.repeat(63))],
   ['that is a whole token', generateToken(), undefined],
-  ['that begins as one', `psk_${'a'.repeat(46)}`, undefined],
   ['that is short, and begins as one', 'psk_1', undefined],
   ['that is a hash', 'a1'.repeat(32), undefined],
-  ['that is a hash in upper case', 'A1'.repeat(32), undefined],
-  ['that is too short for a token', 'a'.repeat(19), undefined],
   ['that no bearer token can have', `${CONSOLE_VALUE} `, undefined],
 ])('The record of a key with a value %s', (_, value, recordId) => {
   expect(recordIdOf(value)).toBe(recordId);
@@ -65,14 +61,9 @@ test.each<[string, string, string | undefined]>([
 
 describe('a key has', () => {
   test.each<[string, ReturnType<typeof read>, object]>([
-    ['a name of 100 bytes', read({ name: 'n'.repeat(100) }), { name: 'n'.repeat(100) }],
     ['a longer name cut to 100', read({ name: 'n'.repeat(101) }), { name: `${'n'.repeat(97)}…` }],
     ['a name of 100 bytes in 25 characters', read({ name: '🐾'.repeat(25) }), { name: '🐾'.repeat(25) }],
-    ...[0, 1, 2, 3].map((start): [string, ReturnType<typeof read>, object] => [
-      `no part of a character at the cut, ${start} bytes on`,
-      read({ name: 'n'.repeat(start) + '🐾'.repeat(26) }),
-      { name: `${'n'.repeat(start)}${'🐾'.repeat(start < 2 ? 24 : 23)}…` },
-    ]),
+    ['no part of a character at the cut', read({ name: `n${'🐾'.repeat(26)}` }), { name: `n${'🐾'.repeat(24)}…` }],
     ['the limits of the catalogue, whatever its tags are', read({ tags }), { perMinute: 60, perDay: 1_000 }],
     ['its own limits on the Enterprise plan', read({ tags }, enterprise), { perMinute: 5_000, perDay: 1_000_000 }],
     ['an end', read({ tags: { expires: '2031-02-03' } }), { expiresAt: Date.UTC(2031, 1, 3) }],
@@ -84,13 +75,12 @@ describe('a key has', () => {
 describe('a key is not let in', () => {
   test.each<[string, ReturnType<typeof read>, string]>([
     ['without agreed limits', read({}, enterprise), 'is on the Enterprise plan without agreed limits: tag it'],
-    ...['', '060', '60\n', '1000000000000', undefined].flatMap((text) =>
-      ['per-minute', 'per-day'].map((name): [string, ReturnType<typeof read>, string] => {
-        const { [name]: _, ...other }: Record<string, string> = tags;
-        const wrong = text === undefined ? other : { ...tags, [name]: text };
-        return [`with ${name} as ${JSON.stringify(text)}`, read({ tags: wrong }, enterprise), BAD_LIMITS];
-      }),
-    ),
+    ...['060', '60\n', '1000000000000'].map((text): [string, ReturnType<typeof read>, string] => [
+      `with ${JSON.stringify(text)} as one of its limits`,
+      read({ tags: { ...tags, 'per-minute': text } }, enterprise),
+      BAD_LIMITS,
+    ]),
+    ['with one of its limits alone', read({ tags: { 'per-day': '1000' } }, enterprise), BAD_LIMITS],
     ['whose end is a word', read({ tags: { expires: 'tomorrow' } }), 'has a tag expires that is no ISO 8601 date'],
   ])('%s', (_, registered, problem) => {
     expect(registered).toEqual({ problem });
@@ -99,21 +89,15 @@ describe('a key is not let in', () => {
 
 test.each([
   ['2031-02-03', '2031-02-03T00:00:00.000Z'],
-  ['2031-02-03T04:05Z', '2031-02-03T04:05:00.000Z'],
   ['2031-02-03T04:05:06.789Z', '2031-02-03T04:05:06.789Z'],
   ['2031-02-03T04:05:06+01:00', '2031-02-03T03:05:06.000Z'],
 ])('The ISO 8601 text %s is %s', (text, time) => {
   expect(isoTime(text)).toBe(Date.parse(time));
 });
 
-test.each([
-  '2031-02-03T04:05:06',
-  '2031-02-03T04:05:06+0100',
-  '2031-02-03T04:05:06.7890Z',
-  '2031-02-03\n',
-  '2031-02-29',
-  '2031-02-30T04:05:06Z',
-  '2031-02-03T04:05:06+24:00',
-])('No ISO 8601 text that means the same everywhere is %j', (text) => {
-  expect(isoTime(text)).toBeNaN();
-});
+test.each(['2031-02-03T04:05:06', '2031-02-03\n', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00'])(
+  'No ISO 8601 text that means the same everywhere is %j',
+  (text) => {
+    expect(isoTime(text)).toBeNaN();
+  },
+);

@@ -3,8 +3,7 @@ import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, unusedCounters } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { apiStage, aUsagePlan } from '../../support/gateway-records.ts';
-import { KeyRegistry } from '../../support/key-registry.ts';
+import { did, KeyRegistry } from '../../support/key-registry.ts';
 import { aKey, parsed } from '../../support/tables.ts';
 
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
@@ -19,10 +18,6 @@ afterEach(() => {
   jest.restoreAllMocks();
   registry.close();
 });
-
-const did = (report: Partial<SyncReport> = {}) => {
-  return { added: [], changed: [], disabled: [], removed: [], conflicts: [], problems: [], ...report };
-};
 
 /** What a sync did. A second one right after it must find nothing left to do. */
 async function sync(): Promise<Partial<SyncReport>> {
@@ -67,18 +62,6 @@ describe('a key made in the console', () => {
     expect([value, recordId, hash].filter((secret) => JSON.stringify(report).includes(secret))).toEqual([]);
   });
 
-  test('on the Enterprise plan has the limits in its tags, and those of another plan elsewhere', async () => {
-    const keyId = registry.putKey({ tags: { 'per-minute': '50', 'per-day': '500' } }, 'enterprise');
-    await sync();
-    registry.update(keyId, { tags: { 'per-day': '600' } });
-    expect(await sync()).toEqual(did({ changed: [keyId] }));
-    expect(await registry.keys()).toMatchObject([{ plan: 'enterprise', perMinute: 50, perDay: 600 }]);
-
-    registry.move(keyId, 'free');
-    expect(await sync()).toEqual(did({ changed: [keyId] }));
-    expect(await registry.keys()).toMatchObject([{ plan: 'free', ...plans.free.limits }]);
-  });
-
   test.each([undefined, 'overflow'])('on no plan of a customer is none of the service: %s', async (planId) => {
     registry.putKey({}, planId);
 
@@ -120,25 +103,16 @@ describe('a key that is in use keeps its counters and its tokens when it is', ()
   });
 });
 
-describe('a key on no plan any more is disabled, and is as it was once it is back', () => {
-  test.each<[string, (keyId: string) => void]>([
-    ['taken off its plan', (keyId) => registry.move(keyId)],
-    ['on an internal one', (keyId) => registry.move(keyId, 'overflow')],
-    ['with its plan off the stage', () => registry.records.putUsagePlan(aUsagePlan({ id: 'own', apiStages: [] }))],
-  ])('%s', async (_, leave) => {
-    const own = aUsagePlan({ id: 'own', apiStages: [apiStage], tags: { plan: 'pro' } });
-    registry.records.putUsagePlan(own);
-    const before = await registry.usedKey({}, 'own');
-    leave(before.keyId);
+test('A key on no plan any more is disabled, and is as it was once it is back', async () => {
+  const before = await registry.usedKey({}, 'pro');
+  registry.move(before.keyId);
 
-    expect(await sync()).toEqual(did({ disabled: [before.keyId] }));
-    const disabled = revised(before, { enabled: false });
-    expect(await registry.read(before)).toEqual(disabled);
-    registry.records.putUsagePlan(own);
-    registry.move(before.keyId, 'own');
-    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-    expect(await registry.read(before)).toEqual(revised(disabled, { enabled: true }));
-  });
+  expect(await sync()).toEqual(did({ disabled: [before.keyId] }));
+  const disabled = revised(before, { enabled: false });
+  expect(await registry.read(before)).toEqual(disabled);
+  registry.move(before.keyId, 'pro');
+  expect(await sync()).toEqual(did({ changed: [before.keyId] }));
+  expect(await registry.read(before)).toEqual(revised(disabled, { enabled: true }));
 });
 
 describe('a key that is gone from API Gateway', () => {
@@ -269,7 +243,7 @@ describe('a list that lags behind', () => {
 });
 
 test('A sync that fails at the table, half-way, writes no more, and the next one does the rest', async () => {
-  const ids = Array.from({ length: 30 }, () => registry.putKey({}, 'free'));
+  for (let keys = 0; keys < 30; keys += 1) registry.putKey({}, 'free');
   const { middlewareStack } = registry.target.documents;
   let writes = 0;
   middlewareStack.add(
@@ -283,11 +257,9 @@ test('A sync that fails at the table, half-way, writes no more, and the next one
   await expect(registry.sync()).rejects.toThrow('the network is cut');
   const { length: written } = await registry.keys();
   middlewareStack.remove('cut');
-  const { added, conflicts } = await registry.sync();
 
   // The twelve before it, and at most those that were under way beside it.
   expect(written).toBeGreaterThanOrEqual(12);
   expect(written).toBeLessThanOrEqual(21);
-  expect([added.length, conflicts]).toEqual([30 - written, []]);
-  expect((await registry.keys()).map(({ keyId }) => keyId).toSorted()).toEqual(ids.toSorted());
+  expect((await registry.sync()).added).toHaveLength(30 - written);
 });
