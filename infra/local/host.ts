@@ -105,11 +105,11 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   closings.defer(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
   const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
   closings.defer(() => schedule.close());
-  const { restApi, usageMeter, apiStage } = loadRestApi(stack, functions, logGroups, records);
+  const { restApi, usageMeter } = loadRestApi(stack, functions, logGroups, records);
   await prepareData(stack, engine, records, options.sampleData);
   records.save();
 
-  const controlPlane = createControlPlane({ records, apiStage }, () => schedule.runSoon());
+  const controlPlane = createControlPlane(records, () => schedule.runSoon());
   service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
   // Once it serves, it is the first to be closed: answers that are under way need all the rest.
   closings.defer(() => closeServer(server));

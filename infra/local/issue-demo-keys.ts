@@ -8,12 +8,11 @@ import { parseToken } from '../../shared/keys/token.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import type { GatewayRecords } from './account/gateway-records.ts';
 import type { UsagePlan } from './account/records.ts';
-import { templatePlans } from './account/template-records.ts';
 import { HostError } from './host-error.ts';
 
 /** The template's usage plan for a plan of the catalogue. */
 export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan | undefined {
-  return templatePlans(records).find(({ tags }) => tags[gatewayTags.plan] === plan);
+  return records.usagePlans.find(({ tags }) => tags[gatewayTags.plan] === plan);
 }
 
 /**

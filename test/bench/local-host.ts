@@ -9,7 +9,7 @@ import { documentsAt } from '../support/local-host.ts';
 import { createStockTable } from '../support/tables.ts';
 import { atLeast, atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
 import { bareClient } from './listing.ts';
-import { allOperations, CONNECTIONS, list, RunningHost, send, update } from './running-host.ts';
+import { allOperations, assembleUnthrottled, CONNECTIONS, list, RunningHost, send, update } from './running-host.ts';
 
 const UPDATES = 20_000;
 const MIXED_REQUESTS = 20_000;
@@ -75,13 +75,16 @@ async function speedFigures(): Promise<Figure[]> {
 async function withHost<Result>(
   measure: (host: RunningHost, megabytesAfterStart: number) => Promise<Result>,
 ): Promise<Result> {
-  const host = await RunningHost.start();
+  const assembly = mkdtempSync(join(tmpdir(), 'assembly-'));
+  await assembleUnthrottled(assembly);
+  const host = await RunningHost.start(['--assembly', assembly]);
   try {
     const megabytes = host.residentMegabytes();
     await host.liftLimits();
     return await measure(host, megabytes);
   } finally {
     await host.stop();
+    rmSync(assembly, { recursive: true });
   }
 }
 

@@ -2,13 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { UpdateUsagePlanCommand } from '@aws-sdk/client-api-gateway';
 import autocannon from 'autocannon';
 import * as v from 'valibot';
-import { cataloguePlanId } from '../../infra/admin/keys/create-key.ts';
 import { moveKey } from '../../infra/admin/keys/move-key.ts';
 import { findTarget } from '../../infra/admin/target.ts';
 import { demoKey } from '../../infra/demo-keys.ts';
+import { assemble } from '../../infra/local/assemble.ts';
+import { readAssembly } from '../../infra/local/assembly.ts';
+import { templateSchema, writeTemplate } from '../support/service-template.ts';
 import { progress } from './figure.ts';
 
 export const CONNECTIONS = 50;
@@ -92,13 +93,10 @@ export class RunningHost {
     return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(this.#child.pid)])) / 1_000;
   }
 
-  /** Lifts the limits of the Enterprise demo key, and the throttle of its usage plan, which is that of the stage. */
+  /** Lifts the limits of the Enterprise demo key. */
   async liftLimits(): Promise<void> {
     const quiet = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
     const target = await findTarget({ url: this.baseUrl }, quiet);
-    const patchOperations = [{ op: 'remove' as const, path: '/throttle' }];
-    const usagePlanId = await cataloguePlanId(target, 'enterprise');
-    await target.gateway.send(new UpdateUsagePlanCommand({ usagePlanId, patchOperations }));
     // With its tags in API Gateway: a sync would undo what is in the keys table alone.
     await moveKey(target, DEMO_KEY_ID, 'enterprise', { perMinute: MANY, perDay: MANY });
     target.gateway.destroy();
@@ -122,6 +120,16 @@ export class RunningHost {
       clearInterval(sampling);
     }
   }
+}
+
+/** Makes the assembly that `npm start` runs, but without the throttles of its usage plans: a load is that of one key. */
+export async function assembleUnthrottled(folder: string): Promise<void> {
+  await assemble(folder);
+  const template = v.parse(templateSchema, readAssembly(folder).template);
+  for (const { Type, Properties } of Object.values(template.Resources)) {
+    if (Type === 'AWS::ApiGateway::UsagePlan') delete Properties['Throttle'];
+  }
+  writeTemplate(folder, 'staging', template);
 }
 
 /** Sends requests over many connections, on each one kind after the other. */

@@ -4,8 +4,6 @@ import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { createControlPlane } from '../../infra/local/account/control-plane.ts';
 import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
-import type { ApiStage } from '../../shared/key-registry/gateway-client.ts';
-import { apiStage } from './gateway-records.ts';
 import { close, listen } from './listening.ts';
 
 export interface ControlPlaneAnswer {
@@ -29,7 +27,7 @@ export class ControlPlaneCalls {
   readonly records = GatewayRecords.inMemory();
   /** How often it has reported a change. */
   changes = 0;
-  readonly #controlPlane = createControlPlane({ records: this.records, apiStage }, () => (this.changes += 1));
+  readonly #controlPlane = createControlPlane(this.records, () => (this.changes += 1));
 
   /** @param path with its query @param init what differs from a signed call with the JSON of the body */
   async call(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<ControlPlaneAnswer> {
@@ -105,8 +103,8 @@ export class ControlPlaneServer {
     });
   }
 
-  static async start(records: GatewayRecords, ofApi: ApiStage): Promise<ControlPlaneServer> {
-    const server = new ControlPlaneServer(createControlPlane({ records, apiStage: ofApi }, () => undefined));
+  static async start(records: GatewayRecords): Promise<ControlPlaneServer> {
+    const server = new ControlPlaneServer(createControlPlane(records, () => undefined));
     server.#port = await listen(server.#server);
     return server;
   }

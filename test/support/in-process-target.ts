@@ -50,7 +50,7 @@ export class InProcessTarget {
 
   constructor() {
     const documents = clientOver((command, input) => Promise.resolve(this.#answer(command, input)));
-    const controlPlane = createControlPlane({ records: this.records, apiStage }, () => undefined);
+    const controlPlane = createControlPlane(this.records, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
       // The control plane in this process checks no signature.
@@ -98,7 +98,7 @@ export class InProcessTarget {
   /** Forgets all keys; the usage plans are those of a stack that was just deployed. */
   reset(): void {
     for (const { id } of this.records.apiKeys) this.records.deleteApiKey(id);
-    for (const { id } of this.records.usagePlans) this.records.deleteUsagePlan(id);
+    this.records.plans.clear();
     for (const id of planIds) {
       const { title, limits } = plans[id];
       const guard = limits === 'agreed' ? undefined : outerGuard(limits);

@@ -6,7 +6,7 @@ import { readAssembly } from '../../infra/local/assembly.ts';
 import { stackNameOf, type StageName, stages } from '../../infra/stages.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
-const templateSchema = v.looseObject({
+export const templateSchema = v.looseObject({
   Resources: v.record(
     v.string(),
     v.looseObject({ Type: v.string(), Properties: v.optional(v.record(v.string(), v.unknown()), {}) }),
@@ -51,6 +51,11 @@ const isTemplateOrManifest = (file: string): boolean => !path.basename(file).sta
 /** Writes the assembly of all suites to a folder, with another template of one stage's API. */
 export function writeAssembly(folder: string, stage: StageName, template: EditableTemplate): void {
   cpSync(synthesizedOnce(), folder, { recursive: true, filter: isTemplateOrManifest });
+  writeTemplate(folder, stage, template);
+}
+
+/** Replaces the template of one stage's API in an assembly. */
+export function writeTemplate(folder: string, stage: StageName, template: EditableTemplate): void {
   const files = readdirSync(path.join(folder, `assembly-${stage}`));
   const file = files.find((name) => /^\w+Inventory[0-9A-F]{8}\.template\.json$/.test(name)) ?? '';
   writeFileSync(path.join(folder, `assembly-${stage}`, file), JSON.stringify(template));

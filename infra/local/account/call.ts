@@ -1,13 +1,5 @@
 import * as v from 'valibot';
 import type { GatewayRecords } from './gateway-records.ts';
-import type { ApiStage } from './records.ts';
-
-/** What an operation works on. */
-export interface Gateway {
-  readonly records: GatewayRecords;
-  /** The one stage that there is. */
-  readonly apiStage: ApiStage;
-}
 
 /** One call of an operation. */
 export interface Call {
@@ -33,7 +25,7 @@ export interface Operation {
    * @returns the body of the answer; undefined: none
    * @throws ControlPlaneError
    */
-  readonly run: (gateway: Gateway, call: Call) => unknown;
+  readonly run: (records: GatewayRecords, call: Call) => unknown;
 }
 
 /** The errors of API Gateway's API that the host answers with, and their statuses. */
@@ -70,29 +62,6 @@ export function parseBody<Schema extends v.GenericSchema>(schema: Schema, body: 
   const path = v.getDotPath(issue) ?? '';
   if (issue.expected === 'never') throw badRequest(`This host does not know the member ${path} of the request body`);
   throw badRequest(path === '' ? issue.message : `${path}: ${issue.message}`);
-}
-
-const patchBodySchema = v.strictObject({
-  patchOperations: v.array(v.strictObject({ op: v.string(), path: v.string(), value: v.optional(v.string(), '') })),
-});
-
-/** What a patch operation such as `replace /name` does to a resource. @throws ControlPlaneError */
-export type Patches<Resource> = Readonly<Record<string, (resource: Resource, value: string) => Resource>>;
-
-/**
- * Applies the patch operations of a body to a resource, one after the other.
- *
- * @throws ControlPlaneError on an operation that is none of the patches
- */
-export function applyPatches<Resource>(resource: Resource, body: unknown, patches: Patches<Resource>): Resource {
-  let patched = resource;
-  for (const { op, path, value } of parseBody(patchBodySchema, body).patchOperations) {
-    const operation = `${op} ${path}`;
-    const patch = Object.hasOwn(patches, operation) ? patches[operation] : undefined;
-    if (!patch) throw badRequest(`This host does not know the patch operation ${operation}`);
-    patched = patch(patched, value);
-  }
-  return patched;
 }
 
 const DEFAULT_LIMIT = 25;

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Hono, type HonoRequest } from 'hono';
 import { apiKeyOperations } from './api-keys.ts';
-import { badRequest, type Call, ControlPlaneError, type Gateway, type Operation } from './call.ts';
-import { tagOperations } from './tags.ts';
-import { usagePlanKeyOperations } from './usage-plan-keys.ts';
+import { badRequest, type Call, ControlPlaneError, type Operation } from './call.ts';
+import type { GatewayRecords } from './gateway-records.ts';
 import { usagePlanOperations } from './usage-plans.ts';
 
-const operations: readonly Operation[] = [
-  ...apiKeyOperations,
-  ...usagePlanOperations,
-  ...usagePlanKeyOperations,
-  ...tagOperations,
-];
+const operations: readonly Operation[] = [...apiKeyOperations, ...usagePlanOperations];
 
 /** The longest body that the host reads of a call. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -28,11 +22,11 @@ export function isControlPlanePath(path: string): boolean {
 }
 
 /**
- * API Gateway's own API, as far as API keys, usage plans and their tags go.
+ * API Gateway's own API, as far as API keys and their tags, and the keys of usage plans go.
  *
  * @param changed called after every change, as CloudTrail reports it on AWS
  */
-export function createControlPlane(gateway: Gateway, changed: () => void): Hono {
+export function createControlPlane(records: GatewayRecords, changed: () => void): Hono {
   const app = new Hono();
   app.use(({ req }, next) => {
     // The signature is not checked: any credentials will do.
@@ -42,9 +36,9 @@ export function createControlPlane(gateway: Gateway, changed: () => void): Hono 
   for (const operation of operations) {
     const [method = '', path = ''] = operation.route.split(' ');
     app.on(method, path, async ({ req }) => {
-      const result = operation.run(gateway, await readCall(req, operation));
+      const result = operation.run(records, await readCall(req, operation));
       if (method !== 'GET') {
-        gateway.records.save();
+        records.save();
         changed();
       }
       return respond(operation.status ?? usualStatuses[method] ?? 200, result);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder, unusable } from '../data-folder.ts';
-import { type ApiKey, apiKeySchema, type ApiStage, isSameStage, type UsagePlan, usagePlanSchema } from './records.ts';
+import { type ApiKey, apiKeySchema, type ApiStage, isOfStage, type UsagePlan } from './records.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
 const SAVE_DELAY_MS = 1_000;
@@ -15,10 +15,9 @@ const text = v.string();
 /** Plan and key, the UTC day (`yyyy-MM-dd`), the requests that were metered. */
 const usageSchema = v.tuple([text, text, text, v.number()]);
 
-/** The records as they are in a file. */
-const contentSchema = v.strictObject({
+/** The records in a file: all but what the template has. */
+const contentSchema = v.object({
   apiKeys: v.array(apiKeySchema),
-  usagePlans: v.array(usagePlanSchema),
   planKeys: v.array(v.tuple([text, text])),
   usage: v.array(usageSchema),
   notes: v.array(v.tuple([text, text])),
@@ -26,16 +25,18 @@ const contentSchema = v.strictObject({
 
 /**
  * What API Gateway keeps of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and changes
- * are made in memory; {@link save} writes all of it to one JSON file, which is replaced whole: a host that is killed
- * leaves the file before or the file after.
+ * are made in memory; {@link save} writes them to one JSON file, which is replaced whole: a host that is killed leaves
+ * the file before or the file after.
  */
 export class GatewayRecords {
   /** What the host itself has to remember, by name. */
   readonly notes = new Map<string, string>();
+  /** The usage plans of the template, by their ids. */
+  readonly plans = new Map<string, UsagePlan>();
   readonly #file: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #keys = new Map<string, ApiKey>();
-  readonly #plans = new Map<string, UsagePlan>();
+  readonly #templateKeyIds = new Set<string>();
   readonly #planKeys = new Map<string, [planId: string, keyId: string]>();
   readonly #usage = new Map<string, v.InferOutput<typeof usageSchema>>();
 
@@ -74,10 +75,10 @@ export class GatewayRecords {
     }
   }
 
-  /** Ten small letters and digits, which no key and no plan has as its id. */
+  /** Ten small letters and digits, which no key has as its id. */
   newId(): string {
     const id = Array.from({ length: 10 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
-    return this.#keys.has(id) || this.#plans.has(id) ? this.newId() : id;
+    return this.#keys.has(id) ? this.newId() : id;
   }
 
   apiKey(id: string): ApiKey | undefined {
@@ -97,29 +98,26 @@ export class GatewayRecords {
     this.#keys.set(key.id, key);
   }
 
+  /** A key that the template has: it is not saved. */
+  putApiKeyOfTemplate(key: ApiKey): void {
+    this.#templateKeyIds.add(key.id);
+    this.putApiKey(key);
+  }
+
   /** Removes a key from its plans too, with its usage. */
   deleteApiKey(id: string): void {
     this.#keys.delete(id);
-    this.#forget((_, keyId) => keyId === id);
-  }
-
-  usagePlan(id: string): UsagePlan | undefined {
-    return this.#plans.get(id);
+    for (const records of [this.#planKeys, this.#usage]) {
+      for (const [name, [, keyId]] of records) if (keyId === id) records.delete(name);
+    }
   }
 
   get usagePlans(): UsagePlan[] {
-    return [...this.#plans.values()];
+    return [...this.plans.values()];
   }
 
-  /** Adds a plan, or replaces the one with its id. */
   putUsagePlan(plan: UsagePlan): void {
-    this.#plans.set(plan.id, plan);
-  }
-
-  /** Removes a plan, with the usage on it. The keys stay. */
-  deleteUsagePlan(id: string): void {
-    this.#plans.delete(id);
-    this.#forget((planId) => planId === id);
+    this.plans.set(plan.id, plan);
   }
 
   isOnPlan(planId: string, keyId: string): boolean {
@@ -136,7 +134,7 @@ export class GatewayRecords {
 
   /** The plan that a key's requests to a stage are metered on. */
   planOnStage(keyId: string, stage: ApiStage): UsagePlan | undefined {
-    return this.plansOfKey(keyId).find(({ apiStages }) => apiStages.some((other) => isSameStage(other, stage)));
+    return this.plansOfKey(keyId).find((plan) => isOfStage(plan, stage));
   }
 
   putOnPlan(planId: string, keyId: string): void {
@@ -160,12 +158,6 @@ export class GatewayRecords {
     this.#timer ??= setTimeout(() => this.#trySave(), SAVE_DELAY_MS);
   }
 
-  #forget(isGone: (planId: string, keyId: string) => boolean): void {
-    for (const records of [this.#planKeys, this.#usage]) {
-      for (const [name, [planId, keyId]] of records) if (isGone(planId, keyId)) records.delete(name);
-    }
-  }
-
   #trySave(): void {
     try {
       this.save();
@@ -176,18 +168,16 @@ export class GatewayRecords {
 
   #content(): v.InferOutput<typeof contentSchema> {
     return {
-      apiKeys: this.apiKeys,
-      usagePlans: this.usagePlans,
-      planKeys: [...this.#planKeys.values()],
+      apiKeys: this.apiKeys.filter(({ id }) => !this.#templateKeyIds.has(id)),
+      planKeys: [...this.#planKeys.values()].filter(([, keyId]) => !this.#templateKeyIds.has(keyId)),
       usage: [...this.#usage.values()],
       notes: [...this.notes],
     };
   }
 
   #load(content: unknown): void {
-    const { apiKeys, usagePlans, planKeys, usage, notes } = v.parse(contentSchema, content);
+    const { apiKeys, planKeys, usage, notes } = v.parse(contentSchema, content);
     for (const key of apiKeys) this.putApiKey(key);
-    for (const plan of usagePlans) this.putUsagePlan(plan);
     for (const [planId, keyId] of planKeys) this.putOnPlan(planId, keyId);
     for (const one of usage) this.#usage.set(one.slice(0, 3).join('/'), one);
     for (const [name, note] of notes) this.notes.set(name, note);

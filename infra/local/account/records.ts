@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 /** Tags of a resource. */
-export type Tags = Readonly<Record<string, string>>;
+type Tags = Readonly<Record<string, string>>;
 
 /**
  * A map of texts, with every name that JSON can hold: `v.record` would leave out names such as `constructor` without a
@@ -33,30 +33,30 @@ export const apiKeySchema = v.object({
   tags: tagsSchema,
 });
 
+export type ApiKey = v.InferOutput<typeof apiKeySchema>;
+
 /** A stage of an API that a usage plan is for. */
-const apiStageSchema = v.object({ apiId: v.string(), stage: v.string() });
+export interface ApiStage {
+  readonly apiId: string;
+  readonly stage: string;
+}
 
 /** A token bucket per key: requests a second, and size of the bucket. */
-const throttleSchema = v.object({ rateLimit: v.number(), burstLimit: v.number() });
+export interface Throttle {
+  readonly rateLimit: number;
+  readonly burstLimit: number;
+}
 
-export const usagePlanSchema = v.object({
-  id: v.string(),
-  name: v.string(),
-  description: v.optional(v.string()),
-  apiStages: v.array(apiStageSchema),
-  throttle: v.optional(throttleSchema),
+/** A usage plan, as the template has it. */
+export interface UsagePlan {
+  readonly id: string;
+  readonly name: string;
+  readonly apiStages: readonly ApiStage[];
+  readonly throttle?: Throttle | undefined;
   /** Requests that a key may make in a UTC day. */
-  quota: v.optional(v.object({ limit: v.number() })),
-  tags: tagsSchema,
-});
+  readonly quota?: { readonly limit: number } | undefined;
+  readonly tags: Tags;
+}
 
-export type ApiKey = v.InferOutput<typeof apiKeySchema>;
-export type ApiStage = Readonly<v.InferOutput<typeof apiStageSchema>>;
-export type Throttle = Readonly<v.InferOutput<typeof throttleSchema>>;
-export type UsagePlan = Readonly<v.InferOutput<typeof usagePlanSchema>>;
-
-export const isSameStage = (a: ApiStage, b: ApiStage): boolean => a.apiId === b.apiId && a.stage === b.stage;
-
-/** The stages that both plans are for. */
-export const sharedStages = (a: UsagePlan, b: UsagePlan): ApiStage[] =>
-  a.apiStages.filter((stage) => b.apiStages.some((other) => isSameStage(stage, other)));
+export const isOfStage = ({ apiStages }: UsagePlan, { apiId, stage }: ApiStage): boolean =>
+  apiStages.some((each) => each.apiId === apiId && each.stage === stage);

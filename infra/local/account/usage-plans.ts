@@ -1,162 +1,124 @@
 import * as v from 'valibot';
-import { isSameStage, sharedStages, tagsSchema, type UsagePlan } from './records.ts';
+import { findApiKey } from './api-keys.ts';
 import {
-  applyPatches,
   badRequest,
   type Call,
   conflict,
-  type Gateway,
   notFound,
   type Operation,
   pageOf,
   pagingParameters,
   parseBody,
-  type Patches,
 } from './call.ts';
+import type { GatewayRecords } from './gateway-records.ts';
+import { type ApiKey, isOfStage, type UsagePlan } from './records.ts';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2_147_483_647));
+/** The longest interval that one call asks about, in days. */
+const MAX_DAYS = 90;
+const DAY_MS = 86_400_000;
 
-/** The settings of a usage plan, as a call sends them. The host applies no throttle of a method, so it takes none. */
-const settingsSchema = v.strictObject({
-  name: v.pipe(v.string(), v.minLength(1)),
-  description: v.optional(v.string()),
-  apiStages: v.optional(v.array(v.strictObject({ apiId: v.string(), stage: v.string() })), []),
-  throttle: v.optional(v.strictObject({ rateLimit: v.pipe(v.number(), v.minValue(0), v.finite()), burstLimit: count })),
-  quota: v.optional(
-    v.strictObject({
-      limit: count,
-      offset: v.optional(v.literal(0, 'This host knows no quota that starts later than its period')),
-      period: v.literal('DAY', 'This host knows quotas of a DAY only'),
-    }),
-  ),
-});
-const createBodySchema = v.strictObject({ ...settingsSchema.entries, tags: v.optional(tagsSchema, {}) });
-
-type Settings = v.InferOutput<typeof settingsSchema>;
-
-/** Settings while they are changed: they are checked when all changes are made. */
-type Draft = Omit<Settings, 'throttle' | 'quota'> & {
-  readonly throttle?: object | undefined;
-  readonly quota?: object | undefined;
-};
-
-/** Sets a member, or a part of it; a number that is none is refused with the rest of the settings. */
-const set =
-  (member: 'throttle' | 'quota', part: string, isNumber = true) =>
-  (plan: Draft, value: string): Draft => ({
-    ...plan,
-    // Number('') would be 0.
-    [member]: { ...plan[member], [part]: isNumber ? Number(value || Number.NaN) : value },
-  });
-
-const patches: Patches<Draft> = {
-  'add /apiStages': (plan, value) => ({ ...plan, apiStages: [...plan.apiStages, stageOf(value)] }),
-  'remove /apiStages': (plan, value) => {
-    const stage = stageOf(value);
-    const apiStages = plan.apiStages.filter((other) => !isSameStage(stage, other));
-    if (apiStages.length === plan.apiStages.length) throw notFound(`API Stage not found: ${value}`);
-    return { ...plan, apiStages };
-  },
-  'replace /description': (plan, description) => ({ ...plan, description }),
-  'replace /name': (plan, name) => ({ ...plan, name }),
-  'add /quota/limit': set('quota', 'limit'),
-  'replace /quota/limit': set('quota', 'limit'),
-  'add /quota/period': set('quota', 'period', false),
-  'replace /quota/period': set('quota', 'period', false),
-  'remove /quota': (plan) => ({ ...plan, quota: undefined }),
-  'add /throttle/rateLimit': set('throttle', 'rateLimit'),
-  'replace /throttle/rateLimit': set('throttle', 'rateLimit'),
-  'add /throttle/burstLimit': set('throttle', 'burstLimit'),
-  'replace /throttle/burstLimit': set('throttle', 'burstLimit'),
-  'remove /throttle': (plan) => ({ ...plan, throttle: undefined }),
-};
+const createBodySchema = v.strictObject({ keyId: v.string(), keyType: v.literal('API_KEY') });
 
 const path = '/usageplans/:usageplanId';
+const usageParameters = [...pagingParameters, 'startDate', 'endDate', 'keyId'];
 
+/** The usage plans of the template, which only a deploy changes, the keys on them, and what these have used. */
 export const usagePlanOperations: readonly Operation[] = [
-  { name: 'CreateUsagePlan', route: 'POST /usageplans', run: createUsagePlan },
   { name: 'GetUsagePlans', route: 'GET /usageplans', query: [...pagingParameters, 'keyId'], run: getUsagePlans },
-  { name: 'GetUsagePlan', route: `GET ${path}`, run: (gateway, call) => usagePlanBody(findPlan(gateway, call)) },
-  { name: 'UpdateUsagePlan', route: `PATCH ${path}`, run: updateUsagePlan },
-  { name: 'DeleteUsagePlan', route: `DELETE ${path}`, run: deleteUsagePlan },
+  { name: 'GetUsagePlan', route: `GET ${path}`, run: (records, call) => usagePlanBody(findPlan(records, call)) },
+  { name: 'GetUsage', route: `GET ${path}/usage`, query: usageParameters, run: getUsage },
+  { name: 'CreateUsagePlanKey', route: `POST ${path}/keys`, run: createUsagePlanKey },
+  { name: 'GetUsagePlanKeys', route: `GET ${path}/keys`, query: pagingParameters, run: getUsagePlanKeys },
+  { name: 'DeleteUsagePlanKey', route: `DELETE ${path}/keys/:keyId`, run: deleteUsagePlanKey },
 ];
 
 /** The usage plan that the path of a call names. @throws ControlPlaneError where there is none with the id */
-export function findPlan({ records }: Gateway, { parameter }: Call): UsagePlan {
-  const plan = records.usagePlan(parameter('usageplanId'));
+function findPlan(records: GatewayRecords, { parameter }: Call): UsagePlan {
+  const plan = records.plans.get(parameter('usageplanId'));
   if (!plan) throw notFound('Invalid Usage Plan ID specified');
   return plan;
 }
 
-function createUsagePlan(gateway: Gateway, { body }: Call): unknown {
-  const { tags, ...settings } = parseBody(createBodySchema, body);
-  const plan = planWith(gateway, { id: gateway.records.newId(), tags }, settings);
-  gateway.records.putUsagePlan(plan);
-  return usagePlanBody(plan);
-}
-
-function getUsagePlans({ records }: Gateway, { query }: Call): unknown {
+function getUsagePlans(records: GatewayRecords, { query }: Call): unknown {
   const keyId = query.get('keyId');
   const { items, position } = pageOf(keyId === null ? records.usagePlans : records.plansOfKey(keyId), query);
   return { item: items.map(usagePlanBody), position };
 }
 
-function updateUsagePlan(gateway: Gateway, call: Call): unknown {
-  const plan = findPlan(gateway, call);
-  const { id: _, tags: __, ...settings } = asSent(plan);
-  const patched = planWith(gateway, plan, parseBody(settingsSchema, applyPatches(settings, call.body, patches)));
-  for (const { id } of gateway.records.keysOnPlan(plan.id)) checkOnlyPlanOfStage(gateway, patched, id);
-  gateway.records.putUsagePlan(patched);
-  return usagePlanBody(patched);
-}
-
-function deleteUsagePlan(gateway: Gateway, call: Call): void {
-  const { id, apiStages } = findPlan(gateway, call);
-  const [stage] = apiStages;
-  if (stage) {
-    throw badRequest(
-      `Cannot delete Usage Plan ${id} because there are API Stages associated with it, including ` +
-        `${stage.apiId}:${stage.stage}`,
-    );
-  }
-  gateway.records.deleteUsagePlan(id);
-}
-
-/** @throws ControlPlaneError on a stage that is not there, or is there twice */
-function planWith({ apiStage }: Gateway, plan: Pick<UsagePlan, 'id' | 'tags'>, settings: Settings): UsagePlan {
-  for (const [index, stage] of settings.apiStages.entries()) {
-    const place = `{api: ${stage.apiId}, stage: ${stage.stage}}`;
-    if (!isSameStage(stage, apiStage)) throw notFound(`Invalid API Stage ${place} specified for usageplan ${plan.id}`);
-    if (index > 0) throw conflict(`API Stage ${place} is already associated with usageplan ${plan.id}`);
-  }
-  return { id: plan.id, tags: plan.tags, ...settings, quota: settings.quota && { limit: settings.quota.limit } };
-}
-
-/** A stage as patch operations name it: `apiId:stage`. */
-function stageOf(value: string): Settings['apiStages'][number] {
-  const [apiId = '', stage = ''] = value.split(':');
-  return { apiId, stage };
-}
-
-const asSent = ({ quota, ...plan }: UsagePlan) => ({
-  ...plan,
-  ...(quota && { quota: { limit: quota.limit, offset: 0, period: 'DAY' } }),
-});
-
 /** A plan as the API gives it. */
-function usagePlanBody(usagePlan: UsagePlan): unknown {
-  const { tags, ...plan } = asSent(usagePlan);
-  return { ...plan, ...(Object.keys(tags).length > 0 && { tags }) };
+function usagePlanBody({ quota, tags, ...plan }: UsagePlan): unknown {
+  return {
+    ...plan,
+    ...(quota && { quota: { limit: quota.limit, offset: 0, period: 'DAY' } }),
+    ...(Object.keys(tags).length > 0 && { tags }),
+  };
 }
 
-/** @throws ControlPlaneError where the key would be on two plans of a stage */
-export function checkOnlyPlanOfStage({ records }: Gateway, plan: UsagePlan, keyId: string): void {
-  for (const other of records.plansOfKey(keyId)) {
-    const [shared] = other.id === plan.id ? [] : sharedStages(other, plan);
+function createUsagePlanKey(records: GatewayRecords, call: Call): unknown {
+  const plan = findPlan(records, call);
+  const apiKey = findApiKey(records, parseBody(createBodySchema, call.body).keyId);
+  for (const other of records.plansOfKey(apiKey.id)) {
+    if (other.id === plan.id) throw conflict(`API Key ${apiKey.id} is on Usage Plan ${plan.id} already`);
+    const shared = plan.apiStages.find((stage) => isOfStage(other, stage));
     if (!shared) continue;
     throw conflict(
-      `Usage Plan ${plan.id} cannot be added because API Key ${keyId} cannot reference multiple Usage Plans with the ` +
-        `same API stage: ${shared.apiId}:${shared.stage}`,
+      `Usage Plan ${plan.id} cannot be added because API Key ${apiKey.id} cannot reference multiple Usage Plans with ` +
+        `the same API stage: ${shared.apiId}:${shared.stage}`,
     );
   }
+  records.putOnPlan(plan.id, apiKey.id);
+  return planKeyBody(apiKey);
+}
+
+function getUsagePlanKeys(records: GatewayRecords, call: Call): unknown {
+  const { items, position } = pageOf(records.keysOnPlan(findPlan(records, call).id), call.query);
+  return { item: items.map(planKeyBody), position };
+}
+
+function deleteUsagePlanKey(records: GatewayRecords, call: Call): void {
+  const plan = findPlan(records, call);
+  const keyId = call.parameter('keyId');
+  if (!records.isOnPlan(plan.id, keyId)) throw notFound('Invalid Usage Plan Key identifier specified');
+  records.removeFromPlan(plan.id, keyId);
+}
+
+/** A key on a plan as the API gives it, always with its value. */
+function planKeyBody({ id, value, name }: ApiKey): unknown {
+  return { id, type: 'API_KEY', value, name };
+}
+
+function getUsage(records: GatewayRecords, call: Call): unknown {
+  const plan = findPlan(records, call);
+  const [startDate, endDate] = [dateParameter(call.query, 'startDate'), dateParameter(call.query, 'endDate')];
+  if (endDate < startDate) throw badRequest('endDate must not be before startDate');
+  const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
+  if (days > MAX_DAYS) throw badRequest(`startDate and endDate must be at most ${MAX_DAYS} days apart`);
+
+  const dates = Array.from({ length: days }, (_, day) => dateOf(Date.parse(startDate) + day * DAY_MS));
+  const keyId = call.query.get('keyId');
+  const apiKeys = records.keysOnPlan(plan.id).filter(({ id }) => keyId === null || id === keyId);
+  const { items, position } = pageOf(apiKeys, call.query);
+  const values = items.map(({ id }) => [id, dates.map((date) => usageOn(records, plan, id, date))]);
+  return { usagePlanId: plan.id, startDate, endDate, values: Object.fromEntries(values), position };
+}
+
+/**
+ * What was used on the day, and what was left of the quota at its end. AWS does not document what is left without a
+ * quota; here it is 0.
+ */
+function usageOn(records: GatewayRecords, plan: UsagePlan, keyId: string, date: string): [used: number, left: number] {
+  const used = records.requestsOn(date, plan.id, keyId);
+  return [used, Math.max(0, (plan.quota?.limit ?? 0) - used)];
+}
+
+const dateOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
+
+function dateParameter(query: URLSearchParams, name: string): string {
+  const text = query.get(name) ?? '';
+  const epochMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  // The parser takes February 30th for a day in March.
+  if (Number.isNaN(epochMs) || dateOf(epochMs) !== text) {
+    throw badRequest(`${name} must be a date such as 2026-01-31, not '${text}'`);
+  }
+  return text;
 }

@@ -1,5 +1,4 @@
 import type { GatewayRecords } from '../account/gateway-records.ts';
-import type { ApiStage } from '../account/records.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { LogGroups } from '../log-sink.ts';
@@ -14,7 +13,6 @@ import { UsageMeter } from './usage-meter.ts';
 export interface LoadedRestApi {
   readonly restApi: RestApi;
   readonly usageMeter: UsageMeter;
-  readonly apiStage: ApiStage;
 }
 
 /** Builds the one REST API of the stack, with its one stage. */
@@ -39,7 +37,7 @@ export function loadRestApi(
     usageMeter,
     accessLog,
   });
-  return { restApi, usageMeter, apiStage };
+  return { restApi, usageMeter };
 }
 
 function loadRouter(

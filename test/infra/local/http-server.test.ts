@@ -13,8 +13,8 @@ test('A request that comes before the service is ready waits for it; a list that
   const origin = `http://127.0.0.1:${await listen(server)}`;
   const early = exchange(origin, 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   const listInventory = streaming(`await write('[1,'); stream.end('2]');`, { statusCode: 200 });
-  const { restApi, records, apiStage } = apis.start({ authorizer: admitting, listInventory });
-  const controlPlane = createControlPlane({ records, apiStage }, () => undefined);
+  const { restApi, records } = apis.start({ authorizer: admitting, listInventory });
+  const controlPlane = createControlPlane(records, () => undefined);
   service.resolve({ restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} });
   const { status, headers, text } = parseAnswer(await early);
   await close(server);

@@ -4,7 +4,6 @@ import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts'
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { gatewayClient } from '../../../shared/key-registry/gateway-client.ts';
 import { ControlPlaneServer } from '../../support/control-plane-calls.ts';
-import { apiStage } from '../../support/gateway-records.ts';
 
 /** Timers and clocks of a machine differ by so much. */
 const TOLERANCE_MS = 20;
@@ -14,7 +13,7 @@ let client: APIGatewayClient | undefined;
 let throttled: number;
 
 beforeEach(async () => {
-  server = await ControlPlaneServer.start(GatewayRecords.inMemory(), apiStage);
+  server = await ControlPlaneServer.start(GatewayRecords.inMemory());
   throttled = 0;
 });
 

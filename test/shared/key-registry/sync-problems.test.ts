@@ -141,7 +141,7 @@ test('An account that has nine tenths of the API keys that it may have is a prob
 test('A usage plan that is deleted while it is read has no keys on it', async () => {
   registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));
   const { keyId } = await registry.usedKey({}, 'own');
-  registry.around('GetUsagePlanKeysCommand', () => registry.records.deleteUsagePlan('own'));
+  registry.around('GetUsagePlanKeysCommand', () => registry.records.plans.delete('own'));
 
   expect(await registry.did()).toEqual(did({ disabled: [keyId] }));
 });
