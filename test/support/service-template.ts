@@ -70,12 +70,10 @@ export type ReadableStage = Readonly<Record<string, unknown>>;
  * to invoke a new version (see `VersionCheck`) is not among them.
  */
 export function readableStage(stage: StageName): ReadableStage {
-  const resources = Object.entries(inventoryTemplate(stage).Resources).map(
-    ([id, { DependsOn: _, ...resource }]): [string, unknown] => [
-      nameOf(id, stage),
-      readable(withoutFunctions(resource), stage),
-    ],
-  );
+  const resources = Object.entries(inventoryTemplate(stage).Resources).map(([id, resource]): [string, unknown] => [
+    nameOf(id, stage),
+    readable(withoutFunctions({ ...resource, DependsOn: undefined }), stage),
+  ]);
   return Object.fromEntries(resources.filter(([name]) => !name.startsWith('AWSCDK')));
 }
 

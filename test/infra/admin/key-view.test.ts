@@ -1,16 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
+import { closest, dailyUsage } from '../../../infra/admin/usage.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
+import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);
 const MIDNIGHT = minuteOf(Date.parse('2026-11-21T00:00:00Z'));
 
-test('lists the tokens that work, the oldest first', () => {
+test('A key has the tokens that work, the oldest first', () => {
   const tokens = {
     ...tokenEntry('newer', { label: 'reports', access: 'read', until: NOW + 1, pending: true }, NOW),
     ...tokenEntry('ended', { label: 'ended', until: NOW }, NOW - 1),
@@ -23,34 +25,56 @@ test('lists the tokens that work, the oldest first', () => {
   ]);
 });
 
-describe('a key is', () => {
-  const soon = NOW + 1;
-
-  test.each<[string, string, Partial<KeyRecord>]>([
-    ['active', 'as it is issued', {}],
-    ['active', 'once its suspension is over', { suspendedUntil: NOW }],
-    ['suspended', 'until its suspension is over', { suspendedUntil: soon }],
-    ['suspended', 'until it is resumed', { suspendedUntil: NEVER, enabled: false }],
-    ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: soon, expiresAt: NOW }],
-    ['expired', 'from the very moment on', { expiresAt: NOW }],
-    ['active', 'until then', { expiresAt: soon }],
-  ])('%s %s', (state, _, differences) => {
-    expect(keyView(aKey(differences), NOW).state).toBe(state);
-  });
+test.each<[string, string, Partial<KeyRecord>]>([
+  ['active', 'once its suspension is over', { suspendedUntil: NOW }],
+  ['suspended', 'until its suspension is over', { suspendedUntil: NOW + 1 }],
+  ['suspended', 'until it is resumed', { suspendedUntil: NEVER, enabled: false }],
+  ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAt: NOW }],
+  ['expired', 'from the very moment on', { expiresAt: NOW }],
+])('A key is %s %s', (state, _, differences) => {
+  expect(keyView(aKey(differences), NOW).state).toBe(state);
 });
 
-describe('its use', () => {
-  const used = { minuteUsed: 7, dayUsed: 70 };
-
+describe('The use of a key', () => {
   test.each<[string, Partial<KeyRecord>, number, number]>([
     ['of this minute', { currentMinute: MINUTE }, 7, 70],
     ['of another minute of today', { currentMinute: MINUTE - 1 }, 0, 70],
     ['of the last minute of yesterday', { currentMinute: MIDNIGHT - 1 }, 0, 0],
-  ])('%s', (_, differences, usedThisMinute, usedToday) => {
-    expect(keyView(aKey({ ...used, ...differences }), NOW)).toMatchObject({ usedThisMinute, usedToday });
+  ])('is that %s', (_, differences, usedThisMinute, usedToday) => {
+    const view = keyView(aKey({ minuteUsed: 7, dayUsed: 70, ...differences }), NOW);
+    expect(view).toMatchObject({ usedThisMinute, usedToday });
   });
 
-  test('was last seen in the minute that it counts for', () => {
-    expect(keyView(aKey({ currentMinute: MINUTE - 1_440 }), NOW).lastUsed).toBe('2026-11-20T12:30:00.000Z');
+  test('is of each UTC day, today last: what was metered, and of today what was counted', async () => {
+    const world = new InProcessTarget();
+    world.reset();
+    const today = Date.now();
+    const dayBefore = (days: number): string => new Date(today - days * 86_400_000).toISOString().slice(0, 10);
+    await world.issue(aKey({ keyId: 'mine', currentMinute: minuteOf(today), dayUsed: 5 }), 'free');
+    for (const ago of [0, 2, 2, 2]) world.records.countRequest(dayBefore(ago), 'free', 'mine');
+
+    expect(await dailyUsage(world.target, 'mine', 4)).toMatchObject({
+      perDay: 1_000,
+      days: [0, 3, 0, 5].map((requests, index) => ({ date: dayBefore(3 - index), requests })),
+    });
+    expect((await dailyUsage(world.target, 'mine', 90)).days).toHaveLength(90);
+    world.close();
+  });
+
+  test('closest to the limits is that of keys that were used today, by the limit with the least left', () => {
+    const view = (keyId: string, minuteUsed: number, dayUsed: number, currentMinute = MINUTE) =>
+      keyView(aKey({ keyId, perMinute: 100, perDay: 1_000, currentMinute, minuteUsed, dayUsed }), NOW);
+    const views = [
+      view('day', 1, 800),
+      view('over', 150, 150),
+      view('yesterday', 99, 999, MINUTE - 1_440),
+      view('earlier today', 99, 100, MINUTE - 60),
+    ];
+
+    expect(closest(views)).toMatchObject([
+      { id: 'over', plan: 'free', usedThisMinute: 150, used: 1.5 },
+      { id: 'day', used: 0.8 },
+      { id: 'earlier today', usedThisMinute: 0, used: 0.1 },
+    ]);
   });
 });

@@ -67,11 +67,12 @@ describe.each(responses)('the gateway response $type', ({ type, status, headers,
   });
 });
 
+const headerOf = (name: string, statuses: readonly string[]) =>
+  Object.fromEntries(
+    responses.filter(({ status }) => statuses.includes(status)).map(({ type, headers }) => [type, headers[name]]),
+  );
+
 test('Every 401 asks for a bearer token (RFC 9110 §11.6.1); every 429 and 503 says when to try again (spec §7)', () => {
-  const headerOf = (name: string, statuses: readonly string[]) =>
-    Object.fromEntries(
-      responses.filter(({ status }) => statuses.includes(status)).map(({ type, headers }) => [type, headers[name]]),
-    );
   const bearer = `'Bearer realm="pet-store-inventory"`;
   const invalid = `${bearer}, error="invalid_token"'`;
 

@@ -54,7 +54,7 @@ describe('the role', () => {
   test.each(expected)('of %s may log and trace, and %j: nothing else', (name, grants) => {
     const logging = ['logs:CreateLogStream', 'logs:PutLogEvents'].map((action) => `${action} on <${name}Logs.Arn>`);
 
-    expect(staging[`${name}`]).toMatchObject({ Properties: { Role: `<${name}Role.Arn>` } });
+    expect(staging[name]).toMatchObject({ Properties: { Role: `<${name}Role.Arn>` } });
     expect(grantsOf(`${name}Role`).toSorted()).toEqual([...grants, ...logging, ...TRACING].toSorted());
   });
 

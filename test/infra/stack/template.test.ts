@@ -12,6 +12,15 @@ const production = readableStage('production');
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 const each = (names: readonly string[], part: unknown) => Object.fromEntries(names.map((name) => [name, part]));
 
+const method = (ResourcePath: string, MetricsEnabled: boolean) => ({
+  ResourcePath,
+  MetricsEnabled,
+  LoggingLevel: 'ERROR',
+  DataTraceEnabled: false,
+  ThrottlingBurstLimit: 5_000,
+  ThrottlingRateLimit: 2_500,
+});
+
 /** What no other suite looks at, of every resource of a type. */
 const settings: readonly [type: string, properties: object][] = [
   [
@@ -65,14 +74,6 @@ describe('production differs from staging', () => {
   );
 
   test('by its throttle, bounded lists, a canary of every function, and tables that are kept', () => {
-    const method = (ResourcePath: string, MetricsEnabled: boolean) => ({
-      ResourcePath,
-      MetricsEnabled,
-      LoggingLevel: 'ERROR',
-      DataTraceEnabled: false,
-      ThrottlingBurstLimit: 5_000,
-      ThrottlingRateLimit: 2_500,
-    });
     const MethodSettings = [
       method('/*', false),
       method('/~1inventory~1{petId}', true),
@@ -221,11 +222,12 @@ describe.each(stageNames)('CloudFormation can deploy %s', (stage) => {
   });
 
   test('because its stacks export what they import', () => {
-    const namesAfter = (pattern: RegExp) => [...texts.join('').matchAll(pattern)].map(([, name]) => name);
-    const imported = namesAfter(/"Fn::ImportValue":\s*"([^"]+)"/g);
+    const text = texts.join('');
+    const imported = [...text.matchAll(/"Fn::ImportValue":\s*"([^"]+)"/g)].map(([, name]) => name);
+    const exported = [...text.matchAll(/"Export":\s*\{\s*"Name":\s*"([^"]+)"/g)].map(([, name]) => name);
 
     expect(imported).not.toEqual([]);
-    expect(namesAfter(/"Export":\s*\{\s*"Name":\s*"([^"]+)"/g)).toEqual(expect.arrayContaining(imported));
+    expect(exported).toEqual(expect.arrayContaining(imported));
   });
 
   test.each([

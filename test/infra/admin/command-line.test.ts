@@ -1,0 +1,131 @@
+import { stripVTControlCharacters } from 'node:util';
+import { InvalidArgumentError } from 'commander';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { AdminError, failureText, reasonOf } from '../../../infra/admin/admin-error.ts';
+import { keyTable } from '../../../infra/admin/commands/key-texts.ts';
+import { report } from '../../../infra/admin/commands/options.ts';
+import { table } from '../../../infra/admin/commands/output.ts';
+import { usageChart } from '../../../infra/admin/commands/usage-command.ts';
+import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
+import { keyView } from '../../../infra/admin/keys/key-view.ts';
+import { stages } from '../../../infra/stages.ts';
+import { HostClock } from '../../support/host-clock.ts';
+import { aKey } from '../../support/tables.ts';
+
+describe('an input', () => {
+  let clock: HostClock;
+  beforeAll(() => {
+    clock = new HostClock();
+    clock.moveTo(Date.parse('2027-03-04T12:00:00Z'));
+  });
+  afterAll(() => clock.release());
+
+  test.each<[keyof typeof inputs, string, unknown]>([
+    ['name', ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
+    ['grace', '30m', 1_800_000],
+    ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
+    ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
+    ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
+    ['perMinute', '1000000000', 1_000_000_000],
+  ])('%s takes %j for %j', (name, text, value) => {
+    expect(inputs[name].parse(text)).toBe(value);
+  });
+
+  test.each<[keyof typeof inputs, string, string[]]>([
+    ['name', 'It must be 1 to 100 bytes', ['  ', 'ü'.repeat(51), 'a\nb', 'a\u0085b']],
+    ['label', 'It must be 1 to 12 bytes of text, without spaces.', ['', 'ü'.repeat(7), 'a b', 'a\u0007']],
+    ['grace', 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y']],
+    ['for', 'It must be longer than that', ['0s']],
+    ['expires', 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
+    ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
+    ['perMinute', 'It must be a whole number from 1 to 1,000,000,000.', ['0', '1.0', '1e2', '007', '1000000001']],
+  ])('%s says "%s…" of %j', (name, message, texts) => {
+    for (const text of texts) {
+      expect(() => inputs[name].parse(text)).toThrow(message);
+      expect(() => inputs[name].parse(text)).toThrow(InvalidArgumentError);
+    }
+  });
+
+  test('of limits that are agreed is demanded by Enterprise, refused by other plans, and within the stage', () => {
+    const { perMinute, perDay } = stages.production.mostForEnterprise;
+    const agreed = { perMinute, perDay };
+
+    expect(limitsOn('enterprise', agreed, 'production')).toEqual(agreed);
+    for (const part of [{}, { perMinute }, { perDay }]) expect(() => limitsOn('enterprise', part)).toThrow(AdminError);
+    for (const part of [agreed, { perMinute }, { perDay }])
+      expect(() => limitsOn('pro', part)).toThrow('The plan pro has fixed limits.');
+    for (const beyond of [
+      { perMinute, perDay: perDay + 1 },
+      { perMinute: perMinute + 1, perDay },
+    ])
+      expect(() => limitsOn('enterprise', beyond, 'production')).toThrow(
+        `production agrees to ${perMinute} a minute and ${perDay} a day at most.`,
+      );
+  });
+});
+
+describe('A table', () => {
+  const { isTTY, columns } = process.stdout;
+  afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
+
+  test.each([
+    ['breaks its widest column where the terminal is too narrow', 37, /^\S+ +Acme Pets of the {3}free\n +Coast$/m],
+    ['becomes lists where the terminal is narrower than its words', 12, /^name {2}Acme Pets of the Coast$/m],
+  ])('%s', (_, width, lines) => {
+    Object.assign(process.stdout, { isTTY: true, columns: width });
+    const drawn = stripVTControlCharacters(
+      table(['id', 'name', 'plan'], [['2qgnldiehw', 'Acme Pets of the Coast', 'free']]),
+    );
+
+    expect(drawn.replaceAll(/ +$/gm, '')).toMatch(lines);
+  });
+});
+
+test('Text of others has nothing that a terminal acts on: it is shown', () => {
+  const name = 'a\u001b[2J\u001b[31m\tb\nc\r\u007f\u009b\u202e\u2066\u2028d';
+  const shown = String.raw`a\u001b[2J\u001b[31m\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`;
+
+  expect(report([keyView(aKey({ name }))], keyTable).text).toContain(`\t${shown}\t`);
+  expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
+  const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
+  expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);
+});
+
+test('The chart of usage has a line for each day, but one for days in a row without requests; today has its own', () => {
+  const days = [0, 0, 0, 1_500, 0, 0].map((requests, at) => ({ date: `2026-11-1${at}`, requests }));
+  const chart = usageChart({ id: 'a', name: 'acme', plan: 'free', perDay: 1_000, days });
+
+  expect(stripVTControlCharacters(chart).split('\n').slice(2)).toEqual([
+    '2026-11-10 to 2026-11-12: none',
+    `2026-11-13  ${'█'.repeat(40)} 1,500  150.0 %`,
+    `2026-11-14  ${' '.repeat(40)}     0    0.0 %`,
+    `2026-11-15  ${' '.repeat(40)}     0    0.0 %`,
+  ]);
+});
+
+const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });
+
+describe('A failure', () => {
+  test.each([
+    ['one line of it, without a full stop', new Error('it broke\n  and again. Badly.'), 'it broke and again. Badly'],
+    ['the name where there is no message', named('', 'TimeoutError'), 'TimeoutError'],
+    ['the first of several', new AggregateError([new Error('no IPv6'), new Error('no IPv4')]), 'no IPv6'],
+  ])('has a reason: %s', (_, error, reason) => {
+    expect(reasonOf(error)).toBe(reason);
+  });
+
+  test.each([
+    ['CredentialsProviderError', 'Renew the AWS credentials, and start the command again. '],
+    ['AccessDeniedException', 'The AWS credentials lack this permission: ask whoever manages the account for it. '],
+    ['TooManyRequestsException', 'AWS takes no more calls for now: wait a minute. '],
+    ['TimeoutError', ''],
+  ])('of AWS says what to do: %s', (name, remedy) => {
+    expect(failureText(Object.assign(named('No', name), { $metadata: {} }), 'try again')).toBe(
+      `AWS could not be used: No (${name}). ${remedy}It is safe to try again: it takes up what was cut off.`,
+    );
+  });
+
+  test('of the program is not that of AWS', () => {
+    expect(failureText(new TypeError('x is undefined'), 'try again')).toBeUndefined();
+  });
+});
