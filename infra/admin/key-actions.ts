@@ -1,12 +1,11 @@
 import { type Access, MAIN_LABEL } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
-import { addToken } from './keys/new-token.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import { moveKey } from './keys/move-key.ts';
-import type { NewToken } from './keys/new-token.ts';
+import { addToken, type NewToken } from './keys/new-token.ts';
 import { rotateKey } from './keys/rotate-key.ts';
 import { resumeKey, suspendKey } from './keys/suspend-key.ts';
 import type { Target } from './target.ts';

@@ -88,7 +88,7 @@ describeInBrowser('The console in a browser', () => {
   test('the command says where its port is taken', async () => {
     const { port } = new URL(console.origin);
 
-    expect(await new AdminCommand(host.origin).failure('console', '--no-open', '--port', port)).toBe(
+    expect(await new AdminCommand(host.origin).failure('console', '--port', port)).toBe(
       `The port ${port} cannot be used (EADDRINUSE). Choose another with --port.`,
     );
   });

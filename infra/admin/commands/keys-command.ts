@@ -1,17 +1,17 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { type PlanId, planIds } from '../../../shared/keys/plans.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
 import { revokedText } from '../key-text.ts';
-import { findToken } from '../keys/key-view.ts';
-import { type KeyView, listKeys, showKey } from '../keys/key-view.ts';
+import { findToken, type KeyView, listKeys, showKey } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { findKeyToRevoke, type KeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
 import { type SyncOrder, syncTable } from '../keys/sync-table.ts';
 import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
-import { ask } from './ask.ts';
 import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
 import { onService, type Report, report } from './options.ts';
 import { styled } from './output.ts';
@@ -133,4 +133,25 @@ function addSync(keys: Command): void {
   })
     .option('--table <name>', 'another keys table, such as one that was restored, before it is used')
     .option('--force', 'close keys that API Gateway has no longer, even where they are many', false);
+}
+
+/**
+ * Asks on the terminal.
+ *
+ * @param isSecret whether what is entered is not to be seen
+ * @returns the line that was entered; undefined after Ctrl-C and Ctrl-D
+ */
+function ask(question: string, isSecret = false): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    // Standard output is for the result.
+    const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : process.stderr;
+    const terminal = createInterface({ input: process.stdin, output, terminal: true });
+    if (isSecret) process.stderr.write(question);
+    terminal.once('close', () => resolve(undefined));
+    terminal.question(isSecret ? '' : question, (line) => {
+      if (isSecret) process.stderr.write('\n');
+      resolve(line);
+      terminal.close();
+    });
+  });
 }

@@ -30,8 +30,6 @@ export interface ServedConsole {
   readonly base: string;
   /** The address that lets in the browser that opens it first. */
   readonly link: string;
-  /** Settles when a browser was let in. */
-  readonly entered: Promise<void>;
   readonly close: () => void;
 }
 
@@ -44,12 +42,11 @@ export async function serveConsole(target: Target, port: number): Promise<Served
   const address = server.address();
   const origin = `http://${LOOPBACK}:${typeof address === 'object' ? address?.port : port}`;
   const pass = newPass();
-  const { promise: entered, resolve: onEntered } = Promise.withResolvers<void>();
-  const app = createConsole(target, origin, pass, onEntered);
+  const app = createConsole(target, origin, pass);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   server.on('request', (request, response) => void listener(request, response));
   const { base, token } = pass;
-  return { origin, base, link: `${origin}${base}/?token=${token}`, entered, close: () => void server.close() };
+  return { origin, base, link: `${origin}${base}/?token=${token}`, close: () => void server.close() };
 }
 
 /**
@@ -58,10 +55,10 @@ export async function serveConsole(target: Target, port: number): Promise<Served
  * @param origin where it is served, such as `http://127.0.0.1:4000`: it answers by no other name
  * @param pass lets in the browser that brings it first
  */
-export function createConsole(target: Target, origin: string, pass: Pass, onEntered: () => void): Hono {
+export function createConsole(target: Target, origin: string, pass: Pass): Hono {
   const { base } = pass;
   const site = new Site(target, base);
-  const session = new Session(origin, pass, onEntered);
+  const session = new Session(origin, pass);
   const app = new Hono();
   app.use(headers, ownName(origin));
   app.get(`${base}/`, session.enter);

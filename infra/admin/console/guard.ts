@@ -81,13 +81,11 @@ export class Session {
   readonly #pass: Pass;
   readonly #cookie: string;
   readonly #secret = newSecret();
-  readonly #onEntered: () => void;
   #isTokenOpen = true;
 
-  constructor(origin: string, pass: Pass, onEntered: () => void) {
+  constructor(origin: string, pass: Pass) {
     this.#pass = pass;
     this.#cookie = `console-${new URL(origin).port}`;
-    this.#onEntered = onEntered;
   }
 
   #isIn(c: Context): boolean {
@@ -102,7 +100,6 @@ export class Session {
     if (!this.#isIn(c)) {
       if (!this.#isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, NO_SESSION);
       this.#isTokenOpen = false;
-      this.#onEntered();
     }
     setCookie(c, this.#cookie, this.#secret, { httpOnly: true, sameSite: 'Strict', path: base });
     // Not a redirect: where another page or a file has led here, browsers would follow it without the cookie.

@@ -6,13 +6,12 @@ import { curlWith, planOfToken, revokedText, tokenText } from '../key-text.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
 import { findKeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
 import type { Target } from '../target.ts';
-import { time, timeOrNever, visible } from '../text-format.ts';
-import { dailyUsage } from '../usage.ts';
+import { number, percent, time, timeOrNever, visible } from '../text-format.ts';
+import { dailyUsage, type Usage } from '../usage.ts';
 import { stateBadge } from './keys-page.ts';
 import { alert, facts, type Field, field, heads, type Html, markup, meter, nothingSent } from './markup.ts';
 import { sentence, type Sent, table } from './markup.ts';
 import { fieldOf, FormFault, onForm, parseInputs, type Site, type Texts } from './site.ts';
-import { usageChart } from './usage-chart.ts';
 
 const DAYS = 30;
 
@@ -164,3 +163,25 @@ ${copyable('Key', 'new-key', token.key)}${copyable('Try it', 'new-curl', curlWit
 
 const copyable = (label: string, id: string, text: string): Html => markup`<h2>${label}</h2>
 <div class="copy"><code id="${id}" tabindex="0">${text}</code><button type="button" data-copy="${id}">Copy</button></div>`;
+
+/** Bars stand against the quota; where none reaches a quarter of it, against the highest of them. */
+function usageChart({ days, perDay }: Usage): Html {
+  const [width, height] = [20, 160];
+  const most = Math.max(...days.map(({ requests }) => requests));
+  if (most === 0)
+    return markup`<p class="quiet">No requests in these ${days.length} days, of ${number(perDay)} a day.</p>`;
+  const top = most * 4 < perDay ? most * 1.25 : Math.max(perDay, most);
+  const bars = days.map(({ date, requests }, index) => {
+    const tall = requests === 0 ? 0 : Math.max(2, (requests / top) * height);
+    const kind = requests > perDay * 0.95 ? 'full' : requests > perDay * 0.8 ? 'high' : '';
+    return markup`<rect class="${kind}" x="${index * width + 2}" y="${height - tall}" width="${width - 4}" height="${tall}"><title>${date}: ${number(requests)}</title></rect>`;
+  });
+  const y = height - (perDay / top) * height;
+  const quota = y < 0 ? '' : markup`<line x1="0" x2="${days.length * width}" y1="${y}" y2="${y}"/>`;
+  const words = `The busiest day had ${number(most)} ${most === 1 ? 'request' : 'requests'}, ${percent(most / perDay)} of the quota of ${number(perDay)}.`;
+  const rows = days.toReversed().map(({ date, requests }) => [date, number(requests), percent(requests / perDay)]);
+  return markup`<p class="quiet">${words}</p>
+<svg class="chart" viewBox="0 -2 ${days.length * width} ${height + 4}" preserveAspectRatio="none" role="img" aria-label="${words}">${quota}${bars}</svg>
+<p class="axis"><span>${days[0]?.date}</span><span>${quota === '' ? '' : 'line: the quota'}</span><span>today</span></p>
+<details><summary>As a table</summary>${table('Requests a day', heads(['Day', 'Requests', 'Of the quota']), rows)}</details>`;
+}

@@ -3,7 +3,6 @@ import { NEVER } from '../../../shared/keys/working-token.ts';
 import { latestSuspension } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { checkNotBusy } from './busy-command.ts';
 import {
   changedMeanwhile,
   changeRecord,
@@ -15,6 +14,7 @@ import {
 import { findKey, restoredError, unknownKey, usagePlanOf } from './find-key.ts';
 import { setEnabled } from './gateway-calls.ts';
 import { type KeyView, keyView } from './key-view.ts';
+import { checkNotBusy } from './move-key.ts';
 
 /**
  * Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too).
