@@ -3,7 +3,6 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
-import { MAX_STREAMED_BYTES } from '../infra/local/lambda/invocation.ts';
 import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { operations } from '../shared/contract/operations.ts';
@@ -48,7 +47,7 @@ describe('a number on a page', () => {
     ['limits', `${refusedPerSecond} refused requests a second`],
     ['limits', `${number(requestsPerAddress)} requests in five minutes from one address`],
     ['limits', `a request body of ${body}`],
-    ['limits', `${MAX_STREAMED_BYTES / 1_024 ** 2} MB and ${Number(seconds) / 60} minutes for a list`],
+    ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
     ['limits', `the most lists of a kind at once (${lists?.ReservedConcurrentExecutions} on production)`],
     ['first-deploy', `two times ${lists?.ReservedConcurrentExecutions} for lists`],

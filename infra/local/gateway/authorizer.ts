@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
-import { GatewayError } from './gateway-error.ts';
-import type { ContextVariables } from './gateway-responses.ts';
+import { type ContextVariables, GatewayError } from './gateway-responses.ts';
 
 /**
  * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer").
@@ -36,7 +35,7 @@ export interface Authorization {
  * Asks a REQUEST authorizer without identity source and caching. Its context becomes `$context.authorizer`, for a denied
  * request too.
  *
- * @throws GatewayError ACCESS_DENIED, UNAUTHORIZED or AUTHORIZER_CONFIGURATION_ERROR
+ * @throws GatewayError ACCESS_DENIED or AUTHORIZER_CONFIGURATION_ERROR
  */
 export async function authorize(
   lambda: Pick<LambdaFunction, 'invoke'>,
@@ -66,9 +65,6 @@ async function invoke(
   try {
     return v.parse(authorizerResultSchema, JSON.parse(await lambda.invoke(event)));
   } catch (error) {
-    if (error instanceof FunctionError && error.failure.errorMessage === 'Unauthorized') {
-      throw new GatewayError('UNAUTHORIZED', 'Unauthorized');
-    }
     if (error instanceof FunctionError || error instanceof v.ValiError) {
       throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR', 'Internal server error');
     }

@@ -2,7 +2,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { EventTooLargeError, FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import { DELIMITER } from '../lambda/response-stream.ts';
-import { GatewayError } from './gateway-error.ts';
+import { GatewayError } from './gateway-responses.ts';
 import type { GatewayAnswer } from './messages.ts';
 import { answerOf, malformed } from './proxy-result.ts';
 

@@ -1,25 +1,18 @@
 import * as v from 'valibot';
-import { GatewayError } from './gateway-error.ts';
+import { GatewayError } from './gateway-responses.ts';
 import type { GatewayAnswer, HeaderFields } from './messages.ts';
 
-const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
-
-/** An object, and no list, which `v.record` takes too. */
-const headersOf = <Value extends v.GenericSchema>(value: Value) =>
-  v.pipe(
-    v.custom<object>((headers) => !Array.isArray(headers)),
-    v.record(v.string(), value),
-  );
-
-/** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"), as JSON text. */
+/**
+ * What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"), as JSON text.
+ * What none of the functions returns, such as `multiValueHeaders`, is refused.
+ */
 const proxyResultSchema = v.pipe(
   v.string(),
   v.parseJson(),
-  v.object({
+  v.strictObject({
     statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
-    headers: v.nullish(headersOf(headerValue), {}),
-    multiValueHeaders: v.nullish(headersOf(v.array(headerValue)), {}),
-    body: v.nullish(v.string(), ''),
+    headers: v.optional(v.record(v.string(), v.pipe(v.union([v.string(), v.number()]), v.transform(String))), {}),
+    body: v.optional(v.string(), ''),
   }),
 );
 
@@ -40,25 +33,16 @@ const REMAPPED = new Set(
 export function answerOf(result: string): GatewayAnswer {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed();
-  const { statusCode, headers, multiValueHeaders, body } = parsed.output;
-  return { status: statusCode, headers: mergeHeaders(headers, multiValueHeaders), body: Buffer.from(body) };
+  const { statusCode, headers, body } = parsed.output;
+  return { status: statusCode, headers: passedOn(Object.entries(headers)), body: Buffer.from(body) };
 }
 
 export const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
 
-/** `multiValueHeaders` wins over the same name in `headers`. The answer is JSON unless one of them says something else. */
-function mergeHeaders(
-  headers: Readonly<Record<string, string>>,
-  multiValueHeaders: Readonly<Record<string, readonly string[]>>,
-): HeaderFields {
-  const multiple = Object.entries(multiValueHeaders).flatMap(([name, values]) =>
-    values.map((value): [string, string] => [name, value]),
-  );
-  const multipleNames = new Set(multiple.map(([name]) => name.toLowerCase()));
-  const single = Object.entries(headers).filter(([name]) => !multipleNames.has(name.toLowerCase()));
-  const all = [...single, ...multiple];
-  const hasType = all.some(([name]) => name.toLowerCase() === 'content-type');
-  const renamed = all.map(([name, value]): [string, string] => [
+/** The answer is JSON unless the function says something else. */
+function passedOn(headers: HeaderFields): HeaderFields {
+  const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
+  const renamed = headers.map(([name, value]): [string, string] => [
     REMAPPED.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
     value,
   ]);

@@ -1,6 +1,6 @@
 import type { GatewayRecords } from '../account/gateway-records.ts';
 import type { ApiStage, Throttle } from '../account/records.ts';
-import { GatewayError } from './gateway-error.ts';
+import { GatewayError } from './gateway-responses.ts';
 
 /** The tokens that a key has left on a plan. */
 interface Bucket {

@@ -44,9 +44,6 @@ export type EnvironmentMessage =
 /** The longest event or result that a synchronous invocation carries, as JSON text in bytes. */
 export const MAX_PAYLOAD_BYTES = 6_291_556;
 
-/** The longest response that a function can stream, in bytes. */
-export const MAX_STREAMED_BYTES = 200 * 1024 * 1024;
-
 /** A function failed: its own error, a crash, a time-out, a result that is too large. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';

@@ -6,13 +6,7 @@ import { account, localCredentials } from '../../local-endpoint.ts';
 import { EnvironmentPool } from './environment-pool.ts';
 import { type ChunkTaker, ExecutionEnvironment } from './execution-environment.ts';
 import { InvocationQueue } from './invocation-queue.ts';
-import {
-  type EnvironmentSettings,
-  EventTooLargeError,
-  FunctionError,
-  MAX_PAYLOAD_BYTES,
-  MAX_STREAMED_BYTES,
-} from './invocation.ts';
+import { type EnvironmentSettings, EventTooLargeError, FunctionError, MAX_PAYLOAD_BYTES } from './invocation.ts';
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
@@ -49,8 +43,11 @@ export class LambdaFunction {
    */
   async invoke(event: string): Promise<string> {
     const result = await this.#enqueue(event, () => undefined);
-    if (Buffer.byteLength(result) > MAX_PAYLOAD_BYTES) throw tooLarge(MAX_PAYLOAD_BYTES);
-    return result;
+    if (Buffer.byteLength(result) <= MAX_PAYLOAD_BYTES) return result;
+    throw new FunctionError({
+      errorType: 'Function.ResponseSizeTooLarge',
+      errorMessage: `Response payload size exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`,
+    });
   }
 
   /**
@@ -62,7 +59,6 @@ export class LambdaFunction {
    * @returns what the function streams, or its result as JSON text; fails with FunctionError or EventTooLargeError
    */
   stream(event: string, client?: string): Readable {
-    let bytes = 0;
     /** Called when the reader wants more, or leaves. */
     let goOn: (() => void) | undefined;
     const output = new Readable({
@@ -73,8 +69,6 @@ export class LambdaFunction {
       },
     });
     const take = (chunk: Uint8Array): Promise<void> | undefined => {
-      bytes += chunk.length;
-      if (bytes > MAX_STREAMED_BYTES) output.destroy(tooLarge(MAX_STREAMED_BYTES));
       if (output.destroyed || output.push(chunk)) return undefined;
       return new Promise<void>((resolve) => {
         goOn = resolve;
@@ -180,9 +174,4 @@ export class LambdaFunction {
       _HANDLER: handler,
     };
   }
-}
-
-function tooLarge(limit: number): FunctionError {
-  const errorMessage = `Response payload size exceeded maximum allowed payload size (${limit} bytes).`;
-  return new FunctionError({ errorType: 'Function.ResponseSizeTooLarge', errorMessage });
 }

@@ -128,12 +128,9 @@ describe('the tables in a data folder', () => {
     });
   });
 
-  test.each([
-    ['another key', tableResource('stock', { shop_id: 'S', petId: 'N' })],
-    ['no sort key', tableResource('stock', { storeId: 'S' })],
-  ])('are of another version where one has %s', async (_, other) => {
+  test('are of another version where one has another key', async () => {
     const creating = withEngine(await startEmbeddedEngine(undefined), async (client) => {
-      await createTables(client, [other]);
+      await createTables(client, [tableResource('stock', { storeId: 'S' })]);
       await createTables(client, [stock]);
     });
 

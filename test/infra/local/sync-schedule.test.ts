@@ -83,7 +83,6 @@ describe('the sync of keys in a template', () => {
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
     ['no schedule', remove(RULE, 'KeySyncSchedule'), /exactly one schedule; this one has 0$/],
     ['a cron', set(RULE, 'KeySyncSchedule', { ScheduleExpression: 'cron(0 12 * * ? *)' }), /no schedule but rate/],
-    ['a rule that is off', set(RULE, 'KeySyncSchedule', { State: 'DISABLED' }), /property State/],
     [
       'another target',
       set(RULE, 'KeySyncSchedule', { Targets: [{ Arn: 'arn:x', Id: 'T' }] }),

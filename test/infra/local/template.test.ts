@@ -38,10 +38,8 @@ describe('the template of the service', () => {
 describe('a property or a value that the local host does not know stops it', () => {
   test.each<[what: string, type: string, property: string, value: unknown]>([
     ['a cache', 'ApiGateway::Stage', 'CacheClusterEnabled', true],
-    ['a cached authorizer', 'ApiGateway::Authorizer', 'AuthorizerResultTtlInSeconds', 300],
     ['an authorizer that is cached by default', 'ApiGateway::Authorizer', 'AuthorizerResultTtlInSeconds', undefined],
     ['keys from the header', 'ApiGateway::RestApi', 'ApiKeySourceType', 'HEADER'],
-    ['a method for users of AWS', 'ApiGateway::Method', 'AuthorizationType', 'AWS_IAM'],
     ['an integration of another kind', 'ApiGateway::Method', 'Integration', { Type: 'HTTP' }],
     ['a yearly quota', 'ApiGateway::UsagePlan', 'Quota', { Limit: 1, Period: 'YEAR' }],
   ])('%s', (_, type, property, value) => {
@@ -136,7 +134,6 @@ describe('an intrinsic function', () => {
 
   test.each([
     [{ Ref: 'Other' }],
-    [{ 'Fn::GetAtt': ['Table', 'StreamArn'] }],
     [{ 'Fn::If': ['IsProduction', 'a', 'b'] }],
     [{ 'Fn::Select': [2, ['a', 'b']] }],
     [{ 'Fn::Sub': '${Other}' }],

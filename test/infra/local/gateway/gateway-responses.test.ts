@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { GatewayError, type GatewayErrorType } from '../../../../infra/local/gateway/gateway-error.ts';
-import { ContextVariables, GatewayResponses } from '../../../../infra/local/gateway/gateway-responses.ts';
+import {
+  ContextVariables,
+  GatewayError,
+  type GatewayErrorType,
+  GatewayResponses,
+} from '../../../../infra/local/gateway/gateway-responses.ts';
 import type { Resource } from '../../../../infra/local/template/stack.ts';
 
 type Properties = Resource<'AWS::ApiGateway::GatewayResponse'>['properties'];

@@ -82,7 +82,7 @@ describe('the event of a request', () => {
 
 /** The answer that the gateway makes of a function's result. */
 const answer = (result: unknown) => {
-  const { status, headers, body } = answerOf(JSON.stringify(result) ?? 'null');
+  const { status, headers, body } = answerOf(JSON.stringify(result));
   return { status, headers, body: String(body) };
 };
 
@@ -91,35 +91,28 @@ const badGateway = expect.objectContaining({ name: 'GatewayError', type: 'DEFAUL
 
 describe('the answer of a function', () => {
   test('has its status, headers and body', () => {
-    expect(answer({ statusCode: 404, headers: { 'X-Id': 1, 'X-True': true }, body: '{"ä":1}' })).toEqual({
+    expect(answer({ statusCode: 404, headers: { 'X-Id': 1 }, body: '{"ä":1}' })).toEqual({
       status: 404,
-      headers: [json, ['X-Id', '1'], ['X-True', 'true']],
+      headers: [json, ['X-Id', '1']],
       body: '{"ä":1}',
     });
+    expect(answer({ statusCode: 204 })).toEqual({ status: 204, headers: [json], body: '' });
   });
 
-  test.each([[{}], [{ headers: null, multiValueHeaders: null, body: null }]])('needs only a status: %j', (rest) => {
-    expect(answer({ statusCode: 204, ...rest })).toEqual({ status: 204, headers: [json], body: '' });
-  });
-
-  test('may have several values of a header, its own type, and a header of the gateway under another name', () => {
+  test('may have its own type, and a header of the gateway under another name', () => {
     const headers = { 'content-type': 'text/html', 'WWW-Authenticate': 'Bearer' };
-    const multiValueHeaders = { 'Set-Cookie': ['a=1', 'b=2'] };
 
-    expect(answer({ statusCode: 200, headers, multiValueHeaders }).headers).toEqual([
+    expect(answer({ statusCode: 200, headers }).headers).toEqual([
       ['content-type', 'text/html'],
       ['x-amzn-Remapped-WWW-Authenticate', 'Bearer'],
-      ['Set-Cookie', 'a=1'],
-      ['Set-Cookie', 'b=2'],
     ]);
   });
 
   test.each([
     'statusCode: 200',
-    '{}',
     '{"statusCode":600}',
-    '{"statusCode":200,"headers":["a"]}',
     '{"statusCode":200,"body":{"quantity":5}}',
+    '{"statusCode":200,"multiValueHeaders":{}}',
   ])('is a 502 where its result is malformed: %j', (result) => {
     expect(() => answerOf(result)).toThrow(badGateway);
   });

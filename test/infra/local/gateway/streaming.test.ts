@@ -69,10 +69,6 @@ describe('what a function streams', () => {
     expect(await integrate(source)).toMatchObject({ headers: [json, ['X-Id', 'ä']], body: '[1]' });
   });
 
-  test('may have 16 KiB of metadata, with the delimiter', async () => {
-    expect(await integrate(ofLength(16 * 1024))).toMatchObject({ status: 200, body: '[1]' });
-  });
-
   test.each([
     ['too long', ofLength(16 * 1024 + 1)],
     ['without all of its delimiter', streaming(`stream.end('{"statusCode":200}${NUL.repeat(7)}[1]');`)],

@@ -47,7 +47,6 @@ describe('the throttle of a plan', () => {
   test.each([
     [499, 0],
     [1_000, 2],
-    [60_000, 5],
   ])('fills up again by its rate: %d ms after the burst', (elapsed, admitted) => {
     const plan = new MeteredPlan(throttled);
     plan.outcomes(repeated(MIDNIGHT, 5));
@@ -76,7 +75,6 @@ test('The quota of a plan starts anew at midnight UTC, and not before', () => {
 
 test.each<[string, (records: GatewayRecords) => void]>([
   ['a key that is disabled', (records) => records.putApiKey(anApiKey({ value: 'value-1', enabled: false }))],
-  ['a key that is deleted', (records) => records.deleteApiKey('k1')],
   ['a key that leaves its plan', (records) => records.removeFromPlan('plan', 'k1')],
   ['a plan that is of no stage any more', (records) => records.putUsagePlan(aUsagePlan({ apiStages: [] }))],
 ])('A change of the records is in force from the next request on: %s', (_, change) => {

@@ -132,17 +132,6 @@ describe('a function that fails', () => {
     expect(log()).toContain(`"errorType":"${errorType}"`);
   });
 
-  test('to load is loaded anew for the next event', async () => {
-    const lambda = deploy(`
-      const { existsSync, writeFileSync } = require('node:fs');
-      const marker = __dirname + '/loaded-before';
-      if (!existsSync(marker)) { writeFileSync(marker, ''); throw new Error('first'); }
-      exports.handler = async () => 'loaded';`);
-
-    await expect(lambda.invoke('{}')).rejects.toEqual(functionError('Error', 'first'));
-    expect(await invoke(lambda)).toBe('loaded');
-  });
-
   /** Does what the event says; a fresh environment has seen one event. */
   const breaking = `
     let calls = 0;

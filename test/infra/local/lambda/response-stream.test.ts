@@ -1,16 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { MAX_STREAMED_BYTES } from '../../../../infra/local/lambda/invocation.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
-import {
-  answering,
-  deployLogging,
-  functionError,
-  outcomeOf,
-  streaming,
-  testFunctions,
-} from '../../../support/test-functions.ts';
+import { deployLogging, functionError, outcomeOf, streaming, testFunctions } from '../../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
@@ -30,29 +22,11 @@ function deployCounting() {
 }
 
 describe('the response stream of a function', () => {
-  test('is what it writes, in its order, with the metadata ahead', async () => {
-    const lambda = deploy(streaming(`await write('[1,'); await write('2]'); stream.end();`, { statusCode: 201 }));
-
-    expect(await text(streamOf(lambda))).toBe(`{"statusCode":201}${'\0'.repeat(8)}[1,2]`);
-  });
-
   test('comes bit by bit, long before the function ends', async () => {
     const lambda = deploy(streaming(`await write('first'); await new Promise(() => {});`));
     const { value } = await streamOf(lambda)[Symbol.asyncIterator]().next();
 
     expect(String(value)).toBe('first');
-  });
-
-  test('is the result in JSON where the handler does not stream', async () => {
-    expect(await text(streamOf(deploy(answering({ a: 1 }))))).toBe('{"a":1}');
-  });
-
-  test('is as long as Lambda streams, and no longer; the function runs on', async () => {
-    const { lambda, logs } = deployCounting();
-    const { error } = await outcomeOf(streamOf(lambda, { chunks: 3, bytes: MAX_STREAMED_BYTES / 2 }));
-    await logs('taken 3.');
-
-    expect(error).toEqual(functionError('Function.ResponseSizeTooLarge', expect.stringContaining('(209715200 bytes)')));
   });
 
   test('holds the function back where it is read slowly', async () => {
