@@ -64,8 +64,6 @@ export interface AlarmTargets {
   readonly emails: readonly string[];
   /** ARNs of SNS topics that are there already, such as those of a pager. */
   readonly topicArns: readonly string[];
-  /** Encrypt what goes out by e-mail with a KMS key of the stack: 1 USD a month. By default, SNS encrypts its disks. */
-  readonly ownKey?: boolean;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
@@ -7,8 +6,7 @@ import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { stackNameOf, stageNames } from '../stages.ts';
-import { lostTables, type Template, templateSchema } from './lost-tables.ts';
-import { narrowedFunctions } from './narrowed-functions.ts';
+import { lostTables, narrowedFunctions, type Template, templateSchema } from './losses.ts';
 
 /**
  * `npm run changes`: what a deploy would change. It refuses the loss of a table, and of what a version of a function that
@@ -27,19 +25,17 @@ interface Options {
   readonly app: string;
   readonly against?: string;
   readonly markdown: boolean;
-  readonly allowedBy?: string;
 }
 
 const command = new Command('npm run changes --')
   .description(
     'Compares the synthesized stacks with the deployed ones. Exits with 1 where a table, or what a running ' +
-      `function needs, would be lost and neither --allowed-by nor the variable ${DESCRIPTION} has a line ` +
+      `function needs, would be lost and the variable ${DESCRIPTION} has no line ` +
       '“Replaces-table: STACK/ID: why” or “Narrows-function: STACK/ID: why”; with 2 where it cannot tell.',
   )
   .option('--app <dir>', 'the synthesized stacks', 'cdk.out')
   .option('--against <dir>', 'other synthesized stacks, instead of the deployed ones')
   .option('--markdown', 'print Markdown, for a comment', false)
-  .option('--allowed-by <file>', 'a text that may allow losses')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(printChanges);
 
@@ -50,11 +46,10 @@ try {
   process.exitCode = 2;
 }
 
-async function printChanges({ app, against, markdown, allowedBy }: Options): Promise<void> {
+async function printChanges({ app, against, markdown }: Options): Promise<void> {
   const after = synthesized(app);
   const before = against === undefined ? await deployed(after.keys()) : synthesized(against);
-  const text = allowedBy === undefined ? (process.env[DESCRIPTION] ?? '') : readFileSync(allowedBy, 'utf8');
-  const reasons = allowedIn(text);
+  const reasons = allowedIn(process.env[DESCRIPTION] ?? '');
   const names = [...new Set([...after.keys(), ...before.keys()])].toSorted();
   const losses = names.flatMap((name) => lossesOf(name, before.get(name), after.get(name)));
   const refused = losses.filter(({ allowance }) => !reasons.has(allowance));

@@ -11,7 +11,6 @@ const SERVICES = [
   'codedeploy',
   'dynamodb',
   'events',
-  'kms',
   'lambda',
   'logs',
   'route53',
@@ -63,7 +62,7 @@ export function executionStatements(stage: StageName): PolicyStatement[] {
 
 /**
  * What a deploy of a stage may not do: anything to what has the name of another stage. Names do not separate stages
- * where AWS gives numbers: APIs, keys, usage plans, distributions, KMS keys. And the roles of a stage's functions may be
+ * where AWS gives numbers: APIs, keys, usage plans, distributions. And the roles of a stage's functions may be
  * given any rights. Where that matters, give each stage an account.
  */
 export function boundary(stage: StageName): PolicyStatement {

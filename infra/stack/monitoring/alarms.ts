@@ -1,7 +1,6 @@
-import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
@@ -47,7 +46,7 @@ export class Alarms extends Construct {
     if (emails.length + topicArns.length === 0) {
       throw new Error("alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'");
     }
-    return emails.length === 0 ? [...topicArns] : [this.#topic(targets).topicArn, ...topicArns];
+    return emails.length === 0 ? [...topicArns] : [this.#topic(emails).topicArn, ...topicArns];
   }
 
   #alarm(alarmId: string, definition: AlarmDefinition, monitored: Monitored): Alarm | undefined {
@@ -70,10 +69,8 @@ export class Alarms extends Construct {
   }
 
   /** Where the alarms go: over TLS, published by the alarms of this deployment alone. */
-  #topic({ emails, ownKey }: AlarmTargets): Topic {
-    const masterKey = ownKey ? this.#topicKey() : undefined;
-    const settings = { displayName: 'Pet store inventory alarms', enforceSSL: true };
-    const topic = new Topic(this, 'Topic', { ...settings, ...(masterKey && { masterKey }) });
+  #topic(emails: AlarmTargets['emails']): Topic {
+    const topic = new Topic(this, 'Topic', { displayName: 'Pet store inventory alarms', enforceSSL: true });
     const stack = Stack.of(this);
     const alarms = { service: 'cloudwatch', resource: 'alarm', resourceName: `${this.#prefix}*` };
     const byAlarms = {
@@ -85,21 +82,9 @@ export class Alarms extends Construct {
     };
     const publish = { sid: 'AlarmsMayPublish', actions: ['sns:Publish'], resources: [topic.topicArn] };
     topic.addToResourcePolicy(new PolicyStatement({ ...publish, ...byAlarms }));
-    const encrypt = { sid: 'AlarmsMayEncrypt', actions: ['kms:Decrypt', 'kms:GenerateDataKey*'], resources: ['*'] };
-    masterKey?.addToResourcePolicy(new PolicyStatement({ ...encrypt, ...byAlarms }));
-    if (!masterKey) acknowledgeNoKey(topic);
+    acknowledgeNoKey(topic);
     for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;
-  }
-
-  /** AWS's own key for SNS does not let CloudWatch publish, and its policy cannot be changed. */
-  #topicKey(): Key {
-    return new Key(this, 'TopicKey', {
-      description: 'Encrypts alarms on their way to their targets',
-      enableKeyRotation: true,
-      // Nothing that is kept is encrypted with it.
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
   }
 }
 

@@ -1,5 +1,19 @@
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
-import { type Alarm, AlarmStatusWidget, Dashboard, type IWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type GraphWidgetProps,
+  type IMetric,
+  type IWidget,
+  LegendPosition,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+  Stats,
+  TextWidget,
+  TextWidgetBackground,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { operations } from '../../../shared/contract/operations.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
@@ -8,7 +22,6 @@ import { timedOperations } from '../operation-functions.ts';
 import { alarmCatalogue, refusalReasons } from './alarm-table.ts';
 import { logGroupsOf, type Monitored, MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
-import { axis, FULL_WIDTH, graph, heading, queryTable } from './widgets.ts';
 
 export interface ServiceDashboardProps extends Monitored {
   readonly alarms: readonly Alarm[];
@@ -16,6 +29,9 @@ export interface ServiceDashboardProps extends Monitored {
 
 /** Data points of all graphs, as long as no more than some hours are shown: CloudWatch takes longer ones for days. */
 const PERIOD = Duration.minutes(1);
+
+/** Columns of a dashboard. */
+const FULL_WIDTH = 24;
 
 /** What a line says where there is no plan, or no operation. */
 const NONE = 'none';
@@ -148,6 +164,41 @@ function limitsSection(metrics: MonitoringMetrics): IWidget[][] {
       graph('Refusals by reason', 'count', byReason, { stacked }),
       graph('Requests by operation', 'count', byOperation, { stacked }),
     ],
-    [queryTable('Keys that are refused most', queries.refusals, logGroupsOf(metrics.monitored).requests)],
+    [
+      new LogQueryWidget({
+        title: 'Keys that are refused most',
+        view: LogQueryVisualizationType.TABLE,
+        logGroupNames: logGroupsOf(metrics.monitored).requests.map(({ logGroupName }) => logGroupName),
+        queryString: queries.refusals.query,
+        width: FULL_WIDTH,
+        height: 6,
+      }),
+    ],
   ];
 }
+
+/** The heading of a section: the question that it answers, and how to read it. */
+function heading(question: string, hint: string): TextWidget {
+  return new TextWidget({
+    markdown: `## ${question}\n${hint}`,
+    width: FULL_WIDTH,
+    height: 2,
+    background: TextWidgetBackground.TRANSPARENT,
+  });
+}
+
+/** A graph of a third of the width, with its legend below. */
+function graph(title: string, unit: string, left: IMetric[], more: GraphWidgetProps = {}): IWidget {
+  const size = { width: FULL_WIDTH / 3, height: 6 };
+  return new GraphWidget({
+    title,
+    left,
+    leftYAxis: axis(unit),
+    legendPosition: LegendPosition.BOTTOM,
+    ...size,
+    ...more,
+  });
+}
+
+/** An axis from 0 on, with its unit as it is written here. */
+const axis = (label: string) => ({ label, min: 0, showUnits: false });

@@ -68,14 +68,14 @@ const comment = (comments: object[], call: string): Run => ({
   expected: { status: 0, stdout: call },
 });
 
-const compareWithBase = (exitCode: number): Run => ({
+const failingComparison: Run = {
   step: ['changes.yml', 'diff', 'Compare with the base branch'],
-  programs: { npm: `if [ "$2" = --silent ]; then exit ${exitCode}; fi` },
+  programs: { npm: `if [ "$2" = --silent ]; then exit 1; fi` },
   expected: {
-    status: exitCode,
+    status: 1,
     calls: 'run synth\nrun --silent changes -- --app assembly --against cdk.out --markdown\n',
   },
-});
+};
 
 describe('a pull request', () => {
   check({
@@ -84,8 +84,7 @@ describe('a pull request', () => {
       [...others, { id: 42, user: bot, body: `${MARK}\n\nOld` }],
       'PATCH repos/acme/pets/issues/comments/42\n',
     ),
-    'from a fork is compared with its base branch': compareWithBase(0),
-    'from a fork fails as its comparison does': compareWithBase(1),
+    'from a fork fails as its comparison does': failingComparison,
   });
 });
 
@@ -101,7 +100,6 @@ describe('the audit of the packages', () => {
   const inDeploy = ['deploy.yml', 'build', 'Audit the packages'] as const;
 
   check({
-    'lets a clean pull request pass': audit(inPullRequest, 0, '', 0, /^$/),
     'stops a pull request with a finding': audit(inPullRequest, 1, '', 1, /^$/),
     'prints why a finding is accepted': audit(inPullRequest, 1, 'No fix yet.', 0, /^::warning::.*: No fix yet\.\n$/),
     'warns of a finding in a deploy, which goes on': audit(
@@ -138,7 +136,6 @@ describe('the smoke test of a deploy', () => {
         output: 'id=k1\nkey=psk_0123456789\n',
       },
     ),
-    'fails without a key': deploy('Issue a key for an hour', { npm: 'exit 1' }, { status: 1, output: '' }),
     'calls the address that was deployed': deploy(
       'Smoke test',
       { npm: '' },
@@ -173,7 +170,6 @@ describe('the build that runs before a deploy', () => {
     'is what the stack says': look(running('100'), 'build=100\n'),
     'is none after a deploy by hand': look(running('none'), 'build=\n'),
     'is none where it is this one': look(running('200'), 'build=\n'),
-    'is none where the stack has no such output': look(`echo '{"Stacks":[{}]}'`, 'build=\n'),
     'is none before the first deploy': look(failing('Stack with id staging-Inventory does not exist'), 'build=\n'),
     'stops the deploy where it cannot be read': look(failing('AccessDenied'), ''),
   });
@@ -226,7 +222,6 @@ describe('a roll-back by hand', () => {
   check({
     'goes to a deploy of main': goBackTo('100', deployed, 0),
     'refuses a run of a pull request': goBackTo('100', '.github/workflows/changes.yml pull_request main', 1),
-    'refuses a run of another branch': goBackTo('100', '.github/workflows/deploy.yml push other', 1),
     'refuses what is no number': goBackTo('100/../200', deployed, 1),
   });
 });

@@ -36,12 +36,6 @@ test('Packages run scripts while they are installed only where package.json allo
 });
 
 describe('the jobs', () => {
-  test('end within an hour', () => {
-    const endless = jobs.filter(({ job }) => !job.uses && !((job['timeout-minutes'] ?? Infinity) <= 60));
-
-    expect(endless).toEqual([]);
-  });
-
   test('may only read, but for those that sign in to AWS, and the comment on a pull request', () => {
     const writing = jobs.flatMap(({ at, job }) =>
       Object.entries(job.permissions).flatMap(([scope, access]) => (access === 'read' ? [] : [`${at}: ${scope}`])),

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { pageFiles } from '../../../infra/reference/page-files.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const folder = path.join(synthesizedOnce(), 'assembly-staging');
@@ -29,17 +28,6 @@ function filesIn(archive: string): string[] {
 }
 
 describe('the files of the reference page', () => {
-  const all = [...pageFiles({ serverUrl: 'https://api.example.com/v1', environment: 'staging' })];
-
-  test.each([
-    ['Assets', true],
-    ['Pages', false],
-  ])('%s: all those of which it holds that they never change: %s', (deployment, isImmutable) => {
-    const names = all.filter(([, { immutable }]) => immutable === isImmutable).map(([name]) => name);
-
-    expect(deploymentNamed(deployment).SourceObjectKeys.flatMap(filesIn).toSorted()).toEqual(names.toSorted());
-  });
-
   test('get the address of the API when they are deployed, and no key', () => {
     const { SourceObjectKeys, SourceMarkers } = deploymentNamed('Pages');
     const [index = '', openapi = ''] = SourceObjectKeys.map((archive, place) => {

@@ -1,6 +1,59 @@
 import { isDeepStrictEqual } from 'node:util';
+import { fullDiff, ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import * as v from 'valibot';
-import type { Template } from './lost-tables.ts';
+
+const attributesSchema = v.array(v.object({ AttributeName: v.string(), AttributeType: v.string() }));
+const resourceSchema = v.looseObject({
+  Type: v.string(),
+  Condition: v.optional(v.string()),
+  Properties: v.optional(v.looseObject({ AttributeDefinitions: v.optional(attributesSchema, []) }), {}),
+});
+
+/** A CloudFormation template, as far as it matters here. */
+export const templateSchema = v.looseObject({ Resources: v.optional(v.record(v.string(), resourceSchema), {}) });
+export type Template = v.InferOutput<typeof templateSchema>;
+type Resource = v.InferOutput<typeof resourceSchema>;
+
+const tableTypes: ReadonlySet<string> = new Set(['AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable']);
+
+/** What a deploy does to a resource that loses its data, or leaves it where the service does not see it. */
+const losses: Readonly<Partial<Record<ResourceImpact, string>>> = {
+  [ResourceImpact.WILL_REPLACE]: 'is replaced by an empty one',
+  [ResourceImpact.MAY_REPLACE]: 'may be replaced by an empty one',
+  [ResourceImpact.WILL_DESTROY]: 'is deleted',
+  [ResourceImpact.WILL_ORPHAN]: 'is left behind: its data stay, but the stack no longer has them',
+};
+
+/**
+ * The tables that a stack has and would lose, by their logical ids, each with what becomes of it.
+ *
+ * @param after undefined where the app no longer has the stack
+ */
+export function lostTables(before: Template, after: Template | undefined): Map<string, string> {
+  const tables = Object.entries(before.Resources).filter(([, { Type }]) => tableTypes.has(Type));
+  if (!after) return new Map(tables.map(([id]) => [id, 'is left behind: the app no longer has its stack']));
+  const { resources } = fullDiff(before, after);
+  const lost = new Map<string, string>();
+  for (const [id, table] of tables) {
+    const impact = resources.has(id) ? resources.get(id).changeImpact : ResourceImpact.NO_CHANGE;
+    const what = losses[impact] ?? furtherLoss(table, after.Resources[id]);
+    if (what !== undefined) lost.set(id, what);
+  }
+  return lost;
+}
+
+/** What the library's database of resource types does not know: see the page of AWS::DynamoDB::Table. */
+function furtherLoss(before: Resource, after: Resource | undefined): string | undefined {
+  if (after?.Condition !== before.Condition) return 'is deleted where its condition does not hold';
+  const types = new Map(
+    after?.Properties.AttributeDefinitions.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]),
+  );
+  const isRetyped = before.Properties.AttributeDefinitions.some(
+    ({ AttributeName, AttributeType }) => types.has(AttributeName) && types.get(AttributeName) !== AttributeType,
+  );
+  const localIndexes = [before, after].map((table) => JSON.stringify(table?.Properties['LocalSecondaryIndexes']));
+  return isRetyped || localIndexes[0] !== localIndexes[1] ? losses[ResourceImpact.WILL_REPLACE] : undefined;
+}
 
 const listSchema = v.pipe(
   v.unknown(),
