@@ -75,9 +75,20 @@ describe('docs/guide.md', () => {
   test('has the examples of the OpenAPI document', () => {
     const blocks = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown => JSON.parse(json));
 
-    expect(blocks).toEqual([examples.listInventory, examples.updateInventory, errorExamples['PET_NOT_FOUND']?.value]);
-    const update = JSON.stringify(examples.inventoryUpdate);
-    expect(guide.match(/(?<=-d ')[^']*/g)).toEqual([update, update]);
+    expect(blocks).toEqual([
+      examples.listInventory,
+      examples.updateInventory,
+      errorExamples['PET_NOT_FOUND']?.value,
+      examples.adjustInventory,
+      examples.updateInventories,
+    ]);
+    const update = JSON.stringify({ quantity: examples.updateInventory.quantity });
+    expect(guide.match(/(?<=-d ')[^']*/g)).toEqual([
+      update,
+      '{"by":-1}',
+      update,
+      JSON.stringify(examples.inventoryUpdates),
+    ]);
     expect(guide).toContain(`Link: ${headers.NextPage.example}\n`);
     expect(guide).toContain(`If-Match: ${headers.ETag.example}'`);
     expect(guide).toContain(`Idempotency-Key: ${parameters.IdempotencyKey.example}'`);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { int64Schema } from '../../shared/contract/int64.ts';
 import { everyOperationErrors, type Operation, operations } from '../../shared/contract/operations.ts';
-import type { InventoryItemOf, OrderOf, PetOf } from '../../shared/contract/records.ts';
+import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf } from '../../shared/contract/records.ts';
 import { encodeCursor } from '../../shared/http/list-query.ts';
 import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
 import { guidedErrors, prose } from './error-page.ts';
@@ -20,8 +20,17 @@ export const exampleTimes = {
 
 /** Bodies of a request and of answers. Their ids are small enough for JavaScript's numbers. */
 export const examples = {
-  inventoryUpdate: { quantity: 7 },
   updateInventory: { petId: 101, quantity: 7, status: 'available' } satisfies InventoryItemOf<number>,
+  getInventory: { petId: 101, quantity: 4, status: 'available' } satisfies InventoryItemOf<number>,
+  adjustInventory: { petId: 101, quantity: 3, status: 'available' } satisfies InventoryItemOf<number>,
+  inventoryUpdates: [
+    { petId: 101, quantity: 7, ifMatch: '"mX0aVbq3Zk1T"' },
+    { petId: 999, quantity: 2 },
+  ],
+  updateInventories: [
+    { petId: 101, status: 200, etag: '"q3TzR8dW1xYb"', item: { petId: 101, quantity: 7, status: 'available' } },
+    { petId: 999, status: 404, error: { code: 'PET_NOT_FOUND', message: 'There is no pet 999.', status: 404 } },
+  ] satisfies InventoryUpdateResultOf<number>[],
   listInventory: [
     { petId: 101, quantity: 4, status: 'available' },
     { petId: 103, quantity: 1, status: 'pending' },
@@ -37,7 +46,7 @@ export const examples = {
   listOrders: [
     { id: 1, petId: 101, quantity: 1, shipDate: '2026-11-23T08:00:00Z', status: 'approved', complete: false },
   ] satisfies OrderOf<number>[],
-} as const;
+};
 
 /** After the last entry of the list of the examples. */
 export const EXAMPLE_CURSOR = encodeCursor({

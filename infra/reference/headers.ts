@@ -125,7 +125,9 @@ export const headers = {
     challenges.API_KEY_INVALID,
   ),
   Allow: text('Methods of the path', '^[A-Z]+(, [A-Z]+)*$', 'PATCH, OPTIONS'),
-  'Accept-Patch': constant('What the body of a PATCH must be (RFC 5789)', 'application/json'),
+  'Accept-Patch': optional(
+    constant('What the body of a PATCH must be (RFC 5789), where the path has it', 'application/json'),
+  ),
   'Retry-After': header('Seconds to wait before the next try', { ...countSchema, minimum: 1 }, secondsOfMinute),
   ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"mX0aVbq3Zk1T"'),
   Vary: constant('Request headers that the form of the answer depends on', 'Accept-Encoding'),

@@ -16,7 +16,7 @@ interface Presentation {
   readonly tag: TagName;
   readonly description: string;
   readonly parameters: readonly ParameterName[];
-  readonly body?: SchemaName;
+  readonly body?: { readonly schema: SchemaName; readonly example: unknown };
   readonly answer: SchemaName;
   readonly answerDescription: string;
   /** Headers of the answer that the operation's errors do not have. */
@@ -45,19 +45,47 @@ const presentations: Record<OperationId, Presentation> = {
   listInventory: {
     tag: 'Inventory',
     description: `All stock entries, ascending by \`petId\`. ${LIST_DESCRIPTION}`,
-    parameters: ['Limit', 'Cursor', 'PetStatusFilter', 'IfNoneMatch'],
+    parameters: ['Limit', 'Cursor', 'PetStatusFilter', 'PetIds', 'IfNoneMatch'],
     answer: 'InventoryList',
     answerDescription: 'The stock entries',
     ...ofLists,
+  },
+  getInventory: {
+    tag: 'Inventory',
+    description: `The stock entry of one pet as it is now, with the \`ETag\` that an update or an adjustment may name in \`If-Match\`.`,
+    parameters: ['PetId', 'IfNoneMatch'],
+    answer: 'InventoryItem',
+    answerDescription: 'The entry',
+    answerHeaders: ['ETag'],
   },
   updateInventory: {
     tag: 'Inventory',
     description: `Sets the quantity of one pet: for new arrivals, returns or manual adjustments. Its status stays as it is.
 Setting the same quantity twice is safe. See [Safe updates](#description/safe-updates) for several clients at work on one pet.`,
     parameters: ['PetId', 'IfMatch', 'IdempotencyKey'],
-    body: 'InventoryUpdate',
+    body: { schema: 'InventoryUpdate', example: { quantity: examples.updateInventory.quantity } },
     answer: 'InventoryItem',
     answerDescription: 'The entry, updated',
+    answerHeaders: ['ETag'],
+  },
+  updateInventories: {
+    tag: 'Inventory',
+    description: `Sets the quantities of up to 25 pets. Each row is an update by itself: the answer says of each what became of it, in
+their order. It counts as one request. See [Many at once](#description/many-at-once).`,
+    parameters: [],
+    body: { schema: 'InventoryUpdates', example: examples.inventoryUpdates },
+    answer: 'InventoryUpdateResults',
+    answerDescription: 'What became of each row',
+    answerHeaders: [],
+  },
+  adjustInventory: {
+    tag: 'Inventory',
+    description: `Adds to the quantity of one pet, or takes from it: for what is sold, returned or arrives. It never goes below 0.
+Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. See [Safe updates](#description/safe-updates).`,
+    parameters: ['PetId', 'IfMatch', 'IdempotencyKey'],
+    body: { schema: 'InventoryAdjustment', example: { by: -1 } },
+    answer: 'InventoryItem',
+    answerDescription: 'The entry; with an `Idempotency-Key` as it is by now, which may hold later changes too',
     answerHeaders: ['ETag'],
   },
   getPet: {
@@ -109,8 +137,8 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
         required: true,
         content: {
           'application/json': {
-            schema: schemaRef(body),
-            examples: { quantity: { value: examples.inventoryUpdate } },
+            schema: schemaRef(body.schema),
+            examples: { [body.schema]: { value: body.example } },
           },
         },
       },

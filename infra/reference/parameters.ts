@@ -6,7 +6,7 @@ import {
   IDEMPOTENCY_KEY_RULE,
   MAX_HEADER_LENGTH,
 } from '../../shared/contract/idempotency-key.ts';
-import { listParameters } from '../../shared/contract/list-query.ts';
+import { listParameters, petIdsSchema } from '../../shared/contract/list-query.ts';
 import { orderStatusSchema } from '../../shared/contract/orders.ts';
 import { orderStatuses, petStatuses } from '../../shared/contract/records.ts';
 import { EXAMPLE_CURSOR, examples } from './examples.ts';
@@ -31,6 +31,7 @@ export const parameters = {
   Cursor: ofQuery('cursor', ofInventory.cursor, EXAMPLE_CURSOR),
   PetStatusFilter: ofQuery('status', ofInventory.status, petStatuses[0]),
   OrderStatusFilter: ofQuery('status', listParameters(orderStatusSchema).status, orderStatuses[0]),
+  PetIds: { ...ofQuery('petId', petIdsSchema, [101, 103]), style: 'form', explode: false },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -61,7 +62,7 @@ export type ParameterName = keyof typeof parameters;
 export const parameterRef = (name: ParameterName): ReferenceObject => ({ $ref: `#/components/parameters/${name}` });
 
 /** A query parameter as the contract has it. */
-function ofQuery(name: string, contract: GenericSchema, example: number | string): ParameterObject {
+function ofQuery(name: string, contract: GenericSchema, example: unknown): ParameterObject {
   const { description = '', ...schema } = schemaOf(contract);
   return { name, in: 'query', description, schema, example };
 }

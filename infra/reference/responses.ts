@@ -13,7 +13,7 @@ const gatewayStatuses = new Set([401, 403, 502, 504]);
 /** Headers that answers with a status have. */
 const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
   401: ['WWW-Authenticate'],
-  409: ['Retry-After'],
+  409: ['ETag'],
   412: ['ETag'],
   415: ['Allow', 'Accept-Patch'],
   429: ['Retry-After'],

@@ -2,7 +2,14 @@ import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { SchemaObject } from 'openapi3-ts/oas31';
 import type * as v from 'valibot';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
-import { inventoryItemSchema, inventoryUpdateSchema, petStatusSchema } from '../../shared/contract/inventory.ts';
+import {
+  inventoryAdjustmentSchema,
+  inventoryItemSchema,
+  inventoryUpdateSchema,
+  inventoryUpdatesSchema,
+  MAX_UPDATES,
+  petStatusSchema,
+} from '../../shared/contract/inventory.ts';
 import { int64Schema } from '../../shared/contract/int64.ts';
 import { orderSchema, orderStatusSchema } from '../../shared/contract/orders.ts';
 import { petCategorySchema, petSchema, petTagSchema } from '../../shared/contract/pets.ts';
@@ -53,7 +60,9 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
 }
 
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
-  if (valibotAction === int64Guard) return jsonSchema;
+  if (valibotAction === int64Guard || valibotAction.type === 'raw_check') return jsonSchema;
+  // The contract checks nothing else in this way.
+  if (valibotAction.type === 'check') return { ...jsonSchema, uniqueItems: true };
   // All plain integers of the contract have bounds within int32.
   return valibotAction.type === 'integer' ? { ...jsonSchema, format: 'int32' } : undefined;
 };
@@ -74,6 +83,37 @@ export const schemas = {
   InventoryItem: { description: 'Stock level of one pet', ...schemaOf(inventoryItemSchema) },
   InventoryList: listOf('InventoryItem', 'Stock levels, ascending by petId'),
   InventoryUpdate: { description: 'What an update sets', ...schemaOf(inventoryUpdateSchema) },
+  InventoryAdjustment: { description: 'What an adjustment adds', ...schemaOf(inventoryAdjustmentSchema) },
+  InventoryUpdates: { description: 'Updates of different pets', ...schemaOf(inventoryUpdatesSchema) },
+  InventoryUpdateResults: {
+    ...listOf('InventoryUpdateResult', 'What became of each row, in the order of the rows'),
+    maxItems: MAX_UPDATES,
+  },
+  InventoryUpdateResult: {
+    description: 'What became of one row: the entry with its ETag, or the error that an update of it alone would get',
+    type: 'object',
+    properties: {
+      petId: int64From(),
+      status: {
+        type: 'integer',
+        format: 'int32',
+        minimum: 200,
+        maximum: 503,
+        enum: [200, 404, 412, 503],
+        description: 'As of an update of it alone',
+      },
+      etag: {
+        type: 'string',
+        pattern: '^"[!#-~]+"$',
+        maxLength: 102,
+        description: 'The version of the entry: for the next `ifMatch` (status 200)',
+      },
+      item: schemaRef('InventoryItem'),
+      error: schemaRef('Error'),
+    },
+    required: ['petId', 'status'],
+    additionalProperties: false,
+  },
   PetStatus: { description: 'Status of a pet', ...schemaOf(petStatusSchema) },
   PetCategory: { description: 'A kind of animal', ...schemaOf(petCategorySchema) },
   PetTag: { description: 'A label of a pet', ...schemaOf(petTagSchema) },

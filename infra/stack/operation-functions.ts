@@ -7,7 +7,7 @@ import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';
 import { internalIdentifier } from './usage-plans.ts';
 
-type DynamoDBCall = 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
+type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
 
 /** Environment variables that functions share, by what they are for. */
 type Environments = ReturnType<typeof environmentsOf>;
@@ -36,10 +36,25 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
   listInventory: {
     description: operations.listInventory.purpose,
     timeoutSeconds: 'streaming',
-    calls: { stock: ['Query'] },
+    calls: { stock: ['Query', 'BatchGetItem'] },
+  },
+  getInventory: {
+    description: operations.getInventory.purpose,
+    timeoutSeconds: 15,
+    calls: { stock: ['GetItem'] },
   },
   updateInventory: {
     description: operations.updateInventory.purpose,
+    timeoutSeconds: 15,
+    calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] },
+  },
+  updateInventories: {
+    description: operations.updateInventories.purpose,
+    timeoutSeconds: 15,
+    calls: { stock: ['UpdateItem', 'GetItem'] },
+  },
+  adjustInventory: {
+    description: operations.adjustInventory.purpose,
     timeoutSeconds: 15,
     calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] },
   },
@@ -113,19 +128,19 @@ export class OperationFunctions extends Construct {
     { tables, dynamodb, logRetentionDays, lists }: OperationFunctionsProps,
     shared: Environments,
   ): ServiceFunction {
+    const streams = timeoutSeconds === 'streaming';
     const used = tableNames.filter((table) => calls[table]);
     const variables = [
       Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
       ...environment.map((one) => shared[one]),
-      timeoutSeconds === 'streaming' ? { NODE_OPTIONS: STREAMING_NODE_OPTIONS } : {},
+      streams ? { NODE_OPTIONS: STREAMING_NODE_OPTIONS } : {},
     ];
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       description,
       dynamodb,
-      ...(timeoutSeconds === 'streaming'
-        ? { timeout: Duration.seconds(lists.seconds), reservedConcurrentExecutions: lists.concurrency }
-        : { timeout: Duration.seconds(timeoutSeconds) }),
+      timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),
+      reservedConcurrentExecutions: streams ? lists.concurrency : undefined,
       logRetentionDays,
       environment: Object.assign({}, ...variables),
     });

@@ -1,8 +1,9 @@
-import type { InventoryItemOf, OrderOf, PetOf } from '../contract/records.ts';
+import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf } from '../contract/records.ts';
 import type { Limits } from './limits.ts';
 
 export type { OrderStatus, PetStatus } from '../contract/records.ts';
 export type InventoryItem = InventoryItemOf<bigint>;
+export type InventoryUpdateResult = InventoryUpdateResultOf<bigint>;
 export type Order = OrderOf<bigint>;
 export type Pet = PetOf<bigint>;
 

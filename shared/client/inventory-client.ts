@@ -1,4 +1,13 @@
-import type { Answer, InventoryItem, Order, OrderStatus, Page, Pet, PetStatus } from './answer.ts';
+import type {
+  Answer,
+  InventoryItem,
+  InventoryUpdateResult,
+  Order,
+  OrderStatus,
+  Page,
+  Pet,
+  PetStatus,
+} from './answer.ts';
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
 import { checkOptions, type ClientSettings } from './client-settings.ts';
 import { ConnectionError } from './errors.ts';
@@ -13,6 +22,14 @@ const userAgent = globalThis.navigator?.userAgent.startsWith('Mozilla/')
 
 /** A pet's number: a bigint, or a number where that is exact. */
 export type PetId = bigint | number;
+
+/** One of the updates that {@link InventoryClient.updateInventories} sends together. */
+export interface InventoryUpdateRow {
+  readonly petId: PetId;
+  readonly quantity: number;
+  /** Update only where the entry still has this ETag; the row gets status 412 otherwise. */
+  readonly ifMatch?: string | undefined;
+}
 
 /** What one call sends, beside what all calls send. */
 interface CallParts {
@@ -52,16 +69,40 @@ export class InventoryClient {
     return this.#page('/inventory', options);
   }
 
+  /** The stock of up to 100 pets as it is now, ascending by `petId`; those without an entry are left out. */
+  async getInventories(petIds: readonly PetId[], options: CallOptions = {}): Promise<Answer<readonly InventoryItem[]>> {
+    return this.#call({ path: `/inventory?petId=${petIds.map(exactPetId).join(',')}` }, options, true);
+  }
+
+  /** The stock of one pet as it is now, with the ETag for `ifMatch`. Experimental. */
+  async getInventory(petId: PetId, options: CallOptions = {}): Promise<Answer<InventoryItem>> {
+    return this.#call({ path: `/inventory/${exactPetId(petId)}` }, options);
+  }
+
   /** Sets the stock quantity of one pet. Experimental: its request may change. */
   async updateInventory(petId: PetId, quantity: number, options: UpdateOptions = {}): Promise<Answer<InventoryItem>> {
-    const { ifMatch, idempotencyKey } = options;
-    const headers = {
-      'Content-Type': 'application/json',
-      'Idempotency-Key': idempotencyKeyHeader(idempotencyKey),
-      ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
-    };
-    const path = `/inventory/${exactPetId(petId)}`;
-    return this.#call({ method: 'PATCH', path, headers, body: JSON.stringify({ quantity }) }, options);
+    return this.#change('PATCH', `/inventory/${exactPetId(petId)}`, { quantity }, options);
+  }
+
+  /**
+   * Adds to the stock quantity of one pet, or takes from it where `by` is below 0; ApiError with the code
+   * `INSUFFICIENT_STOCK` where there is less. Experimental.
+   */
+  async adjustInventory(petId: PetId, by: number, options: UpdateOptions = {}): Promise<Answer<InventoryItem>> {
+    return this.#change('POST', `/inventory/${exactPetId(petId)}/adjustments`, { by }, options);
+  }
+
+  /**
+   * Sets the stock quantities of up to 25 pets, each by itself: the answer has what became of each row, in their order. Where
+   * an answer was lost and the request repeated, a row with `ifMatch` may get 412 though it was done. Experimental.
+   */
+  async updateInventories(
+    rows: readonly InventoryUpdateRow[],
+    options: CallOptions = {},
+  ): Promise<Answer<readonly InventoryUpdateResult[]>> {
+    const texts = rows.map(({ petId, ...row }) => `{"petId":${exactPetId(petId)},${JSON.stringify(row).slice(1)}`);
+    const headers = { 'Content-Type': 'application/json' };
+    return this.#call({ method: 'PATCH', path: '/inventory', headers, body: `[${texts.join(',')}]` }, options, true);
   }
 
   /** One pet. @deprecated as the operation is: the `Sunset` header of the answer says until when it is there */
@@ -77,6 +118,16 @@ export class InventoryClient {
   /** One page of the orders. Beta. */
   listOrdersPage(options: PageOptions<OrderStatus>): Promise<Page<Order>> {
     return this.#page('/store/orders', options);
+  }
+
+  async #change(method: string, path: string, body: object, options: UpdateOptions): Promise<Answer<InventoryItem>> {
+    const { ifMatch, idempotencyKey } = options;
+    const headers = {
+      'Content-Type': 'application/json',
+      'Idempotency-Key': idempotencyKeyHeader(idempotencyKey),
+      ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
+    };
+    return this.#call({ method, path, headers, body: JSON.stringify(body) }, options);
   }
 
   async *#entries<T>(path: string, options: ListOptions<string>): AsyncGenerator<T, void, undefined> {

@@ -39,7 +39,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   INVALID_BODY: {
     cause:
-      'The body of an update is missing, is not JSON, lacks quantity, has a quantity that is no integer from 0 to 2147483647, or has a field that is not known or given twice.',
+      'The body is missing, is not JSON, lacks a field, or has one whose value it cannot have, that is not known, or that is given twice.',
     remedy: 'Correct the field that the message names.',
   },
   API_KEY_MISSING: {
@@ -70,6 +70,10 @@ const words: Readonly<Record<string, Words>> = {
   METHOD_NOT_ALLOWED: {
     cause: 'The path exists, but not with this method. The Allow header names those that it has.',
     remedy: 'Use one of the methods in the Allow header.',
+  },
+  INSUFFICIENT_STOCK: {
+    cause: 'The adjustment takes more than there is, or would add to more than 2147483647. Nothing was changed.',
+    remedy: 'Look at the stock as it is now, and decide again.',
   },
   PRECONDITION_FAILED: {
     cause:

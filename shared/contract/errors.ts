@@ -20,6 +20,7 @@ export const errorCatalogue = {
   PET_NOT_FOUND: { status: 404, message: 'There is no such pet.' },
   ROUTE_NOT_FOUND: { status: 404, message: 'There is nothing at this path.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not answer that method.' },
+  INSUFFICIENT_STOCK: { status: 409, message: 'There is less in stock than the adjustment takes.' },
   PRECONDITION_FAILED: { status: 412, message: 'The stock entry is not what If-Match or If-None-Match asks for.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The body must be JSON: send Content-Type: application/json.' },

@@ -23,6 +23,65 @@ export const inventoryUpdateSchema = v.strictObject({
 });
 export type InventoryUpdate = v.InferOutput<typeof inventoryUpdateSchema>;
 
+const DIFFERENCE_RULE = `must be an integer from -${MAX_QUANTITY} to ${MAX_QUANTITY}, and not 0`;
+
+/** Body of `POST /inventory/{petId}/adjustments`. */
+export const inventoryAdjustmentSchema = v.strictObject({
+  by: v.pipe(
+    v.number(DIFFERENCE_RULE),
+    v.integer(DIFFERENCE_RULE),
+    v.minValue(-MAX_QUANTITY, DIFFERENCE_RULE),
+    v.maxValue(MAX_QUANTITY, DIFFERENCE_RULE),
+    v.notValue(0, DIFFERENCE_RULE),
+    v.description('How many are added; below 0: how many are taken'),
+  ),
+});
+
+/** Updates that one request may bring. */
+export const MAX_UPDATES = 25;
+const ROWS_RULE = `must be an array of 1 to ${MAX_UPDATES} updates`;
+const TAG_RULE = 'must be an ETag as an answer has it, such as "mX0aVbq3Zk1T" with its quotes';
+
+/** Body of `PATCH /inventory`. */
+export const inventoryUpdatesSchema = v.pipe(
+  v.array(
+    v.strictObject({
+      petId: v.pipe(int64Schema, v.description('The pet whose entry is updated')),
+      quantity: v.pipe(quantitySchema, v.description('The new stock count')),
+      ifMatch: v.optional(
+        v.pipe(
+          v.string(TAG_RULE),
+          v.regex(/^"[\w-]+"$/, TAG_RULE),
+          v.maxLength(100, TAG_RULE),
+          v.description('Update only the entry with this ETag'),
+        ),
+      ),
+    }),
+    ROWS_RULE,
+  ),
+  v.minLength(1, ROWS_RULE),
+  v.maxLength(MAX_UPDATES, ROWS_RULE),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const rows = new Map<string, number>();
+    for (const [index, row] of dataset.value.entries()) {
+      const first = rows.get(row.petId);
+      if (first === undefined) rows.set(row.petId, index);
+      else addIssue({ message: `is that of row ${first + 1} too`, path: pathOf(dataset.value, index, row) });
+    }
+  }),
+);
+export type InventoryUpdates = v.InferOutput<typeof inventoryUpdatesSchema>;
+
+const pathOf = (
+  input: InventoryUpdates,
+  key: number,
+  value: { readonly petId: Int64 },
+): [v.ArrayPathItem, v.ObjectPathItem] => [
+  { type: 'array', origin: 'value', input, key, value },
+  { type: 'object', origin: 'value', input: value, key: 'petId', value: value.petId },
+];
+
 /** A schema for each property of a record, and none besides. */
 export type SchemasOf<T> = { readonly [K in keyof T]-?: v.GenericSchema<unknown, T[K]> };
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { int64Schema } from './int64.ts';
 
 /** The longest page of a list that a client may ask for. */
 export const MAX_LIMIT = 1_000;
@@ -19,6 +20,18 @@ export const cursorSchema = v.pipe(
   v.string(),
   v.regex(/^[\w-]{1,200}$/, 'must be taken from a Link header as it is'),
   v.description('Where to go on, from the Link header of the page before'),
+);
+
+/** The most entries that a client may ask for by their ids. */
+const MAX_IDS = 100;
+const IDS_RULE = `must be 1 to ${MAX_IDS} different int64s with commas between, such as 101,103`;
+
+/** Query parameter `petId`: the entries of these pets, and no other parameter beside it. */
+export const petIdsSchema = v.pipe(
+  v.array(v.pipe(int64Schema), IDS_RULE),
+  v.maxLength(MAX_IDS, IDS_RULE),
+  v.check((ids) => new Set(ids).size === ids.length, IDS_RULE),
+  v.description('Only the entries of these pets, read consistently; with no other parameter'),
 );
 
 /** The query parameters of a list whose entries have one of these statuses. */

@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.ts';
 /** The version of the interface (spec §9, rule 1). Its major number is the last segment of the base address. */
 export const API_VERSION = '1.0.0';
 
-export type Method = 'GET' | 'PATCH';
+export type Method = 'GET' | 'PATCH' | 'POST';
 
 /** How settled an operation is; the marks that the spec names (§9, rule 2), and `stable` for one without a mark. */
 export type Stability = 'stable' | 'experimental' | 'beta';
@@ -29,6 +29,14 @@ export const operations = {
     deprecated: false,
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
+  getInventory: {
+    method: 'GET',
+    path: '/inventory/{petId}',
+    stability: 'experimental',
+    purpose: 'Get the stock of one pet',
+    deprecated: false,
+    errors: ['INVALID_PET_ID', 'PET_NOT_FOUND'],
+  },
   updateInventory: {
     method: 'PATCH',
     path: '/inventory/{petId}',
@@ -41,6 +49,32 @@ export const operations = {
       'INVALID_HEADER',
       'TOKEN_READ_ONLY',
       'PET_NOT_FOUND',
+      'PRECONDITION_FAILED',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'IDEMPOTENCY_KEY_REUSED',
+    ],
+  },
+  updateInventories: {
+    method: 'PATCH',
+    path: '/inventory',
+    stability: 'experimental',
+    purpose: 'Set the stock of up to 25 pets',
+    deprecated: false,
+    errors: ['INVALID_BODY', 'INVALID_HEADER', 'TOKEN_READ_ONLY', 'UNSUPPORTED_MEDIA_TYPE'],
+  },
+  adjustInventory: {
+    method: 'POST',
+    path: '/inventory/{petId}/adjustments',
+    stability: 'experimental',
+    purpose: 'Add to the stock of one pet, or take from it',
+    deprecated: false,
+    errors: [
+      'INVALID_PET_ID',
+      'INVALID_BODY',
+      'INVALID_HEADER',
+      'TOKEN_READ_ONLY',
+      'PET_NOT_FOUND',
+      'INSUFFICIENT_STOCK',
       'PRECONDITION_FAILED',
       'UNSUPPORTED_MEDIA_TYPE',
       'IDEMPOTENCY_KEY_REUSED',

@@ -19,6 +19,18 @@ export interface InventoryItemOf<Int> {
   readonly status: PetStatus;
 }
 
+/** What became of one row of `PATCH /inventory`. */
+export type InventoryUpdateResultOf<Int> =
+  | { readonly petId: Int; readonly status: 200; readonly etag: string; readonly item: InventoryItemOf<Int> }
+  | { readonly petId: Int; readonly status: 404 | 412 | 503; readonly error: RowError };
+
+/** The Error body that an update of the row alone would get. */
+export interface RowError {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+}
+
 /** A kind of animal, or a label of a pet. */
 export interface LabelOf<Int> {
   readonly id: Int;

@@ -16,17 +16,22 @@ export const isTagList = (header: string): boolean => TAG_LIST.test(header);
 export const tagsIn = (header: string): string[] => header.match(TAGS) ?? [];
 
 /**
- * The reply with an `ETag` of what it says; 304 without a body where `If-None-Match` names that (RFC 9110 §13.1.2). The
- * tag is weak: it is the same for a compressed answer, and stands for no version that an update could name.
+ * The reply with an `ETag` of what it says; 304 where the request knows it. The tag is weak: it is the same for a compressed
+ * answer, and stands for no version that an update could name.
  */
 export function withEntityTag(requestHeaders: RequestHeaders, { status, headers, body }: Reply): Reply {
   const digest = createHash('sha256')
     .update(`${headers?.Link ?? ''}\n${body}`)
     .digest('base64url');
-  const opaque = `"${digest.slice(0, 16)}"`;
-  const tagged = { ...headers, ETag: `W/${opaque}` };
-  const asked = headerValues(requestHeaders, 'if-none-match').join(', ');
-  const tags = tagsIn(asked).map((tag) => tag.replace('W/', ''));
-  const isKnown = asked.trim() === '*' || tags.includes(opaque);
-  return isKnown ? { status: 304, headers: tagged, body: '' } : { status, headers: tagged, body };
+  return unlessKnown(requestHeaders, { status, headers: { ...headers, ETag: `W/"${digest.slice(0, 16)}"` }, body });
 }
+
+/** The reply, or 304 without its body where `If-None-Match` names its `ETag`, weak or strong (RFC 9110 §13.1.2). */
+export function unlessKnown(requestHeaders: RequestHeaders, reply: Reply): Reply {
+  const asked = headerValues(requestHeaders, 'if-none-match').join(', ');
+  const tags = tagsIn(asked).map(opaque);
+  const isKnown = asked.trim() === '*' || tags.includes(opaque(reply.headers?.ETag ?? ''));
+  return isKnown ? { ...reply, status: 304, body: '' } : reply;
+}
+
+const opaque = (tag: string): string => tag.replace('W/', '');

@@ -25,7 +25,11 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   if (!JSON_MEDIA_TYPE.test(headerValues(headers, 'content-type').at(-1)?.trim() ?? '')) throw unsupported(request);
   if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
-  const result = v.safeParse(schema, parseJsonObject(body.toString('utf8')));
+  const value = parseJson(body.toString('utf8'));
+  // An object is what most operations take: the catalogue says so.
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject && schema.type !== 'array') throw new ServiceError('INVALID_BODY');
+  const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   const faults = new Set(result.issues.map(describe));
   throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
@@ -45,9 +49,15 @@ type Reviver = (name: string, value: unknown, context: { readonly source?: strin
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript does not know the context of a reviver yet (ECMAScript 2026)
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** A number that only rounding makes an integer becomes NaN, for the schema to refuse under its field's name. */
-const asWritten: Reviver = (_, value, { source }) =>
-  typeof value === 'number' && source !== undefined && !isIntegerText(source) ? Number.NaN : value;
+/**
+ * A number that only rounding makes an integer becomes NaN, for the schema to refuse under its field's name. The digits of
+ * a `petId` become text, as a number of JavaScript would lose some.
+ */
+const asWritten: Reviver = (name, value, { source }) => {
+  const isNumber = typeof value === 'number' && source !== undefined;
+  if (name === 'petId') return isNumber ? source : Number.NaN;
+  return isNumber && !isIntegerText(source) ? Number.NaN : value;
+};
 
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
@@ -60,14 +70,15 @@ function isIntegerText(text: string): boolean {
   return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
 }
 
-function parseJsonObject(text: string): object {
+function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = parseWithSource(text, asWritten);
   } catch (error) {
-    throw new ServiceError('INVALID_BODY', { message: 'The body is not valid JSON.', cause: error });
+    const [, position] = /position (\d+)/.exec(String(error)) ?? [];
+    const message = `The body is not valid JSON${position === undefined ? '' : `: see character ${position}`}.`;
+    throw new ServiceError('INVALID_BODY', { message, cause: error });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ServiceError('INVALID_BODY');
   const duplicate = duplicateField(text);
   if (duplicate !== undefined)
     throw new ServiceError('INVALID_BODY', { message: `The field ${quoted(duplicate)} is given twice.` });
@@ -94,9 +105,17 @@ function duplicateField(json: string): string | undefined {
   return undefined;
 }
 
-/** One sentence about one fault of the body, naming its field. */
+/** One sentence about one fault of the body, naming its field, and in a list its row. */
 function describe(issue: v.BaseIssue<unknown>): string {
-  const field = quoted(v.getDotPath(issue) ?? '');
+  const [row, ...path] = (issue.path ?? []).map(({ key }) => key);
+  if (typeof row === 'number') return `Row ${row + 1}: ${describeField(path, issue)}`;
+  if (row === undefined) return `The body ${issue.message}.`;
+  return describeField([row, ...path], issue);
+}
+
+function describeField(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
+  if (path.length === 0) return 'It must be an object such as {"petId": 101, "quantity": 5}.';
+  const field = quoted(path.join('.'));
   if (issue.type !== 'strict_object') return `The field ${field} ${issue.message}.`;
   return issue.expected === 'never' ? `The field ${field} is not known.` : `The field ${field} is missing.`;
 }

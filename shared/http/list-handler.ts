@@ -2,6 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import type * as v from 'valibot';
+import type { Int64 } from '../contract/int64.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import type { Page, Selection } from '../stores/sorted-table.ts';
@@ -17,6 +18,7 @@ export interface List<Entry, Status extends string> {
   readonly entries: {
     all(status: Status | undefined): AsyncGenerator<readonly Entry[]>;
     page(selection: Selection, limit: number): Promise<Page<Entry>>;
+    byIds?(ids: readonly Int64[]): Promise<readonly Entry[]>;
   };
   readonly toJson: (entry: Entry) => string;
   /** The least that the reader of a whole list takes, before the answer is cut off. */
@@ -41,12 +43,24 @@ export const LEAST_PACE: LeastPace = { bytes: 2_560_000, withinMs: 10_000 };
  */
 export function listHandler<Entry, Status extends string>(list: List<Entry, Status>) {
   const respond = async (request: ApiRequest) => {
-    const query = parseListQuery(request.query, list.status);
-    const isPaged = query.limit !== undefined || query.cursor !== undefined;
-    const reply = isPaged ? await onePage(request, list, query) : await wholeList(request, list, query);
-    return compressed(request, reply, list.leastPace);
+    const query = parseListQuery(request.query, list.status, list.entries.byIds !== undefined);
+    return compressed(request, await replyTo(request, list, query), list.leastPace);
   };
   return streamingHandler(respond, { headers: stabilityHeader(list.operation), check: () => list.entries.page({}, 1) });
+}
+
+async function replyTo<Entry, Status extends string>(
+  request: ApiRequest,
+  list: List<Entry, Status>,
+  query: ListQuery<Status>,
+): Promise<Reply<string | Readable>> {
+  const { petId, limit, cursor } = query;
+  if (petId && list.entries.byIds) {
+    const entries = await list.entries.byIds(petId);
+    return withEntityTag(request.headers, { status: 200, body: `[${entries.map(list.toJson).join(',')}]` });
+  }
+  const isPaged = limit !== undefined || cursor !== undefined;
+  return isPaged ? onePage(request, list, query) : wholeList(request, list, query);
 }
 
 async function onePage<Entry, Status extends string>(

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
-import { cursorSchema, limitSchema } from '../contract/list-query.ts';
+import { cursorSchema, limitSchema, petIdsSchema } from '../contract/list-query.ts';
 import { type ApiRequest, quoted } from './request.ts';
 
 /** What a client asked of a list. */
@@ -9,6 +9,8 @@ export interface ListQuery<Status extends string> {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly status?: Status | undefined;
+  /** Only these entries; without any other parameter. */
+  readonly petId?: readonly Int64[] | undefined;
 }
 
 /** Digits as a number; NaN for anything else, for the schema to refuse. */
@@ -17,21 +19,34 @@ const digits = v.pipe(
   v.transform((text) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN)),
 );
 
+const ids = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',')),
+  petIdsSchema,
+);
+
 /**
  * The query parameters of a list.
  *
+ * @param hasIds whether entries can be asked for by their ids
  * @throws ServiceError INVALID_QUERY with a message that names each parameter that is wrong
  */
 export function parseListQuery<Status extends string>(
   query: ApiRequest['query'],
   status: v.GenericSchema<string, Status>,
+  hasIds = false,
 ): ListQuery<Status> {
   const schema = v.strictObject({
     limit: v.optional(v.pipe(digits, limitSchema)),
     cursor: v.optional(v.string()),
     status: v.optional(status),
+    petId: v.optional(hasIds ? ids : v.never()),
   });
-  const result = v.safeParse(schema, onlyValues(query));
+  const values = onlyValues(query);
+  const result = v.safeParse(schema, values);
+  if (result.success && values['petId'] !== undefined && Object.keys(values).length > 1) {
+    throw new ServiceError('INVALID_QUERY', { message: 'The parameter "petId" goes with no other.' });
+  }
   if (result.success) return result.output;
   throw new ServiceError('INVALID_QUERY', { message: [...new Set(result.issues.map(describe))].join(' ') });
 }
@@ -47,7 +62,7 @@ function onlyValues(query: ApiRequest['query']): Record<string, string> {
 }
 
 function describe(issue: v.BaseIssue<unknown>): string {
-  const name = quoted(v.getDotPath(issue) ?? '');
+  const name = quoted(v.getDotPath(issue)?.split('.')[0] ?? '');
   return issue.expected === 'never' ? `The parameter ${name} is not known.` : `The parameter ${name} ${issue.message}.`;
 }
 

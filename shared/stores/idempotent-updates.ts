@@ -3,15 +3,17 @@ import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { petStatusSchema } from '../contract/inventory.ts';
+import type { Int64 } from '../contract/int64.ts';
 import type { PetStatus } from '../contract/records.ts';
+import { petStatusSchema } from '../contract/inventory.ts';
 import { exactNumbers, isAnswerLost, isUnavailable, safeNumberSchema, tryAgain, unavailable } from '../dynamodb.ts';
 import {
   newVersion,
   parseRefused,
+  petNotFound,
   refusal,
+  type StockChange,
   type StockStore,
-  type StockUpdate,
   type StockVersion,
 } from './stock-store.ts';
 
@@ -26,15 +28,22 @@ export interface IdempotentRequest {
   readonly fingerprint: string;
 }
 
-const recordSchema = v.object({
-  fingerprint: v.string(),
-  quantity: safeNumberSchema,
-  status: petStatusSchema,
-  version: v.string(),
-});
+const recordSchema = v.object({ fingerprint: v.string() });
+
+/** What the record of an update has beside that: its answer. An adjustment is answered with the entry as it is. */
+const answerSchema = v.object({ quantity: safeNumberSchema, status: petStatusSchema, version: v.string() });
+
+/** What the tries of one request have in common. */
+interface Tries {
+  readonly version: string;
+  /** Of the entry, as it was last seen. */
+  status?: PetStatus | undefined;
+  /** Whether one of them may have been carried out, or may be yet. */
+  isLost: boolean;
+}
 
 /**
- * Updates that are carried out once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
+ * Changes that are carried out once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
  * transaction writes the stock entry together with a record of the request, which no other can write again for a day.
  */
 export class IdempotentUpdates {
@@ -49,80 +58,101 @@ export class IdempotentUpdates {
   }
 
   /**
-   * Carries an update out, or gives the answer that it had before. The record makes every try safe to repeat.
+   * Carries a change out, or finds that it was. The record makes every try safe to repeat.
    *
-   * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED with the current ETag, or
-   *   SERVICE_UNAVAILABLE, whose message says so where nobody can tell whether the update was done
+   * @returns the answer that an update had the first time; for an adjustment the entry as it is by now
+   * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the
+   *   current ETag, or SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
    */
-  async once(request: IdempotentRequest, update: StockUpdate): Promise<StockVersion> {
-    const { petId, quantity, versions } = update;
-    const version = newVersion();
-    let status: PetStatus | undefined;
-    let isLost = false;
-    const attempt = async (): Promise<StockVersion> => {
-      // The status of an absent entry does not matter: if the entry appears, the transaction fails and returns its status.
-      status ??= (await this.#stock.find(petId))?.entry.status ?? 'available';
-      const done = { entry: { petId, quantity, status }, version };
-      try {
-        await this.#client.send(this.#transaction(request, update, done));
-        return done;
-      } catch (error) {
-        isLost ||= isAnswerLost(error);
-        const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
-        if (record?.Code === FAILED_CONDITION) return answerOf(record.Item, request, update);
-        if (record?.Code !== 'None' || stock?.Code !== FAILED_CONDITION) throw error;
-        const found = parseRefused(stock.Item);
-        const isExpected = found && (versions?.includes(found.version) ?? true);
-        // A try whose answer was lost may still arrive, and succeed if the entry is back by then: so this is no 404 yet.
-        if (!isExpected && (found || !isLost)) throw refusal(found);
-        status = found?.entry.status;
-        throw error;
-      }
-    };
+  async once(request: IdempotentRequest, change: StockChange): Promise<StockVersion> {
+    const tries: Tries = { version: newVersion(), isLost: false };
     try {
-      return await tryAgain(attempt, isUnavailable);
+      return await tryAgain(() => this.#attempt(request, change, tries), isUnavailable);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      throw unavailable(error, isLost ? UNKNOWN_OUTCOME : undefined);
+      throw unavailable(error, tries.isLost ? UNKNOWN_OUTCOME : undefined);
     }
   }
 
-  /** The update has the status in its record for a condition, so that the answer which is kept is what was stored. */
-  #transaction(request: IdempotentRequest, update: StockUpdate, { entry, version }: StockVersion) {
-    const { quantity, status } = entry;
+  async #attempt(request: IdempotentRequest, change: StockChange, tries: Tries): Promise<StockVersion> {
+    const { petId } = change;
+    // The status of an absent entry does not matter: if it appears, the transaction fails and returns its status.
+    if ('quantity' in change) tries.status ??= (await this.#stock.find(petId))?.entry.status ?? 'available';
+    const answer = answerTo(change, tries);
+    try {
+      await this.#client.send(this.#transaction(request, change, tries, answer));
+    } catch (error) {
+      tries.isLost ||= isAnswerLost(error);
+      const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+      if (record?.Code === FAILED_CONDITION) return this.#repeated(record.Item, request, change);
+      if (record?.Code !== 'None' || stock?.Code !== FAILED_CONDITION) throw error;
+      const found = parseRefused(stock.Item);
+      tries.status = found?.entry.status;
+      const refused = refusal(found, change);
+      // A try whose answer was lost may still arrive, and succeed if the entry, or enough of it, is back by then. Its version never is.
+      const isFinal = !tries.isLost || refused?.code === 'PRECONDITION_FAILED';
+      throw isFinal && refused ? refused : error;
+    }
+    tries.isLost = true;
+    return answer ?? this.#read(petId);
+  }
+
+  /** The answer to a request that was carried out before. */
+  async #repeated(
+    item: Record<string, AttributeValue> | undefined,
+    { fingerprint }: IdempotentRequest,
+    change: StockChange,
+  ): Promise<StockVersion> {
+    const record = unmarshall(item ?? {}, { ...exactNumbers });
+    if (v.parse(recordSchema, record).fingerprint !== fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
+    const { petId } = change;
+    if ('by' in change) return this.#read(petId);
+    const { version, ...entry } = v.parse(answerSchema, record);
+    return { entry: { petId, ...entry }, version };
+  }
+
+  async #read(petId: Int64): Promise<StockVersion> {
+    const found = await this.#stock.find(petId);
+    if (!found) throw petNotFound(petId);
+    return found;
+  }
+
+  /** An update has the status in its record for a condition, so that the answer which is kept is what was stored. */
+  #transaction(
+    request: IdempotentRequest,
+    change: StockChange,
+    { version }: Tries,
+    answer: StockVersion | undefined,
+  ): TransactWriteCommand {
     const now = Math.floor(Date.now() / 1_000);
-    const write = this.#stock.writeOf(update, version);
+    const write = this.#stock.writeOf(change, version);
+    const { quantity, status } = answer?.entry ?? {};
     const record = {
       TableName: this.#requestsTable,
-      Item: { ...request, quantity, status, version, expiresAt: now + KEPT_SECONDS },
+      Item: { ...request, expiresAt: now + KEPT_SECONDS, ...(answer && { quantity, status, version }) },
       // DynamoDB takes its time with what has expired.
       ConditionExpression: 'attribute_not_exists(requestId) OR expiresAt <= :now',
       ExpressionAttributeValues: { ':now': now },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
-    const writeWithStatus = {
-      ...write,
+    const hasStatus = answer && {
       ConditionExpression: `${write.ConditionExpression} AND #status = :status`,
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: { ...write.ExpressionAttributeValues, ':status': status },
     };
-    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: writeWithStatus }] });
+    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: { ...write, ...hasStatus } }] });
   }
+}
+
+/** The answer to an update, as it is kept; an adjustment has none. */
+function answerTo(change: StockChange, { status, version }: Tries): StockVersion | undefined {
+  if ('by' in change || !status) return undefined;
+  const { petId, quantity } = change;
+  return { entry: { petId, quantity, status }, version };
 }
 
 /** Why a transaction was cancelled: the condition of this item was false. */
 const FAILED_CONDITION = 'ConditionalCheckFailed';
 
 const UNKNOWN_OUTCOME =
-  'Nobody can tell yet whether the update was done: send the same request again with the same Idempotency-Key.';
-
-/** The answer that was kept. @throws ServiceError IDEMPOTENCY_KEY_REUSED where it is of another request */
-function answerOf(
-  item: Record<string, AttributeValue> | undefined,
-  { fingerprint }: IdempotentRequest,
-  { petId }: StockUpdate,
-): StockVersion {
-  const { quantity, status, version, ...kept } = v.parse(recordSchema, unmarshall(item ?? {}, { ...exactNumbers }));
-  if (kept.fingerprint !== fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
-  return { entry: { petId, quantity, status }, version };
-}
+  'It is not known yet whether the change was made: send the same request again with the same Idempotency-Key.';

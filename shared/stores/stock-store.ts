@@ -3,9 +3,9 @@ import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/c
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
-import { ServiceError } from '../contract/errors.ts';
-import type { Int64 } from '../contract/int64.ts';
-import { entityTag, type InventoryItem } from '../contract/inventory.ts';
+import { type ErrorCode, ServiceError } from '../contract/errors.ts';
+import { type Int64, int64Schema } from '../contract/int64.ts';
+import { entityTag, type InventoryItem, MAX_QUANTITY } from '../contract/inventory.ts';
 import { exactNumbers, isAnswerLost, reachingDynamoDB, tryAgain, unavailable, wasRefused } from '../dynamodb.ts';
 import { stockEntrySchema, STORE_ID } from './sorted-table.ts';
 
@@ -16,12 +16,22 @@ export interface StockVersion {
   readonly version: string;
 }
 
-export interface StockUpdate {
+interface Target {
   readonly petId: Int64;
-  readonly quantity: number;
-  /** Update only one of these versions; undefined: any. */
+  /** Change only one of these versions; undefined: any. */
   readonly versions?: readonly string[] | undefined;
 }
+
+export interface StockUpdate extends Target {
+  readonly quantity: number;
+}
+
+export interface StockAdjustment extends Target {
+  /** Is added to the quantity, which stays between 0 and {@link MAX_QUANTITY}. */
+  readonly by: number;
+}
+
+export type StockChange = StockUpdate | StockAdjustment;
 
 /** 72 random bits. */
 export const newVersion = (): string => randomBytes(9).toString('base64url');
@@ -62,55 +72,92 @@ export class StockStore {
   }
 
   /**
-   * Sets the quantity of one pet, leaving its status: one conditional write. It is sent again only where it surely was
-   * not done. If its answer is lost, one read tells whether it was: then the entry has its version.
+   * Changes the quantity of one pet, leaving its status: one conditional write. It is sent again only where it surely was
+   * not done. If its answer is lost, one read shows whether it was: then the entry has its version.
    *
-   * @returns the entry as the update made it
-   * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED with the current ETag, or SERVICE_UNAVAILABLE, whose message
-   *   says so where nobody can tell whether the update was done
+   * @returns the entry as the change made it
+   * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or
+   *   SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
    */
-  async update(update: StockUpdate): Promise<StockVersion> {
+  async update(change: StockChange): Promise<StockVersion> {
     const version = newVersion();
-    const write = new UpdateCommand({ ...this.writeOf(update, version), ReturnValues: 'ALL_NEW' });
+    const write = new UpdateCommand({ ...this.writeOf(change, version), ReturnValues: 'ALL_NEW' });
     try {
       const { Attributes } = await tryAgain(() => this.#client.send(write), wasRefused);
       return v.parse(itemSchema, Attributes);
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) throw refusal(parseRefused(error.Item));
+      if (error instanceof ConditionalCheckFailedException) throw refusal(parseRefused(error.Item), change) ?? error;
       if (!isAnswerLost(error)) throw wasRefused(error) ? unavailable(error) : error;
-      const found = await this.find(update.petId).catch(() => undefined);
+      const found = await this.find(change.petId).catch(() => undefined);
       if (found?.version === version) return found;
       throw unavailable(error, UNKNOWN_OUTCOME);
     }
   }
 
-  /** The write that carries out an update, for UpdateItem and for TransactWriteItems. */
-  writeOf({ petId, quantity, versions }: StockUpdate, version: string) {
+  /** The write that carries out a change, for UpdateItem and for TransactWriteItems. */
+  writeOf(change: StockChange, version: string) {
+    const { petId, versions } = change;
+    const { update, condition = '', values } = 'by' in change ? adding(change.by) : setting(change.quantity);
     const expected = Object.fromEntries((versions ?? []).map((each, index) => [`:expected${index}`, each]));
     const isExpected = `version IN (${Object.keys(expected).join(', ')})`;
     const orUnversioned = versions?.includes(unversioned(petId)) ? ' OR attribute_not_exists(version)' : '';
     return {
       TableName: this.#tableName,
       Key: keyOf(petId),
-      UpdateExpression: 'SET quantity = :quantity, version = :version',
-      ConditionExpression: `attribute_exists(petId)${versions ? ` AND (${isExpected}${orUnversioned})` : ''}`,
-      ExpressionAttributeValues: { ':quantity': quantity, ':version': version, ...expected },
+      UpdateExpression: `SET ${update}, version = :version`,
+      ConditionExpression: `attribute_exists(petId)${condition}${versions ? ` AND (${isExpected}${orUnversioned})` : ''}`,
+      ExpressionAttributeValues: { ...values, ':version': version, ...expected },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
 }
 
+interface QuantityChange {
+  readonly update: string;
+  readonly condition?: string;
+  readonly values: Readonly<Record<string, number>>;
+}
+
+const setting = (quantity: number): QuantityChange => ({
+  update: 'quantity = :quantity',
+  values: { ':quantity': quantity },
+});
+
+const adding = (by: number): QuantityChange => ({
+  update: 'quantity = quantity + :by',
+  condition: ' AND quantity BETWEEN :least AND :most',
+  values: { ':by': by, ':least': Math.max(0, -by), ':most': MAX_QUANTITY - Math.max(0, by) },
+});
+
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
 const UNKNOWN_OUTCOME =
-  'Nobody can tell whether the update was done: read the entry before you send it again, or send updates with an Idempotency-Key.';
+  'It is not known whether the change was made: read the entry before you send it again, or send changes with an Idempotency-Key.';
 
 /** The entry that does not meet the condition of an update; undefined where there is none. */
 export const parseRefused = (item: Record<string, AttributeValue> | undefined): StockVersion | undefined =>
   item && v.parse(itemSchema, unmarshall(item, { ...exactNumbers }));
 
-/** Why an update is not done, given the entry as it is. */
-export function refusal(found: StockVersion | undefined): ServiceError {
-  if (!found) return new ServiceError('PET_NOT_FOUND');
-  return new ServiceError('PRECONDITION_FAILED', { headers: { ETag: entityTag(found.version) } });
+/** Why a change is not made, given the entry as it is; undefined where it could be. */
+export function refusal(found: StockVersion | undefined, change: StockChange): ServiceError | undefined {
+  if (!found) return petNotFound(change.petId);
+  const headers = { ETag: entityTag(found.version) };
+  const isExpected = change.versions?.includes(found.version) ?? true;
+  if (!isExpected) return new ServiceError('PRECONDITION_FAILED', { headers });
+  if (!('by' in change)) return undefined;
+  const sum = found.entry.quantity + change.by;
+  if (sum < 0) return new ServiceError('INSUFFICIENT_STOCK', { headers });
+  const message = `The quantity cannot be more than ${MAX_QUANTITY}.`;
+  return sum > MAX_QUANTITY ? new ServiceError('INSUFFICIENT_STOCK', { headers, message }) : undefined;
 }
+
+/** For a health check: the condition of such a change is false, as no write sets this version. */
+export const NEVER_MADE = { petId: v.parse(int64Schema, '0'), versions: ['none'] };
+
+export function throwUnlessRefused(error: unknown): void {
+  const refusals: readonly ErrorCode[] = ['PET_NOT_FOUND', 'PRECONDITION_FAILED'];
+  if (!(error instanceof ServiceError && refusals.includes(error.code))) throw error;
+}
+
+export const petNotFound = (petId: Int64): ServiceError =>
+  new ServiceError('PET_NOT_FOUND', { message: `There is no pet ${petId}.` });

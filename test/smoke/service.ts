@@ -92,7 +92,7 @@ export class Service {
       );
       expectSame('X-RateLimit-Limit', answer.limits.limit, 0);
     }
-    if (status === 405) expectSame('Allow', answer.headers.get('Allow'), 'GET, HEAD, OPTIONS');
+    if (status === 405) expectSame('Allow', answer.headers.get('Allow'), 'GET, HEAD, PATCH, OPTIONS');
     return answer;
   }
 }

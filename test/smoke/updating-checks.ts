@@ -4,7 +4,7 @@ import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
 import type { Service } from './service.ts';
 
 /**
- * Updates of one pet: 7 requests. Its quantity is changed and put back, both only if no other client has updated it since.
+ * Updates of one pet: 8 requests. Its quantity is changed and put back, both only if no other client has updated it since.
  */
 export function updatingChecks(): readonly Check[] {
   const idempotencyKey = `smoke-${randomUUID()}`;
@@ -13,15 +13,24 @@ export function updatingChecks(): readonly Check[] {
   let restored: Answer<InventoryItem> | undefined;
   return [
     {
-      name: 'an update with a stale If-Match is refused, with the current ETag',
+      name: 'GET /inventory/{petId} has the entry with its ETag',
       run: async (service) => {
-        const { petId, quantity } = await service.anEntry();
-        const etag = await currentTag(service.client.updateInventory(petId, quantity, { ifMatch: '"smoke-check"' }));
-        // It is read after its tag, so it is no older.
-        const entry = await firstEntry(service, petId);
-        if (!entry) throw new NotApplicable(`pet ${petId} is gone by now`);
-        found = { entry, etag };
-        return `412 PRECONDITION_FAILED, ETag ${etag}`;
+        const { petId } = await service.anEntry();
+        const { data, etag } = await service.client.getInventory(petId);
+        expectThat(etag !== undefined && /^"[^"]*"$/.test(etag), `the ETag is ${etag}`);
+        found = { entry: data, etag };
+        return `pet ${petId}, ETag ${etag}`;
+      },
+    },
+    {
+      name: 'an update with a stale If-Match is refused',
+      run: async (service) => {
+        const { petId, quantity } = required(found).entry;
+        await service.expectRefusal(412, 'PRECONDITION_FAILED', 'PATCH', `/inventory/${petId}`, {
+          headers: { 'Content-Type': 'application/json', 'If-Match': '"smoke-check"' },
+          body: JSON.stringify({ quantity }),
+        });
+        return '412 PRECONDITION_FAILED';
       },
     },
     {
@@ -29,30 +38,41 @@ export function updatingChecks(): readonly Check[] {
       run: async (service) => {
         const { entry, etag } = required(found);
         const { petId, quantity, status } = entry;
-        changed = await update(service, petId, otherThan(quantity), { ifMatch: etag });
-        const listed = await firstEntry(service, petId);
-        if (listed) expectSame('the quantity in the list', listed.quantity, changed.data.quantity);
+        changed = await update(service, petId, otherThan(quantity), etag);
         expectSame('the status', changed.data.status, status);
         expectThat(changed.etag !== undefined && changed.etag !== etag, `the ETag is ${changed.etag} as before`);
         return `pet ${petId} from ${quantity} to ${changed.data.quantity}`;
       },
     },
     {
-      name: 'an update with the current ETag goes through, and puts the quantity back',
+      name: 'an adjustment with the current ETag goes through, and puts the quantity back',
       run: async (service) => {
-        const { petId, quantity } = required(found).entry;
-        restored = await update(service, petId, quantity, { ifMatch: required(changed).etag, idempotencyKey });
-        return `pet ${petId} is at ${restored.data.quantity}, as it was`;
+        restored = await putBack(service, required(found).entry, required(changed), idempotencyKey);
+        return `pet ${restored.data.petId} is at ${restored.data.quantity}, as it was`;
       },
     },
     {
-      name: 'the same update with the same Idempotency-Key gets the same answer',
+      name: 'the same adjustment with the same Idempotency-Key is made once',
       run: async (service) => {
-        const { data, etag } = required(restored);
-        const ifMatch = required(changed).etag;
-        const again = await update(service, data.petId, data.quantity, { ifMatch, idempotencyKey });
+        const { etag } = required(restored);
+        const again = await putBack(service, required(found).entry, required(changed), idempotencyKey);
         expectSame('the ETag', again.etag, etag);
         return `200, ETag ${etag}`;
+      },
+    },
+    {
+      name: 'an update of many at once says what became of each',
+      run: async (service) => {
+        const { data, etag } = required(restored);
+        const { petId, quantity } = data;
+        const rows = [
+          { petId, quantity, ifMatch: etag },
+          { petId: NO_PET, quantity },
+        ];
+        const results = (await service.client.updateInventories(rows)).data.map(({ status }) => status);
+        if (results[0] === 412) throw changedMeanwhile(petId);
+        expectSame('the statuses', results.join(', '), '200, 404');
+        return results.join(', ');
       },
     },
     {
@@ -79,37 +99,33 @@ function required<T>(result: T | undefined): T {
 /** Less rather than more, so that no client can buy a pet that is not there. */
 const otherThan = (quantity: number): number => (quantity > 0 ? quantity - 1 : 1);
 
-/** The entry of a pet, as long as it is the first of the list. */
-const firstEntry = async ({ client }: Service, petId: bigint): Promise<InventoryItem | undefined> =>
-  (await client.listInventoryPage({ limit: 1 })).data.find((entry) => entry.petId === petId);
+/** A pet that no store has. */
+const NO_PET = -9_223_372_036_854_775_808n;
 
-/** The ETag in the refusal of an update with another one. @throws Error where it is carried out, or refused in another way */
-async function currentTag(call: Promise<unknown>): Promise<string> {
-  const refusal: unknown = await call.then(
-    () => new Error('the update was carried out'),
-    (error: unknown) => error,
-  );
-  if (!(refusal instanceof ApiError)) throw refusal;
-  const { status, code, etag } = refusal;
-  expectSame('the status', status, 412);
-  expectSame('the code', code, 'PRECONDITION_FAILED');
-  expectThat(etag !== undefined && /^".*"$/.test(etag), `the ETag is ${etag}`);
-  return etag;
-}
+const update = ({ client }: Service, petId: bigint, quantity: number, ifMatch: string) =>
+  unlessChanged(petId, quantity, client.updateInventory(petId, quantity, { ifMatch }));
 
-async function update(
+const putBack = (
   { client }: Service,
+  { petId, quantity }: InventoryItem,
+  { data, etag: ifMatch }: Answer<InventoryItem>,
+  idempotencyKey: string,
+) =>
+  unlessChanged(petId, quantity, client.adjustInventory(petId, quantity - data.quantity, { ifMatch, idempotencyKey }));
+
+async function unlessChanged(
   petId: bigint,
   quantity: number,
-  options: { ifMatch: string | undefined; idempotencyKey?: string },
+  call: Promise<Answer<InventoryItem>>,
 ): Promise<Answer<InventoryItem>> {
   try {
-    const answer = await client.updateInventory(petId, quantity, options);
+    const answer = await call;
     expectSame('the quantity in the answer', answer.data.quantity, quantity);
     return answer;
   } catch (error) {
-    const isRefused = error instanceof ApiError && error.status === 412;
-    if (isRefused) throw new NotApplicable(`somebody else has updated pet ${petId} meanwhile, and that stays`);
-    throw error;
+    throw error instanceof ApiError && error.status === 412 ? changedMeanwhile(petId) : error;
   }
 }
+
+const changedMeanwhile = (petId: bigint): NotApplicable =>
+  new NotApplicable(`another client has updated pet ${petId} meanwhile, and that stays`);

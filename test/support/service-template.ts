@@ -141,3 +141,6 @@ export function differenceFrom(other: unknown, value: unknown): unknown {
 
 const isComposite = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
+
+/** As a construct is called, after its operation or table. */
+export const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

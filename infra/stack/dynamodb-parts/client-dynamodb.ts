@@ -17,6 +17,7 @@ const commandOf = (operation: string) =>
     readonly operation = operation;
   };
 
+export const BatchGetItemCommand = commandOf('BatchGetItem');
 export const GetItemCommand = commandOf('GetItem');
 export const QueryCommand = commandOf('Query');
 export const UpdateItemCommand = commandOf('UpdateItem');

@@ -2,6 +2,7 @@ import type { TranslateConfig } from '@aws-sdk/lib-dynamodb';
 import { marshallInput, unmarshallOutput } from '@aws-sdk/lib-dynamodb/dist-es/commands/utils.js';
 import type { DynamoDBClient } from './client-dynamodb.ts';
 
+export { BatchGetCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/BatchGetCommand.js';
 export { GetCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/GetCommand.js';
 export { QueryCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/QueryCommand.js';
 export { TransactWriteCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/TransactWriteCommand.js';

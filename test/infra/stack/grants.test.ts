@@ -28,7 +28,10 @@ const onQueue = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes
 /** Beside logging and tracing. Admins make keys and usage plans, so that their ids are wildcards. */
 const expected: readonly [name: string, grants: readonly string[]][] = [
   ['FunctionsAuthorizer', onTable('Keys', 'UpdateItem')],
-  ['FunctionsListInventory', onTable('Stock', 'Query')],
+  ['FunctionsListInventory', onTable('Stock', 'Query', 'BatchGetItem')],
+  ['FunctionsGetInventory', onTable('Stock', 'GetItem')],
+  ['FunctionsUpdateInventories', onTable('Stock', 'GetItem', 'UpdateItem')],
+  ['FunctionsAdjustInventory', [...onTable('Stock', 'GetItem', 'UpdateItem'), ...onTable('Requests', 'PutItem')]],
   ['FunctionsUpdateInventory', [...onTable('Stock', 'GetItem', 'UpdateItem'), ...onTable('Requests', 'PutItem')]],
   ['FunctionsGetPet', [...onTable('Pets', 'GetItem'), ...onTable('Stock', 'GetItem')]],
   ['FunctionsListOrders', onTable('Orders', 'Query')],

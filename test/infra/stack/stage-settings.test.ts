@@ -211,11 +211,12 @@ describe('a stage with every setting', () => {
     const text = JSON.stringify([users, inventory.Outputs]);
 
     expect(text).not.toMatch(/"Tables(?:Stock|Requests)/);
-    expect(text.match(/"STOCK_TABLE":"stock-of-friday"/g)).toHaveLength(3);
-    expect(text.match(/"REQUESTS_TABLE":"requests-of-friday"/g)).toHaveLength(1);
-    // Of the three functions that use the one, and of the one that uses the other.
-    expect(text.match(/:table\/stock-of-friday"/g)).toHaveLength(3);
-    expect(text.match(/:table\/requests-of-friday"/g)).toHaveLength(1);
+    // As many policies have its ARN as functions have its name.
+    for (const table of ['stock', 'requests']) {
+      const names = text.split(`"${table.toUpperCase()}_TABLE":"${table}-of-friday"`).length;
+      expect(names).toBeGreaterThan(1);
+      expect(text.split(`:table/${table}-of-friday"`)).toHaveLength(names);
+    }
     expect(inventory.Outputs['StockTableName']?.Value).toBe('stock-of-friday');
   });
 

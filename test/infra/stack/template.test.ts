@@ -4,12 +4,17 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { stageNames, tableNames } from '../../../infra/stages.ts';
 import { operations } from '../../../shared/contract/operations.ts';
-import { differenceFrom, inventoryTemplate, propertiesOf, readableStage } from '../../support/service-template.ts';
+import {
+  capitalised,
+  differenceFrom,
+  inventoryTemplate,
+  propertiesOf,
+  readableStage,
+} from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const staging = readableStage('staging');
 const production = readableStage('production');
-const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 const each = (names: readonly string[], part: unknown) => Object.fromEntries(names.map((name) => [name, part]));
 
 const method = (ResourcePath: string, MetricsEnabled: boolean) => ({
@@ -78,6 +83,7 @@ describe('production differs from staging', () => {
       method('/*', false),
       method('/~1inventory~1{petId}', true),
       method('/~1pets~1{petId}', true),
+      { ...method('/~1inventory', false), ThrottlingBurstLimit: 20, ThrottlingRateLimit: 20 },
     ].map((one) => expect.objectContaining(one));
 
     expect(Object.fromEntries(changed)).toEqual({
@@ -152,16 +158,22 @@ const idsThatStay = [
   'ApiAccessLogs50B185DB',
   'ApiExecutionLogsB326CF6B',
   'ApiRestApiE35FEAFE',
+  'FunctionsAdjustInventoryECB2B568',
+  'FunctionsAdjustInventoryLogs977C2BCF',
   'FunctionsAuthorizer453D4F28',
   'FunctionsAuthorizerLogsAFE6D4FC',
   'FunctionsFallback6A5E14EC',
   'FunctionsFallbackLogsCF12837B',
+  'FunctionsGetInventoryF286B9BC',
+  'FunctionsGetInventoryLogs4B2042AD',
   'FunctionsGetPet0469058F',
   'FunctionsGetPetLogs69FCFA6A',
   'FunctionsListInventory46009E6E',
   'FunctionsListInventoryLogs50A79A12',
   'FunctionsListOrdersC8991EBD',
   'FunctionsListOrdersLogs5E4AD547',
+  'FunctionsUpdateInventoriesACCE17A7',
+  'FunctionsUpdateInventoriesLogs881D95B8',
   'FunctionsUpdateInventoryBEF62497',
   'FunctionsUpdateInventoryLogs0E917A4C',
   'KeySyncFailedSyncs90A7FD1B',

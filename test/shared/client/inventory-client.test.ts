@@ -142,3 +142,44 @@ describe('a request that failed', () => {
     expect(server.requests).toHaveLength(requests);
   });
 });
+
+const callsOf = async (call: (store: InventoryClient) => Promise<unknown>, step: Step = good) => {
+  const server = await ScriptedServer.start(step);
+  const result = await call(recordingClient(server).store);
+  return { result, request: server.requests[0] };
+};
+
+describe('the other calls on the stock', () => {
+  test('an adjustment is sent with a key of its own', async () => {
+    const { request } = await callsOf((store) => store.adjustInventory(101n, -1, { ifMatch: '"6"' }));
+
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/v1/inventory/101/adjustments',
+      body: '{"by":-1}',
+      headers: { 'if-match': '"6"', 'idempotency-key': expect.stringMatching(/^"[-0-9]{5,}"$/) },
+    });
+  });
+
+  test('an entry comes with its ETag', async () => {
+    const { result, request } = await callsOf((store) => store.getInventory(101n));
+
+    expect(request).toMatchObject({ method: 'GET', path: '/v1/inventory/101' });
+    expect(result).toMatchObject({ data: { petId: 101n, quantity: 7 }, etag: '"7"' });
+  });
+
+  test('rows and ids keep all their digits, there and back', async () => {
+    const big = 9223372036854775807n;
+    const rows = `[{"petId":${big},"status":200,"etag":"\\"7\\"","item":{"petId":${big},"quantity":1,"status":"sold"}}]`;
+    const { result, request } = await callsOf(
+      (store) => store.updateInventories([{ petId: big, quantity: 1, ifMatch: '"6"' }]),
+      answer(200, rows),
+    );
+
+    expect(request).toMatchObject({ method: 'PATCH', body: `[{"petId":${big},"quantity":1,"ifMatch":"\\"6\\""}]` });
+    expect(request?.headers).not.toHaveProperty('idempotency-key');
+    expect(result).toMatchObject({ data: [{ petId: big, etag: '"7"', item: { petId: big } }] });
+    const ids = await callsOf((store) => store.getInventories([big, 2]), answer(200, []));
+    expect(ids.request).toMatchObject({ path: `/v1/inventory?petId=${big},2` });
+  });
+});

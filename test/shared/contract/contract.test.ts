@@ -16,8 +16,8 @@ import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 
 test.each([
   ['HEAD', '/store/orders', ['GET', 'HEAD'], 'listOrders'],
-  ['PATCH', '/inventory/{petId}', ['PATCH'], 'updateInventory'],
-  ['POST', '/inventory', ['GET', 'HEAD'], undefined],
+  ['PATCH', '/inventory/{petId}', ['GET', 'HEAD', 'PATCH'], 'updateInventory'],
+  ['POST', '/inventory', ['GET', 'HEAD', 'PATCH'], undefined],
   ['GET', '/{proxy+}', [], undefined],
 ])('%s %s: the path has the methods %j, the request is %s', (method, path, methods, operation) => {
   expect(methodsOf(path)).toEqual(methods);

@@ -102,8 +102,13 @@ describe('a body that is not one JSON object is 400 and says what is expected', 
     expect(() => parse(body)).toThrow(invalidBody('The body must be a JSON object such as {"quantity": 5}.'));
   });
 
-  test.each(['{"quantity":5', '{"quantity":5}{}', '{"quantity":05}'])('%j', (body) => {
-    expect(() => parse(body)).toThrow(invalidBody('The body is not valid JSON.'));
+  test.each([
+    ['{"quantity":5', 'The body is not valid JSON: see character 13.'],
+    ['{"quantity":5}{}', 'The body is not valid JSON: see character 14.'],
+    ['{"quantity":05}', 'The body is not valid JSON: see character 13.'],
+    ['quantity', 'The body is not valid JSON.'],
+  ])('%j', (body, message) => {
+    expect(() => parse(body)).toThrow(invalidBody(message));
   });
 });
 

@@ -96,3 +96,29 @@ describe('a cursor is refused, and told what to do,', () => {
     expect(refusalOf(text)).toMatch(/^INVALID_CURSOR The cursor is malformed. Follow the Link header/);
   });
 });
+
+const byIds = (query: string) => parseListQuery(aRequest({ query }).query, petStatusSchema, true);
+
+describe('entries by their ids', () => {
+  const hundred = Array.from({ length: 100 }, (_, index) => String(index));
+
+  test.each([['7'], ['103,101,-9223372036854775808'], [hundred.join(',')]])('are asked for with petId=%s', (ids) => {
+    expect(byIds(`petId=${ids}`)).toEqual({ petId: ids.split(',') });
+  });
+
+  test.each([
+    ['petId=', 'must be an int64 in decimal, such as 42.'],
+    ['petId=1,x', 'must be an int64 in decimal, such as 42.'],
+    ['petId=1,,2', 'must be an int64 in decimal, such as 42.'],
+    ['petId=1,2,1', 'must be 1 to 100 different int64s with commas between, such as 101,103.'],
+    [`petId=${hundred.join(',')},100`, 'must be 1 to 100 different int64s with commas between, such as 101,103.'],
+    ['petId=1&limit=5', 'goes with no other.'],
+    ['petId=1&status=sold', 'goes with no other.'],
+  ])('are a 400 where the query is %s', (query, fault) => {
+    expect(() => byIds(query)).toThrow(invalidQuery(`The parameter "petId" ${fault}`));
+  });
+
+  test('are none of a list without them', () => {
+    expect(() => parse('petId=1')).toThrow(invalidQuery('The parameter "petId" is not known.'));
+  });
+});

@@ -55,6 +55,21 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     return pages;
   }
 
+  test('gives entries by their ids as they are now, in ascending id, without those that are not there', async () => {
+    await put(...ASCENDING);
+    const asked = ['9', '8', MAX_INT64, '-10', MIN_INT64].map(int64);
+
+    expect((await table.byIds(asked)).map(({ petId }) => petId)).toEqual([MIN_INT64, '-10', '9', MAX_INT64]);
+    expect(await table.byIds([int64('8')])).toEqual([]);
+  });
+
+  test('reads again what DynamoDB leaves out of a batch', async () => {
+    const large = Array.from({ length: 60 }, (_, index) => index);
+    await Promise.all(large.map((petId) => stock.put(anEntry(petId), LARGE)));
+
+    expect((await table.byIds(large.map((id) => int64(String(id))))).length).toBe(60);
+  });
+
   test('is empty where there is nothing', async () => {
     expect(await all()).toEqual([]);
     expect(await page(1, undefined, 'sold')).toEqual([[], undefined]);

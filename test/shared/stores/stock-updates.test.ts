@@ -237,7 +237,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
         await stock.delete('42');
       };
 
-      await expect(store.update(update)).rejects.toMatchObject(unavailable('Nobody can tell'));
+      await expect(store.update(update)).rejects.toMatchObject(unavailable('not known'));
     });
   });
 
@@ -269,7 +269,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
       failWrites({ kind: 'hangUp' });
       await stock.delete('42');
 
-      await expect(keyed()).rejects.toMatchObject(unavailable('Nobody can tell'));
+      await expect(keyed()).rejects.toMatchObject(unavailable('not known'));
     });
   });
 });

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../shared/contract/errors.ts';
+import {
+  entityTag,
+  inventoryItemToJson,
+  type InventoryUpdates,
+  inventoryUpdatesSchema,
+} from '../shared/contract/inventory.ts';
+import { documentClient, unavailable } from '../shared/dynamodb.ts';
+import { requiredEnv } from '../shared/environment.ts';
+import { parseJsonBody } from '../shared/http/json-body.ts';
+import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
+import { ANY_ID, rehearse } from '../shared/http/rehearsal.ts';
+import { type ApiRequest, headerValues } from '../shared/http/request.ts';
+import { stabilityHeader } from '../shared/http/response-headers.ts';
+import { NEVER_MADE, StockStore, throwUnlessRefused } from '../shared/stores/stock-store.ts';
+
+/** Rows that are written at once, and the time that each has at least, in milliseconds: so one function writes 100 a second. */
+const AT_ONCE = 5;
+const ROW_MS = 50;
+/** No row begins later, in milliseconds: each may take some ten seconds, and the function has fifteen. */
+const LAST_ROW_AFTER_MS = 3_000;
+
+const stock = new StockStore(documentClient({ requestTimeout: 3_000 }), requiredEnv('STOCK_TABLE'));
+
+type Row = InventoryUpdates[number];
+
+/** `PATCH /inventory`: sets the stock of up to 25 pets, each by itself, and answers with what became of each. */
+async function updateInventories(request: ApiRequest): Promise<Reply> {
+  refuseHeaders(request);
+  const rows = parseJsonBody(request, inventoryUpdatesSchema);
+  const results = rows.map(() => '');
+  const lastBegin = Date.now() + LAST_ROW_AFTER_MS;
+  const left = rows.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, row] of left) {
+      const [result] = await Promise.all([resultOf(row, lastBegin), sleep(ROW_MS)]);
+      results[index] = result;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { status: 200, body: `[${results.join(',')}]` };
+}
+
+/** The JSON text of what became of a row. */
+async function resultOf({ petId, quantity, ifMatch }: Row, lastBegin: number): Promise<string> {
+  const versions = ifMatch === undefined ? undefined : [ifMatch.slice(1, -1)];
+  try {
+    if (Date.now() > lastBegin) throw unavailable(undefined, 'The time was over before this row was written.');
+    const { entry, version } = await stock.update({ petId, quantity, versions });
+    const etag = JSON.stringify(entityTag(version));
+    return `{"petId":${petId},"status":200,"etag":${etag},"item":${inventoryItemToJson(entry)}}`;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return `{"petId":${petId},"status":${error.status},"error":${JSON.stringify(error.body)}}`;
+  }
+}
+
+const NOT_TAKEN = {
+  'idempotency-key': 'Leave Idempotency-Key out here: setting a quantity is safe to repeat, and ifMatch guards a row.',
+  'if-match': 'Leave If-Match out here: a row names the version that it is meant for as its ifMatch.',
+  'if-none-match': 'Leave If-None-Match out here: it can be true of no row.',
+};
+
+function refuseHeaders({ headers }: ApiRequest): void {
+  for (const [name, message] of Object.entries(NOT_TAKEN)) {
+    if (headerValues(headers, name).length > 0) throw new ServiceError('INVALID_HEADER', { message });
+  }
+}
+
+export const handler = operationHandler(updateInventories, {
+  headers: stabilityHeader('updateInventories'),
+  check: () => stock.update({ ...NEVER_MADE, quantity: 0 }).catch(throwUnlessRefused),
+});
+
+export const initialise = () =>
+  rehearse(handler, {
+    httpMethod: 'PATCH',
+    headers: { 'Content-Type': 'application/json' },
+    body: `[{"petId":${ANY_ID},"quantity":0,"ifMatch":"\\"none\\""}]`,
+  });

@@ -1,0 +1,106 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type * as UpdateInventories from '../../functions/update-inventories.ts';
+import { EmbeddedDatabase } from '../support/engines.ts';
+import { answerTo, aProxyEvent } from '../support/proxy-event.ts';
+import { recordRequestLines } from '../support/request-lines.ts';
+import { anEntry, StockTable } from '../support/tables.ts';
+
+const database = new EmbeddedDatabase();
+recordRequestLines();
+
+let handler: typeof UpdateInventories.handler;
+let stock: StockTable;
+
+beforeAll(async () => {
+  stock = await StockTable.create(database.client);
+  process.env.STOCK_TABLE = stock.name;
+  ({ handler } = await import('../../functions/update-inventories.ts'));
+});
+
+beforeEach(async () => {
+  await stock.put(anEntry(1, 5, 'pending'), { version: 'v1' });
+  await stock.put(anEntry('9007199254740993', 5), { version: 'v1' });
+});
+
+async function send(body: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const event = aProxyEvent({
+    method: 'PATCH',
+    resource: '/inventory',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: text,
+  });
+  const { statusCode, body: answer } = await answerTo(handler, event);
+  return { status: statusCode, text: answer, body: JSON.parse(answer) };
+}
+
+const quantityOf = async (petId: string) => (await stock.read(petId))?.quantity;
+
+const rows = (count: number) => Array.from({ length: count }, (_, index) => ({ petId: index + 1, quantity: 9 }));
+
+describe('PATCH /inventory', () => {
+  test('sets each row by itself, and says of each what became of it, in their order', async () => {
+    const { status, text, body } = await send(
+      '[{"petId":9007199254740993,"quantity":7},{"petId":999,"quantity":1},{"petId":1,"quantity":8,"ifMatch":"\\"v0\\""}]',
+    );
+
+    expect(status).toBe(200);
+    expect(text).toMatch(
+      /^\[\{"petId":9007199254740993,"status":200,"etag":"\\"[\w-]+\\"","item":\{"petId":9007199254740993,/,
+    );
+    expect(body.slice(1)).toEqual([
+      { petId: 999, status: 404, error: { code: 'PET_NOT_FOUND', message: 'There is no pet 999.', status: 404 } },
+      { petId: 1, status: 412, error: expect.objectContaining({ code: 'PRECONDITION_FAILED', status: 412 }) },
+    ]);
+    expect([await quantityOf('9007199254740993'), await quantityOf('1')]).toEqual([7, 5]);
+  });
+
+  test('takes the etag of a row as the next ifMatch of it', async () => {
+    const [{ etag }] = (await send([{ petId: 1, quantity: 6, ifMatch: '"v1"' }])).body;
+
+    expect((await send([{ petId: 1, quantity: 7, ifMatch: etag }])).body).toMatchObject([{ status: 200 }]);
+    expect((await send([{ petId: 1, quantity: 8, ifMatch: etag }])).body).toMatchObject([{ status: 412 }]);
+  });
+
+  test('takes 25 rows', async () => {
+    expect((await send(rows(25))).body).toHaveLength(25);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['no rows', [], 'The body must be an array of 1 to 25 updates.'],
+    ['26 rows', rows(26), 'The body must be an array of 1 to 25 updates.'],
+    ['an object', { petId: 1, quantity: 9 }, 'The body must be an array of 1 to 25 updates.'],
+    ['a petId twice', [...rows(2), { petId: 1, quantity: 1 }], 'Row 3: The field "petId" is that of row 1 too.'],
+    [
+      'a petId as text',
+      [{ petId: '1', quantity: 9 }],
+      'Row 1: The field "petId" must be an int64 in decimal, such as 42.',
+    ],
+    ['a row that is none', [...rows(1), 7], 'Row 2: It must be an object such as {"petId": 101, "quantity": 5}.'],
+    ['no quantity', [...rows(1), { petId: 2 }], 'Row 2: The field "quantity" is missing.'],
+    [
+      'a field that is not known',
+      [{ petId: 1, quantity: 9, status: 'sold' }],
+      'Row 1: The field "status" is not known.',
+    ],
+    ['a tag without quotes', [{ petId: 1, quantity: 9, ifMatch: 'v1' }], 'Row 1: The field "ifMatch" must be an ETag'],
+  ])('is 400 with %s, names the row, and writes nothing', async (_, body, message) => {
+    expect(await send(body)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_BODY', message: expect.stringContaining(message) },
+    });
+    expect(await quantityOf('1')).toBe(5);
+  });
+
+  test.each([
+    ['Idempotency-Key', 'setting a quantity is safe to repeat'],
+    ['If-Match', 'as its ifMatch'],
+    ['If-None-Match', 'Leave If-None-Match out'],
+  ])('is 400 with %s, and says why', async (name, message) => {
+    expect(await send(rows(1), { [name]: '"a"' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_HEADER', message: expect.stringContaining(message) },
+    });
+    expect(await quantityOf('1')).toBe(5);
+  });
+});

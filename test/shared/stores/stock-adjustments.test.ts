@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
+import { IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
+import { type StockAdjustment, StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
+import { clientWith, pointSdkAt, testClient } from '../../support/engines.ts';
+import { type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { int64 } from '../../support/int64.ts';
+import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
+
+acceptForeignErrors();
+
+const petId = int64('42');
+const insufficient = (etag: string) => ({ code: 'INSUFFICIENT_STOCK', status: 409, headers: { ETag: `"${etag}"` } });
+
+describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s of the SDK', (dynamodb) => {
+  let engine: FaultyEngine;
+  let stock: StockTable;
+  let store: StockStore;
+  let idempotent: IdempotentUpdates;
+
+  beforeAll(async () => {
+    engine = await FaultyEngine.start();
+    pointSdkAt(engine.endpoint);
+    const whole = testClient();
+    const client = clientWith(dynamodb, { requestTimeout: 10_000, throwOnRequestTimeout: true });
+    stock = await StockTable.create(whole);
+    store = new StockStore(client, stock.name);
+    idempotent = new IdempotentUpdates(client, store, await createRequestsTable(whole));
+  });
+
+  afterAll(() => engine.stop());
+
+  beforeEach(async () => {
+    engine.faults = () => undefined;
+    engine.beforeCall = () => Promise.resolve();
+    await stock.put(anEntry(42, 5, 'pending'), { version: 'v1' });
+    engine.calls.length = 0;
+  });
+
+  /** What goes wrong with the writes, one after the other. */
+  function failWrites(...faults: readonly Fault[]): void {
+    const left = [...faults];
+    engine.faults = ({ action }) =>
+      action === 'UpdateItem' || action === 'TransactWriteItems' ? left.shift() : undefined;
+  }
+
+  const take = (by: number, requestId = randomUUID() as string): Promise<StockVersion> =>
+    idempotent.once({ requestId, fingerprint: 'f' }, { petId, by });
+  const ways: readonly [string, (adjustment: StockAdjustment) => Promise<StockVersion>][] = [
+    ['without an Idempotency-Key', (adjustment) => store.update(adjustment)],
+    ['with one', (adjustment) => idempotent.once({ requestId: randomUUID(), fingerprint: 'f' }, adjustment)],
+  ];
+
+  describe.each(ways)('%s', (_, apply) => {
+    test.each([
+      [3, 8],
+      [-5, 0],
+      [MAX_QUANTITY - 5, MAX_QUANTITY],
+    ])('of %d makes 5 into %d, and leaves the status', async (by, quantity) => {
+      const { entry, version } = await apply({ petId, by });
+
+      expect(entry).toEqual(anEntry(42, quantity, 'pending'));
+      expect(await stock.read('42')).toEqual({ quantity, status: 'pending', version });
+    });
+
+    test.each([-6, -MAX_QUANTITY, MAX_QUANTITY - 4, MAX_QUANTITY])('of %d is refused, and nothing done', async (by) => {
+      await expect(apply({ petId, by })).rejects.toMatchObject(insufficient('v1'));
+      expect(await stock.read('42')).toEqual({ quantity: 5, status: 'pending', version: 'v1' });
+    });
+
+    test('looks at the version before the quantity', async () => {
+      await expect(apply({ petId, by: -6, versions: ['v0'] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+      expect(await apply({ petId, by: -1, versions: ['v0', 'v1'] })).toMatchObject({
+        entry: anEntry(42, 4, 'pending'),
+      });
+    });
+
+    test('names the pet that is not there', async () => {
+      const message = 'There is no pet 44.';
+      await expect(apply({ petId: int64('44'), by: 1 })).rejects.toMatchObject({ code: 'PET_NOT_FOUND', message });
+    });
+
+    test.each<Fault['kind']>(['lostAnswer', 'halfAnswer', 'falseFailure'])('is made once after a %s', async (kind) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these kinds have nothing beside their name
+      failWrites({ kind } as Fault);
+
+      expect(await apply({ petId, by: -2 })).toMatchObject({ entry: anEntry(42, 3, 'pending') });
+      expect(await stock.read('42')).toMatchObject({ quantity: 3 });
+    });
+  });
+
+  test('without a key is 503 where its answer was lost and another has changed the entry', async () => {
+    failWrites({ kind: 'lostAnswer' });
+    engine.beforeCall = async ({ action }) => {
+      if (action !== 'GetItem') return;
+      engine.beforeCall = () => Promise.resolve();
+      await store.update({ petId, by: 1 });
+    };
+
+    await expect(store.update({ petId, by: -2 })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await stock.read('42')).toMatchObject({ quantity: 4 });
+  });
+
+  test('with a key that is repeated is made once, and answered with the entry as it is', async () => {
+    await take(-2, 'once');
+    await store.update({ petId, by: 10 });
+
+    expect(await take(-2, 'once')).toMatchObject({ entry: anEntry(42, 13, 'pending') });
+    const other = idempotent.once({ requestId: 'once', fingerprint: 'g' }, { petId, by: -3 });
+    await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(await stock.read('42')).toMatchObject({ quantity: 13 });
+  });
+
+  test('with a key is not recorded where it was refused', async () => {
+    await expect(take(-6, 'later')).rejects.toMatchObject(insufficient('v1'));
+    await store.update({ petId, by: 1 });
+
+    expect(await take(-6, 'later')).toMatchObject({ entry: anEntry(42, 0, 'pending') });
+  });
+
+  test('with a key is no 409 where a try whose answer was lost may still be made', async () => {
+    failWrites({ kind: 'hangUp' });
+
+    await expect(take(-6)).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message: expect.stringContaining('the same Idempotency-Key'),
+    });
+  });
+
+  test('of one each by 12 clients at a stock of 5 takes 5', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, index) => take(-1, `client ${index}`)));
+    const taken = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    const unsure = outcomes.filter(
+      (outcome) => outcome.status === 'rejected' && outcome.reason.code !== 'INSUFFICIENT_STOCK',
+    );
+
+    expect([taken, unsure.length]).toEqual([5, 0]);
+    expect(await stock.read('42')).toMatchObject({ quantity: 0 });
+  });
+});
