@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { securityHeaders } from '../../../../shared/http/response-headers.ts';
 import { templatePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
 import {
@@ -13,15 +12,12 @@ import {
 } from '../../../support/local-api.ts';
 import { admittedLimits, aGatewayRequest } from '../../../support/proxy-event.ts';
 import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
-import { answering } from '../../../support/test-functions.ts';
 
 const apis = new LocalApis();
 
 const REQUEST_ID = aGatewayRequest().id;
 const update = { method: 'PATCH', path: '/inventory/42' };
 
-/** Answers with the event as its body. */
-const telling = 'exports.handler = async (event) => ({ statusCode: 200, body: JSON.stringify(event) });';
 const failing = `exports.handler = async () => { throw new Error('no'); };`;
 
 async function answer(api: LocalApi, request: Partial<GatewayRequest> = {}) {
@@ -29,25 +25,6 @@ async function answer(api: LocalApi, request: Partial<GatewayRequest> = {}) {
   const parsed: unknown = JSON.parse(body.toString());
   return { ...head, body: parsed };
 }
-
-test('An admitted request reaches its function with its body, its path parameters and what the authorizer says', async () => {
-  const api = apis.start({ authorizer: admitting, updateInventory: telling });
-
-  expect(await answer(api, { ...update, body: Buffer.from('{"quantity":5}') })).toMatchObject({
-    body: {
-      resource: '/inventory/{petId}',
-      path: '/inventory/42',
-      httpMethod: 'PATCH',
-      pathParameters: { petId: '42' },
-      body: '{"quantity":5}',
-      requestContext: {
-        stage: 'v1',
-        requestId: REQUEST_ID,
-        authorizer: { ...admission.context, principalId: 'k1', integrationLatency: expect.any(String) },
-      },
-    },
-  });
-});
 
 test('The authorizer is asked about every request: nothing it said before is used again', async () => {
   const api = apis.start({
@@ -60,23 +37,6 @@ test('The authorizer is asked about every request: nothing it said before is use
 });
 
 describe('an error of the gateway', () => {
-  test('is ACCESS_DENIED for a denied request, with the error and the limit that the authorizer gives', async () => {
-    expect(await answer(apis.start({ authorizer: answering(denial), listInventory: failing }))).toEqual({
-      status: 401,
-      headers: expect.objectContaining({
-        'Content-Type': 'application/json',
-        'X-RateLimit-Reset': denial.context.reset,
-        RateLimit: denial.context.rateLimit,
-        'Access-Control-Allow-Origin': '*',
-        'Access-Control-Expose-Headers': expect.stringContaining('RateLimit-Policy'),
-        'WWW-Authenticate': 'Bearer realm="r"',
-        ...securityHeaders,
-        'x-amzn-RequestId': REQUEST_ID,
-      }),
-      body: { code: 'API_KEY_MISSING', message: 'Send your key.', status: 401 },
-    });
-  });
-
   test('is THROTTLED beyond the burst of the usage plan, with limit headers that know nothing and Retry-After', async () => {
     const api = apis.start({ authorizer: admitting });
     const outOfBurst = templatePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
