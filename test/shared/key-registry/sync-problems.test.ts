@@ -199,13 +199,6 @@ describe('a record that is older than the last ending of a token', () => {
     expect(await registry.read(key)).toMatchObject({ enabled: false, restored: true, plan: 'pro', name: 'new' });
   });
 
-  test('is closed beyond the bound on closing many at once', async () => {
-    const keys: KeyRecord[] = [];
-    while (keys.length < 21) keys.push(await registry.issuedKey({}, { tags: tagOf(ENDED_AT) }));
-
-    expect((await registry.sync()).disabled.toSorted()).toEqual(keys.map(({ keyId }) => keyId).toSorted());
-  });
-
   test('is left to the command that has just ended a token: its record is another by now', async () => {
     const key = await registry.issuedKey();
     // The sync has read the table, and no key of API Gateway.
