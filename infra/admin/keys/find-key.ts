@@ -3,7 +3,7 @@ import { type CustomerPlan, customerPlans } from '../../../shared/key-registry/c
 import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import { isRestored } from '../../../shared/key-registry/mirror.ts';
-import { readGatewayKey, recordIdOf } from '../../../shared/key-registry/registered-key.ts';
+import { readGatewayKey, recordIdOf } from '../../../shared/key-registry/gateway-state.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import type { KeyIdentity, KeyRecord } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';

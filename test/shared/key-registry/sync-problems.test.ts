@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { UsagePlan } from '../../../infra/local/account/records.ts';
-import { shortOfKeys } from '../../../shared/key-registry/gateway-state.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
@@ -132,11 +131,6 @@ test.each<[string, Partial<UsagePlan>, RegExp]>([
     expect(added.toSorted()).toEqual(ids.toSorted());
   },
 );
-
-test('An account that has nine tenths of the API keys that it may have is a problem', () => {
-  expect(shortOfKeys(8_999)).toEqual([]);
-  expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys that it may have in the region.']);
-});
 
 test('A usage plan that is deleted while it is read has no keys on it', async () => {
   registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));

@@ -3,7 +3,7 @@ import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
-import { readGatewayKey, recordIdOf } from '../../../shared/key-registry/registered-key.ts';
+import { readGatewayKey, recordIdOf, shortOfKeys } from '../../../shared/key-registry/gateway-state.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { parsed } from '../../support/tables.ts';
 
@@ -101,3 +101,8 @@ test.each(['2031-02-03T04:05:06', '2031-02-03\n', '2031-02-30T04:05:06Z', '2031-
     expect(isoTime(text)).toBeNaN();
   },
 );
+
+test('An account that has nine tenths of the API keys that it may have is a problem', () => {
+  expect(shortOfKeys(8_999)).toEqual([]);
+  expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys that it may have in the region.']);
+});
