@@ -10,7 +10,15 @@ import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
 import { orderSchema } from '../../../shared/contract/orders.ts';
-import { allowedRequestHeaders, deprecationHeaders, exposedHeaders } from '../../../shared/http/response-headers.ts';
+import { unknownLimit } from '../../../shared/http/authorizer-context.ts';
+import {
+  allowedRequestHeaders,
+  corsHeaders,
+  deprecationHeaders,
+  exposedHeaders,
+  securityHeaders,
+} from '../../../shared/http/response-headers.ts';
+import { DocumentedApi } from '../../support/documented-api.ts';
 import { exceptions, excuses, lintOpenApi } from '../../support/lint-openapi.ts';
 
 const serverUrl = 'https://${Token[TOKEN.42]}/v1';
@@ -111,11 +119,6 @@ describe('The OpenAPI document', () => {
 describe('The guide in it', () => {
   const { description } = written.info;
 
-  test('is docs/guide.md for this service', () => {
-    expect(description).not.toMatch(/localhost|^# |\]\((?!https?:)/m);
-    expect(description).toContain('`GET /pets/{petId}` is deprecated since ');
-  });
-
   test('has the sections that the document, and the headers of a deprecated operation, lead to', () => {
     const epoch = new Date(0);
     const { Link } = deprecationHeaders({ deprecatedAt: epoch, sunsetAt: epoch, page: 'https://pets.example.com' });
@@ -141,4 +144,38 @@ describe('A schema of the document', () => {
   test('has a number where the contract has the digits of an int64', () => {
     expect(schemaOf(orderSchema)).toMatchObject({ properties: { id: { type: 'integer', format: 'int64' } } });
   });
+});
+
+/** What all end-to-end suites hold answers against: one that finds nothing would go unnoticed. */
+test('The check of answers against the document finds what is wrong with one, and nothing wrong with a right one', () => {
+  const documented = new DocumentedApi();
+  const right = {
+    'Content-Type': 'application/json',
+    'X-RateLimit-Limit': '60',
+    'X-RateLimit-Remaining': '59',
+    'X-RateLimit-Reset': '1795253280',
+    'RateLimit-Policy': unknownLimit.rateLimitPolicy,
+    RateLimit: unknownLimit.rateLimit,
+    'x-amzn-RequestId': '8e03978e-40d5-43dd-bc93-6894a57f9324',
+    'x-amz-apigw-id': 'Bq3kXH1dIAMEVXw=',
+    ...corsHeaders,
+    ...securityHeaders,
+    ETag: '"1"',
+    'X-API-Stability': 'experimental',
+  };
+  const entry = '{"petId":9223372036854775807,"quantity":1,"status":"sold"}';
+  const faultsOf = (status: number, headers: object, text: string): string =>
+    documented
+      .faults(
+        { status, headers: new Headers({ ...right, ...headers }), text },
+        { method: 'PATCH', path: '/inventory/101' },
+      )
+      .join();
+
+  expect(faultsOf(200, {}, entry)).toBe('');
+  expect(faultsOf(418, {}, entry)).toMatch(/status 418/);
+  expect(faultsOf(200, { Vary: '*' }, entry)).toMatch(/vary is not declared/);
+  expect(faultsOf(200, { ETag: 'W/"1"' }, entry)).toMatch(/ETag: W/);
+  expect(faultsOf(200, {}, entry.replace('{', '{"more":1,'))).toMatch(/NOT have additional/);
+  expect(faultsOf(200, {}, entry.replace('5807', '5808'))).toMatch(/petId must be integer/);
 });

@@ -143,13 +143,6 @@ describe('the smoke test of a deploy', () => {
       { OPTIONS: '--read-only' },
       addressed,
     ),
-    'fails without an address': deploy(
-      'Smoke test',
-      { npm: '' },
-      { status: 1, calls: '' },
-      { OPTIONS: '' },
-      { 'outputs.json': '{}' },
-    ),
     'has its key revoked by the id': deploy(
       'Revoke the key',
       { npm: '' },

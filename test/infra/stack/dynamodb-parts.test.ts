@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buffer } from 'node:stream/consumers';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -200,27 +199,6 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
     answers = [(response) => void response.socket?.destroy()];
     expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
     expect(await client.send(GET)).toHaveProperty('Item');
-  });
-
-  test('has at most 50 connections, whatever there is to do', async () => {
-    const { promise: enough, resolve } = Promise.withResolvers<void>();
-    let waiting = 0;
-    const wait: Answer = (response) => {
-      waiting += 1;
-      if (waiting === 50) resolve();
-      void go.promise.then(() => FOUND(response));
-    };
-    const go = Promise.withResolvers<void>();
-    answers = Array.from({ length: 60 }, () => wait);
-    const client = clientWith(dynamodb, { ...SETTINGS, connectionTimeout: 10_000, requestTimeout: 10_000 });
-    const all = Promise.all(Array.from({ length: 60 }, () => client.send(GET)));
-    await enough;
-    await sleep(50);
-
-    expect(waiting).toBe(50);
-    go.resolve();
-    await all;
-    expect(new Set(calls.map(({ connection }) => connection)).size).toBe(50);
   });
 });
 
