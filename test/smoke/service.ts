@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Limits, readLimits } from '../../shared/client/limits.ts';
-import { InventoryClient, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
-import { challenges } from '../../shared/http/authorizer-answer.ts';
-import { expectSame, expectThat, NotApplicable } from './check.ts';
+import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
+import { expectSame, expectThat } from './check.ts';
 
 const TIMEOUT_MS = 30_000;
 
@@ -33,19 +32,11 @@ export class Service {
   /** What its users have. Its retries are fewer: a check is there to see faults. */
   readonly client: InventoryClient;
   readonly #key: string;
-  #entry: InventoryItem | undefined;
 
   constructor(url: string, key: string) {
     this.url = url;
     this.#key = key;
     this.client = new InventoryClient({ baseUrl: url, apiKey: key, maxRetries: 2, timeout: TIMEOUT_MS });
-  }
-
-  /** A stock entry to try something on, the same each time. @throws NotApplicable in an empty store */
-  async anEntry(): Promise<InventoryItem> {
-    this.#entry ??= (await this.client.listInventoryPage({ limit: 1 })).data[0];
-    if (!this.#entry) throw new NotApplicable('the store is empty');
-    return this.#entry;
   }
 
   /**
@@ -72,36 +63,6 @@ export class Service {
     });
     const answer = { status: response.status, headers: response.headers, text: await response.text() };
     return { ...answer, limits: checkPromises(answer.headers) };
-  }
-
-  /** Sends a request that must be refused. @throws Error where it is answered in another way */
-  async expectRefusal(status: number, code: string, ...request: Parameters<Service['send']>): Promise<ServiceAnswer> {
-    const answer = await this.send(...request);
-    expectSame('the status', answer.status, status);
-    const body = parseError(answer.text);
-    expectThat(body !== undefined, `the body is no JSON: ${JSON.stringify(answer.text.slice(0, 60))}`);
-    expectSame('the code', body.code, code);
-    expectSame('the status in the body', body.status, status);
-    expectThat(typeof body.message === 'string' && body.message !== '', 'the message is empty');
-    expectSame('the Content-Type', answer.headers.get('Content-Type'), 'application/json');
-    if (status === 401) {
-      expectSame(
-        'WWW-Authenticate',
-        answer.headers.get('WWW-Authenticate'),
-        new Map(Object.entries(challenges)).get(code),
-      );
-      expectSame('X-RateLimit-Limit', answer.limits.limit, 0);
-    }
-    if (status === 405) expectSame('Allow', answer.headers.get('Allow'), 'GET, HEAD, PATCH, OPTIONS');
-    return answer;
-  }
-}
-
-function parseError(text: string): { code?: unknown; message?: unknown; status?: unknown } | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,0 +1,147 @@
+import * as v from 'valibot';
+import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
+import { challenges } from '../../shared/http/authorizer-answer.ts';
+import { type Check, expectSame, expectThat } from './check.ts';
+import type { RequestParts, Service, ServiceAnswer } from './service.ts';
+
+/** A request, and what its answer must be. */
+interface Expectation {
+  /** Method and path. */
+  readonly request: string;
+  readonly parts?: RequestParts;
+  /** Of a refusal, with the status that the catalogue has for it. */
+  readonly code?: ErrorCode;
+  /** By default 200. */
+  readonly status?: number;
+  /** Whole values, the empty one of a header that must be missing; or all texts that a value must contain. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: RegExp;
+}
+
+/** A petId that no store gives to a pet. */
+export const NO_PET = '-9223372036854775808';
+const PATCH_NO_PET = `PATCH /inventory/${NO_PET}`;
+/** A body beyond the 16 KiB that the service takes. */
+const LONG_BODY = JSON.stringify({ quantity: 1, note: 'x'.repeat(17 * 1_024) });
+
+const A_LIST = /^\[.*\]$/s;
+
+const accepting = (encoding: string): RequestParts => ({ headers: { 'Accept-Encoding': encoding } });
+export const patch = (body: string, type = 'application/json'): RequestParts => ({
+  headers: { 'Content-Type': type },
+  body,
+});
+const denied = (code: keyof typeof challenges) => ({
+  code,
+  headers: { 'WWW-Authenticate': challenges[code], 'X-RateLimit-Limit': '0' },
+});
+
+const readings: Readonly<Record<string, Expectation>> = {
+  'status lists only entries with that status': {
+    request: 'GET /inventory?limit=10&status=sold',
+    body: /^\[(?:\{[^{}]*"status":"sold"[^{}]*\},?)*\]$/,
+  },
+  'a list is compressed where the client allows it': {
+    request: 'GET /inventory?limit=1000',
+    parts: accepting('gzip'),
+    headers: { 'Content-Encoding': 'gzip', Vary: ['accept-encoding'] },
+    body: A_LIST,
+  },
+  'a list is not compressed where the client does not allow it': {
+    request: 'GET /inventory?limit=1000',
+    parts: accepting('identity'),
+    headers: { 'Content-Encoding': '', Vary: ['accept-encoding'] },
+    body: A_LIST,
+  },
+  'GET /store/orders lists orders, marked as beta': {
+    request: 'GET /store/orders?limit=1',
+    headers: { 'X-API-Stability': 'beta' },
+    body: A_LIST,
+  },
+  'an unknown pet is refused, and GET /pets/{petId} says that it is deprecated, and until when': {
+    request: `GET /pets/${NO_PET}`,
+    code: 'PET_NOT_FOUND',
+    headers: { Deprecation: ['@'], Sunset: [' GMT'], Link: ['rel="deprecation"', 'rel="sunset"'] },
+  },
+  'no key is refused': { request: 'GET /inventory', parts: { key: 'none' }, ...denied('API_KEY_MISSING') },
+  'a mistyped key is refused': { request: 'GET /inventory', parts: { key: 'mistyped' }, ...denied('API_KEY_INVALID') },
+  'an unknown path is refused': { request: 'GET /smoke-check', code: 'ROUTE_NOT_FOUND' },
+  'an unknown method is refused, and those that are known are named': {
+    request: 'DELETE /inventory',
+    code: 'METHOD_NOT_ALLOWED',
+    headers: { Allow: 'GET, HEAD, PATCH, OPTIONS' },
+  },
+  'a bad limit is refused': { request: 'GET /inventory?limit=0', code: 'INVALID_QUERY' },
+  'a made-up cursor is refused': { request: 'GET /inventory?limit=1&cursor=smoke', code: 'INVALID_CURSOR' },
+  'a page of another origin may ask first, without a key': {
+    request: 'OPTIONS /inventory/1',
+    parts: {
+      key: 'none',
+      headers: { Origin: 'https://smoke.invalid', 'Access-Control-Request-Method': 'PATCH' },
+    },
+    status: 204,
+    headers: {
+      'Access-Control-Allow-Methods': ['patch'],
+      'Access-Control-Allow-Headers': ['authorization', 'content-type', 'if-match', 'idempotency-key'],
+    },
+    body: /^$/,
+  },
+};
+
+/** What the service refuses to those who update. None of it can change anything. */
+const refusedUpdates: Readonly<Record<string, Expectation>> = {
+  'a petId that is no number is refused': {
+    request: 'PATCH /inventory/smoke',
+    parts: patch('{"quantity":1}'),
+    code: 'INVALID_PET_ID',
+  },
+  'a bad body is refused': { request: PATCH_NO_PET, parts: patch('{"quantity":-1}'), code: 'INVALID_BODY' },
+  'a long body is refused': { request: PATCH_NO_PET, parts: patch(LONG_BODY), code: 'PAYLOAD_TOO_LARGE' },
+  'a body that is not JSON is refused': {
+    request: PATCH_NO_PET,
+    parts: patch('{"quantity":1}', 'text/plain'),
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+  },
+};
+
+const errorSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ code: v.string(), status: v.number(), message: v.pipe(v.string(), v.minLength(1)) }),
+);
+
+/** Sends the request. @returns what was seen */
+export async function expectAnswer(service: Service, expectation: Expectation): Promise<string> {
+  const { request, parts, code, headers = {}, body } = expectation;
+  const { status = code ? errorCatalogue[code].status : 200 } = expectation;
+  const [method = '', path = ''] = request.split(' ');
+  const answer = await service.send(method, path, parts);
+  expectSame('the status', answer.status, status);
+  if (code) expectError(answer, status, code);
+  expectThat(body?.test(answer.text) ?? true, `the body is ${answer.text.slice(0, 120)}`);
+  const values = Object.entries(headers).map(([header, expected]) => {
+    const value = answer.headers.get(header) ?? '';
+    if (typeof expected === 'string') expectSame(header, value, expected);
+    else
+      expectThat(
+        expected.every((part) => value.toLowerCase().includes(part.toLowerCase())),
+        `${header} is ${value}`,
+      );
+    return `${header}: ${value}`;
+  });
+  return [code === undefined ? String(status) : `${status} ${code}`, ...values].join(', ');
+}
+
+function expectError({ text, headers }: ServiceAnswer, status: number, code: ErrorCode): void {
+  const error = v.safeParse(errorSchema, text);
+  expectThat(error.success, `the body is no error: ${JSON.stringify(text.slice(0, 60))}`);
+  expectSame('the code', error.output.code, code);
+  expectSame('the status in the body', error.output.status, status);
+  expectSame('the Content-Type', headers.get('Content-Type'), 'application/json');
+}
+
+const checksOf = (expectations: Readonly<Record<string, Expectation>>): Check[] =>
+  Object.entries(expectations).map(([name, expected]) => ({ name, run: (service) => expectAnswer(service, expected) }));
+
+export const readingChecks = checksOf(readings);
+export const refusedUpdateChecks = checksOf(refusedUpdates);
