@@ -2,13 +2,12 @@ import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchAttacks } from './attacks.ts';
-import { benchClient } from './client.ts';
 import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchLimiter } from './limiter.ts';
-import { benchHostListing, benchListing } from './listing.ts';
-import { benchLocalHost, benchSynthesis } from './local-host.ts';
+import { benchListing } from './listing.ts';
+import { benchLocalHost } from './local-host.ts';
 import { benchParsers } from './parsers.ts';
 import { benchSize } from './size.ts';
 
@@ -17,14 +16,11 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   // Those in virtual time first: it is for a process in which nothing else runs.
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
-  costs: { about: 'capacity units of requests; what a million of them, and a month, cost', run: benchCosts },
+  costs: { about: 'what requests take: capacity units, time, log lines, bytes', run: benchCosts },
   cold: { about: 'size of each bundle, its cold start and first answers', run: benchCold },
-  client: { about: 'what the client adds to a call', run: benchClient },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start, memory and speed of the local host', run: benchLocalHost },
-  'host-list': { about: 'time of the list of 100,000 pets through the local host', run: benchHostListing },
-  parsers: { about: 'time of each parser at the text that costs it most', run: benchParsers },
-  synthesis: { about: 'time of cdk synth', run: benchSynthesis },
+  parsers: { about: 'time of the slowest parser at the text that costs it most', run: benchParsers },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
 };
 

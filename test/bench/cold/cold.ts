@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { bundleInto, bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
 import type { DynamoDBParts } from '../../../infra/stages.ts';
@@ -12,9 +11,9 @@ import { int64 } from '../../support/int64.ts';
 import { documentsAt } from '../../support/local-host.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
 import { anEntry, createPetsTable, KeysTable, StockTable } from '../../support/tables.ts';
+import { ExecutionEnvironment, type Measured } from '../execution-environment.ts';
 import { atMost, type Figure, median, progress, report } from '../figure.ts';
-import { type ColdRun, coldRun, type Measured } from './execution-environment.ts';
-import { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
+import { startTlsProxy } from './tls-proxy.ts';
 
 const ROUNDS = 25;
 const MAX_BUNDLE_KILOBYTES = 100;
@@ -45,6 +44,16 @@ const functions: Readonly<Record<string, Omit<Measured, 'file'>>> = {
 const BARE = 'bare-client';
 const FLOOR = 'floor';
 
+/** Milliseconds. */
+interface ColdRun {
+  /** Of the import, which waits for the warm-up. */
+  readonly import: number;
+  readonly first: number;
+  readonly tenth: number;
+  /** Import and first call: what the first client waits for. */
+  readonly answer: number;
+}
+
 type Round = ReadonlyMap<string, ColdRun>;
 
 /**
@@ -57,12 +66,12 @@ export async function benchCold(): Promise<Figure[]> {
   const proxy = await startTlsProxy(engine.endpoint, folder);
   try {
     const measured = measuredIn(folder);
-    const env = { ...(await fill(engine.endpoint)), ...environmentAt(proxy) };
+    const env = { ...(await fill(engine.endpoint)), NODE_EXTRA_CA_CERTS: proxy.certificateFile };
     const rounds: Round[] = [];
     for (let round = 0; round <= ROUNDS; round++) {
       progress(`round ${round} of ${ROUNDS}`);
       const runs = new Map<string, ColdRun>();
-      for (const [name, one] of measured) runs.set(name, await coldRun(one, env));
+      for (const [name, one] of measured) runs.set(name, await coldRun(one, proxy.endpoint, env));
       rounds.push(runs);
     }
     // The first one has warmed up the machine.
@@ -107,22 +116,14 @@ async function fill(engine: URL): Promise<Record<string, string>> {
   return { KEYS_TABLE: keys.name, STOCK_TABLE: stock.name, PETS_TABLE: pets };
 }
 
-const environmentAt = ({ endpoint, certificateFile }: TlsProxy) => ({
-  NODE_EXTRA_CA_CERTS: certificateFile,
-  AWS_ENDPOINT_URL_DYNAMODB: endpoint.href,
-  AWS_REGION: account.region,
-  AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
-  AWS_SESSION_TOKEN: 'bench',
-  REQUESTS_TABLE: 'requests',
-  OVERFLOW_USAGE_IDENTIFIER: 'overflow',
-  INTERIM_USAGE_IDENTIFIER: 'interim',
-  PAGE_ORIGIN: 'https://example.com',
-  DEPRECATED_AT: '2026-01-01T00:00:00Z',
-  SUNSET_AT: '2027-01-01T00:00:00Z',
-  METRICS_NAMESPACE: 'Bench',
-  STACK_NAME: 'bench',
-});
+async function coldRun(...started: Parameters<typeof ExecutionEnvironment.start>): Promise<ColdRun> {
+  const environment = await ExecutionEnvironment.start(...started);
+  const times: number[] = [];
+  while (times.length < 10) times.push((await environment.call()).total);
+  await environment.close();
+  const [first = NaN] = times;
+  return { import: environment.importMs, first, tenth: times.at(-1) ?? NaN, answer: environment.importMs + first };
+}
 
 function bundleFigures(): Figure[] {
   return Object.keys(functionFiles()).flatMap((name) => {
@@ -144,12 +145,10 @@ function coldFigures(rounds: readonly Round[]): Figure[] {
     median(rounds.map((round) => of(runOf(round, name), round)));
   const against = (baseline: string) => (run: ColdRun, round: Round) => run.answer / runOf(round, baseline).answer;
   const milliseconds = (what: string, name: string): Figure => {
-    const [loaded, first, answer] = [
-      all(name, (run) => run.import),
-      all(name, (run) => run.first),
-      all(name, (run) => run.answer),
-    ];
-    const measured = `${answer.toFixed(0)} ms (import ${loaded.toFixed(0)}, first call ${first.toFixed(1)})`;
+    const [loaded, first, answer] = (['import', 'first', 'answer'] as const).map((part) =>
+      all(name, (run) => run[part]),
+    );
+    const measured = `${answer?.toFixed(0)} ms (import ${loaded?.toFixed(0)}, first call ${first?.toFixed(1)})`;
     return { what: `${what}: cold answer`, measured, target: '–' };
   };
   return [
