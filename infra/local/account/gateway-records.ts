@@ -155,7 +155,7 @@ export class GatewayRecords {
   countRequest(date: string, planId: string, keyId: string): void {
     const requests = this.requestsOn(date, planId, keyId) + 1;
     this.#usage.set(`${planId}/${keyId}/${date}`, [planId, keyId, date, requests]);
-    this.#timer ??= setTimeout(() => this.#trySave(), SAVE_DELAY_MS);
+    if (this.#file !== undefined) this.#timer ??= setTimeout(() => this.#trySave(), SAVE_DELAY_MS);
   }
 
   #trySave(): void {

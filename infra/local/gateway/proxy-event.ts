@@ -10,12 +10,10 @@ export function requestContext(request: GatewayRequest, { apiId, stage }: ApiSta
     accountId: account.id,
     apiId,
     domainName,
-    domainPrefix: domainName.split('.')[0],
     extendedRequestId: request.id,
     httpMethod: request.method,
     identity: {
       sourceIp: request.sourceIp,
-      user: null,
       userAgent: headerValues(request.headers, 'user-agent').at(-1) ?? null,
     },
     path: `/${stage}${request.path}`,

@@ -9,32 +9,6 @@ const service = new ServiceTemplate();
 
 const load = (template: unknown) => new ServedStack('staging-Inventory', template);
 
-describe('the template of the service', () => {
-  const stack = load(service.unchanged);
-  const update = stack.resources('AWS::Lambda::Function').find(({ ref }) => ref.includes('UpdateInventory'));
-
-  test('has its functions with everything resolved', () => {
-    const stock = stack.resources('AWS::DynamoDB::Table').find(({ ref }) => ref.includes('Stock'));
-
-    expect(stock?.ref).toMatch(/^staging-Inventory-TablesStock/);
-    expect(update?.properties).toMatchObject({
-      Code: { S3Bucket: 'cdk-petstaging-assets-000000000000-us-east-1', S3Key: expect.stringMatching(/\.zip$/) },
-      Handler: 'index.handler',
-      MemorySize: 1024,
-      Timeout: 15,
-      LoggingConfig: { LogGroup: expect.stringMatching(/^staging-Inventory-FunctionsUpdateInventoryLogs/) },
-      Environment: { Variables: { STOCK_TABLE: stock?.ref, STACK_NAME: 'staging-Inventory' } },
-    });
-  });
-
-  test('has its outputs', () => {
-    expect(stack.outputs).toMatchObject({
-      BaseUrl: expect.stringMatching(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\.amazonaws\.com\/v1$/),
-      StockTableName: expect.stringMatching(/^staging-Inventory-TablesStock/),
-    });
-  });
-});
-
 describe('a property or a value that the local host does not know stops it', () => {
   test.each<[what: string, type: string, property: string, value: unknown]>([
     ['a cache', 'ApiGateway::Stage', 'CacheClusterEnabled', true],

@@ -41,7 +41,7 @@ describe('the event of a request', () => {
         apiId: 'api',
         domainName: 'localhost:3000',
         httpMethod: 'GET',
-        identity: expect.objectContaining({ sourceIp: '203.0.113.7', user: null, userAgent: 'curl/8.5.0' }),
+        identity: expect.objectContaining({ sourceIp: '203.0.113.7', userAgent: 'curl/8.5.0' }),
         path: '/v1/inventory/42',
         requestId: '7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d',
         requestTime: '21/Nov/2026:09:30:00 +0000',

@@ -10,12 +10,11 @@ import {
   LocalApis,
   withTimeout,
 } from '../../../support/local-api.ts';
-import { admittedLimits, aGatewayRequest } from '../../../support/proxy-event.ts';
+import { admittedLimits } from '../../../support/proxy-event.ts';
 import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
 
 const apis = new LocalApis();
 
-const REQUEST_ID = aGatewayRequest().id;
 const update = { method: 'PATCH', path: '/inventory/42' };
 
 const failing = `exports.handler = async () => { throw new Error('no'); };`;
@@ -57,17 +56,6 @@ describe('an error of the gateway', () => {
 
     expect(await answer(api, update)).toMatchObject({ status, headers: admittedLimits, body: { code } });
   });
-});
-
-test('The access log has a line of JSON for an answered request, and for an error of the gateway', async () => {
-  const api = apis.start({ authorizer: admitting });
-  await answer(api);
-  await answer(api, { bodyTooLarge: true });
-
-  expect(api.accessLog()).toMatchObject([
-    { requestId: REQUEST_ID, status: '200', keyId: 'k1', plan: '-', outcome: 'ADMITTED', gatewayError: '-' },
-    { requestId: REQUEST_ID, status: '413', keyId: '-', gatewayError: 'REQUEST_TOO_LARGE' },
-  ]);
 });
 
 const methodOf = (template: EditableTemplate, id = '') =>
