@@ -1,7 +1,6 @@
 import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings } from '../stages.ts';
-import { AccountBudget } from './account-budget.ts';
 import { ApiDomain, baseUrlAt } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
@@ -10,7 +9,7 @@ import { OperationFunctions } from './operation-functions.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
-import { Monitoring } from './monitoring/monitoring.ts';
+import { AccountBudget, Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
   /** Origin of the reference page, which the headers of a deprecated operation link to. */

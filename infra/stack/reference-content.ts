@@ -96,17 +96,10 @@ function readable(source: ISource, role: Role): ISource {
 
 function folderOf(files: readonly File[]): ISource {
   const folder = mkdtempSync(join(tmpdir(), 'reference-page-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const [path, file] of files) {
     mkdirSync(join(folder, dirname(path)), { recursive: true });
     writeFileSync(join(folder, path), file.read());
   }
-  const source = Source.asset(folder);
-  return {
-    bind: (scope, context) => {
-      const bound = source.bind(scope, context);
-      // The asset is a copy.
-      rmSync(folder, { recursive: true, force: true });
-      return bound;
-    },
-  };
+  return Source.asset(folder);
 }

@@ -73,26 +73,25 @@ export class Alarms extends Construct {
     const topic = new Topic(this, 'Topic', { displayName: 'Pet store inventory alarms', enforceSSL: true });
     const stack = Stack.of(this);
     const alarms = { service: 'cloudwatch', resource: 'alarm', resourceName: `${this.#prefix}*` };
-    const byAlarms = {
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-      conditions: {
-        StringEquals: { 'aws:SourceAccount': stack.account },
-        ArnLike: { 'aws:SourceArn': stack.formatArn({ ...alarms, arnFormat: ArnFormat.COLON_RESOURCE_NAME }) },
-      },
-    };
-    const publish = { sid: 'AlarmsMayPublish', actions: ['sns:Publish'], resources: [topic.topicArn] };
-    topic.addToResourcePolicy(new PolicyStatement({ ...publish, ...byAlarms }));
-    acknowledgeNoKey(topic);
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'AlarmsMayPublish',
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        conditions: {
+          StringEquals: { 'aws:SourceAccount': stack.account },
+          ArnLike: { 'aws:SourceArn': stack.formatArn({ ...alarms, arnFormat: ArnFormat.COLON_RESOURCE_NAME }) },
+        },
+      }),
+    );
+    const reason =
+      'Alarms hold nothing secret and go out as plain e-mail: a key of our own would cost more than it protects.';
+    acknowledge(topic, 'SNS2', reason);
+    acknowledgeNist(topic, 'SNSEncryptedKMS', reason);
     for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;
   }
-}
-
-function acknowledgeNoKey(topic: Topic): void {
-  const reason =
-    'Alarms hold nothing secret and go out as plain e-mail: a key of our own would cost more than it protects.';
-  acknowledge(topic, 'SNS2', reason);
-  acknowledgeNist(topic, 'SNSEncryptedKMS', reason);
 }
 
 function comparison(breaches: AlarmDefinition['breaches']) {
