@@ -19,7 +19,6 @@ const jobSchema = v.looseObject({
   environment: v.optional(v.string()),
   concurrency: v.optional(v.object({ group: v.string(), 'cancel-in-progress': v.boolean() })),
   permissions: v.record(v.string(), v.string()),
-  'timeout-minutes': v.optional(v.number()),
   with: v.optional(v.record(v.string(), v.unknown()), {}),
   steps: v.optional(v.array(stepSchema), []),
 });

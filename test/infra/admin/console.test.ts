@@ -48,6 +48,11 @@ test.each<[string, Record<string, string>]>([
     expect((await visitor.request(path, headers)).status).toBe(403);
 });
 
+test('The token is refused at another name', async () => {
+  const stranger = new Visitor(world.target);
+  expect((await stranger.request(LINK, { Host: 'rebound.example:4000' })).status).toBe(403);
+});
+
 describe('A form', () => {
   test('is done once, and refused when it comes again', async () => {
     const form = { name: 'acme', plan: 'free', ticket: await visitor.ticket('/keys/new') };
@@ -144,6 +149,12 @@ test('A new key is in the answer to its form, and nowhere else', async () => {
     expect(page).not.toContain(key);
     expect(page).not.toContain(recordId);
   }
+});
+
+test('What others have named is text', async () => {
+  await visitor.create('<script>alert(1)</script>"\'');
+
+  expect(await (await visitor.get('/keys')).text()).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;');
 });
 
 test('What is wrong with a form is said beside its fields, which keep what was entered', async () => {
