@@ -30,11 +30,11 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
   const text = bearerToken(headers);
   if (text === undefined) return denied(event, 'API_KEY_MISSING', severalKeys(headers));
   const token = parseToken(text);
-  if (!token) return denied(event, 'API_KEY_INVALID');
+  if (!token) return denied(event, 'API_KEY_INVALID', MISTYPED);
 
   try {
     const verdict = await limiter.admit(token, now);
-    if (verdict.kind === 'denied') return denied(event, 'API_KEY_INVALID');
+    if (verdict.kind === 'denied') return denied(event, 'API_KEY_INVALID', UNKNOWN);
     const { keyId, interimUntil } = verdict.key;
     const ofKey = now < interimUntil ? interimKey : token.usageIdentifier;
     const meteredAs = verdict.kind === 'admitted' ? ofKey : overflowKey;
@@ -48,6 +48,9 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
 }
 
 const coldStarts = () => ({ coldStarts: String(takeColdStarts()) });
+
+const MISTYPED = 'The API key is mistyped or cut off: its checksum does not fit.';
+const UNKNOWN = 'The API key is well-formed, but unknown, disabled, ended or expired.';
 
 /** What is wrong where an API key is missing, if more can be said than that. */
 function severalKeys(headers: RequestHeaders): string | undefined {

@@ -1,4 +1,3 @@
-import { ServiceError } from '../shared/contract/errors.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
 import { petToJson } from '../shared/contract/pets.ts';
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
@@ -9,7 +8,7 @@ import { ANY_ID, rehearse } from '../shared/http/rehearsal.ts';
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { findPet } from '../shared/stores/find-pet.ts';
-import { StockStore } from '../shared/stores/stock-store.ts';
+import { petNotFound, StockStore } from '../shared/stores/stock-store.ts';
 
 const client = documentClient({ requestTimeout: 3_000 });
 const petsTable = requiredEnv('PETS_TABLE');
@@ -19,7 +18,7 @@ const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 async function getPet(request: ApiRequest): Promise<Reply> {
   const petId = parsePetId(request);
   const [pet, inStock] = await readAgain(() => find(petId));
-  if (!pet) throw new ServiceError('PET_NOT_FOUND');
+  if (!pet) throw petNotFound(petId);
   return withEntityTag(request.headers, { status: 200, body: petToJson(pet, inStock?.entry.status) });
 }
 

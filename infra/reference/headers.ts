@@ -5,6 +5,7 @@ import type { limitHeaders } from '../../shared/http/authorizer-context.ts';
 import {
   corsHeaders,
   deprecationHeaders,
+  REVALIDATED,
   securityHeaders,
   STABILITY_HEADER,
 } from '../../shared/http/response-headers.ts';
@@ -72,7 +73,11 @@ const ofEveryAnswer = {
   'X-Amzn-Trace-Id': optional(
     text('Names the trace of the request, where there is one', '^[!-~]+$', 'Root=1-6920303a-4f1c2d3e5a6b7c8d9e0f1a2b'),
   ),
-  'Cache-Control': constant('The answer is not to be kept', securityHeaders['Cache-Control']),
+  'Cache-Control': header(
+    `\`${REVALIDATED}\` where the answer is to a read and has an \`ETag\`: the client may keep it, and asks again with \`If-None-Match\``,
+    { type: 'string', enum: [securityHeaders['Cache-Control'], REVALIDATED] },
+    securityHeaders['Cache-Control'],
+  ),
   'X-Content-Type-Options': constant(
     'The answer is what its Content-Type says',
     securityHeaders['X-Content-Type-Options'],

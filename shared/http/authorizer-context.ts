@@ -89,6 +89,14 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   return { outcome, recordId, plan, access, ...limitContext(least, windows, retryAfter, time) };
 }
 
+/** What a client is told beside the code, where more is known than the catalogue says. */
+export function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
+  if (outcome === 'RATE_LIMIT_EXCEEDED')
+    return `All ${limit} requests of this minute are used up: wait ${retryAfter} s.`;
+  if (outcome === 'DAILY_QUOTA_EXCEEDED') return `All ${limit} requests of this day are used up: wait ${retryAfter} s.`;
+  return outcome === 'API_KEY_SUSPENDED' ? `The API key is suspended for ${retryAfter} s more.` : undefined;
+}
+
 /** The principal of a request that could not be counted, because the keys table is out of reach. */
 export const UNCOUNTED = 'uncounted';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Reply } from './operation-handler.ts';
 import { headerValues, type RequestHeaders } from './request.ts';
+import { REVALIDATED } from './response-headers.ts';
 
 /** `"…"` or `W/"…"` (RFC 9110 §8.8.3), wherever one stands in a text. */
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -26,12 +27,13 @@ export function withEntityTag(requestHeaders: RequestHeaders, { status, headers,
   return unlessKnown(requestHeaders, { status, headers: { ...headers, ETag: `W/"${digest.slice(0, 16)}"` }, body });
 }
 
-/** The reply, or 304 without its body where `If-None-Match` names its `ETag`, weak or strong (RFC 9110 §13.1.2). */
+/** The reply, which its client may keep; or 304 without its body where `If-None-Match` names its `ETag`, weak or strong (RFC 9110 §13.1.2). */
 export function unlessKnown(requestHeaders: RequestHeaders, reply: Reply): Reply {
   const asked = headerValues(requestHeaders, 'if-none-match').join(', ');
   const tags = tagsIn(asked).map(opaque);
   const isKnown = asked.trim() === '*' || tags.includes(opaque(reply.headers?.ETag ?? ''));
-  return isKnown ? { ...reply, status: 304, body: '' } : reply;
+  const headers = { ...reply.headers, 'Cache-Control': REVALIDATED };
+  return isKnown ? { status: 304, headers, body: '' } : { ...reply, headers };
 }
 
 const opaque = (tag: string): string => tag.replace('W/', '');

@@ -6,7 +6,7 @@ import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { changes } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
-import { ADMITTED, limitHeaders, UNCOUNTED, unknownLimit } from './authorizer-context.ts';
+import { ADMITTED, limitHeaders, refusalMessage, UNCOUNTED, unknownLimit } from './authorizer-context.ts';
 import { type HealthCheck, isRequest, prove } from './health-check.ts';
 import { isRehearsal } from './rehearsal.ts';
 import { corsHeaders, securityHeaders } from './response-headers.ts';
@@ -83,9 +83,9 @@ function withHeaders(headers: Headers): Middleware {
     const values = authorizer ?? unknownLimit;
     response.headers = {
       ...corsHeaders,
+      ...securityHeaders,
       ...headers,
       ...response.headers,
-      ...securityHeaders,
       ...Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, values[source]])),
     };
     if (method === 'HEAD') response.body = '';
@@ -108,7 +108,10 @@ const admittedOnly: Middleware = {
   before: ({ event: { operation, authorizer } }) => {
     if (!authorizer) throw new Error('The request has come without the context of the authorizer');
     const { outcome, access, retryAfter } = authorizer;
-    if (outcome !== ADMITTED) throw new ServiceError(outcome, { headers: { 'Retry-After': retryAfter } });
+    if (outcome !== ADMITTED) {
+      const message = refusalMessage(authorizer);
+      throw new ServiceError(outcome, { message, headers: { 'Retry-After': retryAfter } });
+    }
     if (operation && changes(operation) && access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
   },
 };

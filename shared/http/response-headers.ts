@@ -2,14 +2,17 @@ import { methodsOf, type Operation, type OperationId, operations } from '../cont
 import { limitHeaders } from './authorizer-context.ts';
 
 /**
- * Headers of every answer, of the functions and of the gateway: nothing is kept by caches, taken for another type, or asked for without TLS
- * again (OWASP REST Security Cheat Sheet, "Security Headers").
+ * Headers of every answer, of the functions and of the gateway: nothing is taken for another type or asked for without TLS again, and nothing
+ * is kept by caches but what has an `ETag` to ask again with, by its client (OWASP REST Security Cheat Sheet, "Security Headers").
  */
 export const securityHeaders = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
   'Strict-Transport-Security': 'max-age=63072000',
 } as const;
+
+/** What a client may keep, to ask for it again with `If-None-Match` (RFC 9111 §5.2.2). */
+export const REVALIDATED = 'private, no-cache';
 
 /** Names the stability mark of an operation (spec §9, rule 2). */
 export const STABILITY_HEADER = 'X-API-Stability';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE, readIdempotencyKey } from '../contract/idempotency-key.ts';
 import type { IdempotentRequest } from '../stores/idempotent-updates.ts';
+import { NO_VERSION } from '../stores/stock-store.ts';
 import { isTagList, tagsIn } from './entity-tags.ts';
 import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
 
@@ -11,9 +12,6 @@ const MAX_TAGS_LENGTH = 2_000;
 
 /** A tag that a stock entry can have. */
 const STRONG_TAG = /^"([\w-]+)"$/;
-
-/** In the place of a version where `If-None-Match: *` asks for there to be none. */
-const NO_VERSION = '*';
 
 /**
  * The versions that an update is meant for: those that `If-Match` names; undefined where it is not sent, or is `*`. A tag
@@ -57,7 +55,8 @@ export function idempotentRequest({ headers, authorizer }: ApiRequest, asked: un
 function parseIdempotencyKey([text = '', ...others]: readonly string[]): string {
   const key = readIdempotencyKey(text.trim());
   if (key !== undefined && others.length === 0) return key;
-  throw new ServiceError('INVALID_HEADER', { message: `Idempotency-Key must be ${IDEMPOTENCY_KEY_RULE}.` });
+  const message = `Idempotency-Key is not such as "8e03978e-40d5-43dd-bc93-6894a57f9324": it must be ${IDEMPOTENCY_KEY_RULE}.`;
+  throw new ServiceError('INVALID_HEADER', { message });
 }
 
 const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');

@@ -33,6 +33,9 @@ export interface StockAdjustment extends Target {
 
 export type StockChange = StockUpdate | StockAdjustment;
 
+/** In the place of a version where `If-None-Match: *` asks for there to be none. */
+export const NO_VERSION = '*';
+
 /** 72 random bits. */
 export const newVersion = (): string => randomBytes(9).toString('base64url');
 
@@ -143,7 +146,12 @@ export function refusal(found: StockVersion | undefined, change: StockChange): S
   if (!found) return petNotFound(change.petId);
   const headers = { ETag: entityTag(found.version) };
   const isExpected = change.versions?.includes(found.version) ?? true;
-  if (!isExpected) return new ServiceError('PRECONDITION_FAILED', { headers });
+  if (!isExpected) {
+    const message = change.versions?.includes(NO_VERSION)
+      ? `Pet ${change.petId} has a stock entry, and If-None-Match: * asks for there to be none.`
+      : `The stock entry of pet ${change.petId} has another version than If-Match names.`;
+    return new ServiceError('PRECONDITION_FAILED', { message, headers });
+  }
   if (!('by' in change)) return undefined;
   const sum = found.entry.quantity + change.by;
   if (sum < 0) return new ServiceError('INSUFFICIENT_STOCK', { headers });

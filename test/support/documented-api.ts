@@ -6,7 +6,7 @@ import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts'
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/operations.ts';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
-import { allowedMethods, securityHeaders } from '../../shared/http/response-headers.ts';
+import { allowedMethods, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
 
 export interface RawAnswer {
   readonly status: number;
@@ -195,7 +195,12 @@ export const errorBodySchema = v.strictObject({
  * status of the answer (spec §7).
  */
 export function brokenPromises({ status, headers, text }: RawAnswer, method: string): string[] {
-  const faults = windowFaults(headers, status);
+  const isKept = headers.get('Cache-Control') === REVALIDATED;
+  const mayBeKept = ['GET', 'HEAD'].includes(method) && status < 400 && headers.has('ETag');
+  const faults = [
+    ...windowFaults(headers, status),
+    ...(isKept === mayBeKept ? [] : [`Cache-Control is ${headers.get('Cache-Control')}`]),
+  ];
   if (method === 'HEAD') return text === '' ? faults : [...faults, 'an answer to HEAD has a body'];
   if (status < 400) return faults;
   const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);

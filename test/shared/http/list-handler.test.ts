@@ -104,6 +104,7 @@ describe('A list with a limit', () => {
       ETag: expect.stringMatching(/^W\/"[\w-]{16}"$/),
       Link: expect.stringMatching(/^<\/v1\/inventory\?limit=2&cursor=[\w-]+>; rel="next"$/),
       ...admittedHeaders,
+      'Cache-Control': 'private, no-cache',
     });
   });
 
