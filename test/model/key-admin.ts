@@ -1,16 +1,7 @@
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import type { KeyChange } from '../../shared/key-registry/key-table.ts';
-import {
-  hasRoom,
-  tokenEntry,
-  type Tokens,
-  tokensLabelled,
-  withEnd,
-  withShown,
-  withToken,
-  workingTokens,
-} from '../../shared/key-registry/key-tokens.ts';
+import { hasRoom, tokenEntry, withEnd, withToken, workingTokens } from '../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { NEVER } from '../../shared/keys/working-token.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
@@ -20,24 +11,49 @@ import type { VirtualTime } from './virtual-time.ts';
 
 /** Graces of a rotated token, in milliseconds. */
 const GRACES = [0, 2_000, 100_000];
-/** A rotation waits so long before it shows the new token and ends the old one, in milliseconds. */
-const SHOWN_AFTER_MS = 1_500;
+/** Makes a token of a key. @returns its text */
+type Issue = () => string;
+type Change = (random: Random, key: KeyRecord, now: number, issue: Issue) => KeyChange;
 
-function newLimits(random: Random): KeyChange {
+const newLimits: Change = (random) => {
   const perMinute = 1 + random.below(random.pick([5, 60, 1_500]));
   return { perMinute, perDay: perMinute * (1 + random.below(20)) };
-}
+};
 
 /** What an admin changes of a record, beside its tokens. */
-const changes: readonly ((random: Random, now: number) => KeyChange)[] = [
+const changes: readonly Change[] = [
   ...Array.from({ length: 3 }, () => newLimits),
   () => ({ suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 }),
   () => ({ suspendedUntil: NEVER, suspendedByAdmin: true }),
-  (random, now) => ({ expiresAt: random.isLikely(0.5) ? now + random.below(100_000) : undefined }),
+  (random, _, now) => ({ expiresAt: random.isLikely(0.5) ? now + random.below(100_000) : undefined }),
   () => ({ enabled: true }),
   () => ({ enabled: false }),
   (random) => ({ revoked: true, enabled: random.isLikely(0.5) }),
 ];
+
+/** Puts a token in the place of another, which ends after a grace. */
+const rotate: Change = (random, key, now, issue) => {
+  const working = workingTokens(key, now);
+  if (working.length === 0) return {};
+  const { label, access, until, hash } = random.pick(working);
+  const tokens = withToken(key, tokenEntry(issue(), { label, access, until }, now), now);
+  return { tokens: withEnd(tokens, [hash], now + random.pick(GRACES)) };
+};
+
+const add: Change = (random, key, now, issue) => {
+  if (!hasRoom(key, now)) return {};
+  const label = issue();
+  const until = random.isLikely(0.5) ? NEVER : now + random.below(100_000);
+  return {
+    tokens: withToken(key, tokenEntry(label, { label, access: random.pick(['full', 'read']), until }, now), now),
+  };
+};
+
+const end: Change = (random, { tokens }, now) => ({
+  tokens: withEnd(tokens, [random.pick(Object.keys(tokens))], now),
+});
+
+const tokenChanges = [rotate, rotate, add, end];
 
 /** Admins who change keys while these are used. Each change is one write, as those of the admin command are. */
 export class KeyAdmin {
@@ -67,7 +83,7 @@ export class KeyAdmin {
     return (random.isLikely(0.6) ? [one] : all).flatMap((recordId) => this.#tokensOf(recordId));
   }
 
-  /** The newest token of the same key, which may not be shown yet. */
+  /** The newest token of the same key. */
   newestBeside(token: Token): Token {
     return this.#tokensOf(token.recordId).at(-1) ?? token;
   }
@@ -75,49 +91,9 @@ export class KeyAdmin {
   /** @param onlyLimits changes nothing but the limits */
   act(random: Random, onlyLimits: boolean): void {
     const recordId = random.pick([...this.#issued.keys()]);
-    const now = Date.now();
-    if (onlyLimits) this.#set(recordId, newLimits(random));
-    else if (random.isLikely(0.55)) this.#set(recordId, random.pick(changes)(random, now));
-    else if (random.isLikely(0.5)) this.#rotate(recordId, random);
-    else if (random.below(2) === 0) this.#add(recordId, random);
-    else this.#end(recordId, random);
-  }
-
-  /** Adds a pending token. Once it has been shown, it takes the place of the old one. */
-  #rotate(recordId: string, random: Random): void {
-    const working = workingTokens(this.#read(recordId), Date.now());
-    if (working.length === 0) return;
-    const old = random.pick(working);
-    const { label, access, until } = old;
-    const text = this.#issue(recordId);
-    this.#addEntry(recordId, tokenEntry(text, { label, access, until, pending: true }, Date.now()));
-    const grace = random.pick(GRACES);
-    this.#time.at(this.#time.now + SHOWN_AFTER_MS, () => this.#confirm(recordId, hashToken(text), grace));
-  }
-
-  #confirm(recordId: string, hash: string, grace: number): void {
-    const now = Date.now();
-    const record = this.#read(recordId);
-    const added = record.tokens[hash];
-    if (!added || record.revoked) return;
-    const { current, inGrace } = tokensLabelled(record, added.label, now);
-    const ending = [...(current ? [current] : []), ...(grace === 0 ? inGrace : [])].map((token) => token.hash);
-    const tokens = withShown(withEnd(record.tokens, ending, now + grace), hash);
-    this.#set(recordId, { tokens });
-  }
-
-  #add(recordId: string, random: Random): void {
-    const now = Date.now();
-    if (!hasRoom(this.#read(recordId), now)) return;
-    const text = this.#issue(recordId);
-    const until = random.isLikely(0.5) ? NEVER : now + random.below(100_000);
-    this.#addEntry(recordId, tokenEntry(text, { label: text, access: random.pick(['full', 'read']), until }, now));
-  }
-
-  #end(recordId: string, random: Random): void {
-    const now = Date.now();
-    const { tokens } = this.#read(recordId);
-    this.#set(recordId, { tokens: withEnd(tokens, [random.pick(Object.keys(tokens))], now) });
+    const change = onlyLimits ? newLimits : random.pick(random.isLikely(0.55) ? changes : tokenChanges);
+    const key = this.#read(recordId);
+    this.#put({ ...key, ...change(random, key, Date.now(), () => this.#issue(recordId)) });
   }
 
   /** Makes a token. Those of all keys have the same texts: what the tables understand of an expression goes by them. */
@@ -127,10 +103,6 @@ export class KeyAdmin {
     return textOf(issued.length);
   }
 
-  #addEntry(recordId: string, entry: Tokens): void {
-    this.#set(recordId, { tokens: withToken(this.#read(recordId), entry, Date.now()) });
-  }
-
   #tokensOf(recordId: string): Token[] {
     return this.#issued.get(recordId) ?? [];
   }
@@ -138,10 +110,6 @@ export class KeyAdmin {
   #read(recordId: string): KeyRecord {
     const item = this.#tables.itemAt(this.#table, { recordId: { S: recordId } }) ?? {};
     return parseKeyRecord(unmarshall(item, { ...exactNumbers }));
-  }
-
-  #set(recordId: string, change: KeyChange): void {
-    this.#put({ ...this.#read(recordId), ...change });
   }
 
   #put(record: object): void {
