@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
-import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
+import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 import { isControlPlanePath } from './account/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
@@ -124,11 +124,10 @@ async function send(response: ServerResponse, { status, headers, body }: Streame
 /** With the headers of every answer of the API. */
 function sendError(response: ServerResponse, code: ErrorCode, message?: string): void {
   const { status, body } = new ServiceError(code, message === undefined ? {} : { message });
-  const limits = Object.entries(limitHeaders).map(([name, source]) => [name, unknownLimit[source]]);
   response
     .writeHead(status, {
       'Content-Type': 'application/json',
-      ...Object.fromEntries(limits),
+      ...unknownLimitHeaders,
       ...corsHeaders,
       ...securityHeaders,
       'x-amzn-RequestId': randomUUID(),

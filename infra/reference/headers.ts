@@ -41,15 +41,19 @@ const limits = {
   ),
   'X-RateLimit-Remaining': header('Requests left in that window', countSchema, perMinute - 1),
   'X-RateLimit-Reset': header('When that window ends, in Unix seconds', int64From('0'), minuteEnds),
-  'RateLimit-Policy': text(
-    'Both windows: their quotas `q`, and their lengths `w` in seconds (IETF draft-ietf-httpapi-ratelimit-headers)',
-    String.raw`^"minute";q=\d+;w=\d+, "day";q=\d+;w=\d+$`,
-    `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+  'RateLimit-Policy': optional(
+    text(
+      'Both windows: their quotas `q`, and their lengths `w` in seconds (IETF draft-ietf-httpapi-ratelimit-headers-11)',
+      String.raw`^"minute";q=\d+;w=\d+, "day";q=\d+;w=\d+$`,
+      `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+    ),
   ),
-  RateLimit: text(
-    'What remains `r` of both windows, and in how many seconds `t` each ends',
-    String.raw`^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$`,
-    `"minute";r=${perMinute - 1};t=${secondsOfMinute}, "day";r=${perDay - 1};t=${secondsOfDay}`,
+  RateLimit: optional(
+    text(
+      'What remains `r` of both windows, and in how many seconds `t` the quota of each is there again',
+      String.raw`^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$`,
+      `"minute";r=${perMinute - 1};t=${secondsOfMinute}, "day";r=${perDay - 1};t=${secondsOfDay}`,
+    ),
   ),
 } as const satisfies Record<keyof typeof limitHeaders, HeaderObject>;
 

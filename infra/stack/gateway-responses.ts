@@ -1,7 +1,7 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
 import { challenges } from '../../shared/http/authorizer-answer.ts';
-import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
+import { limitHeaders, unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 
 interface Answer {
@@ -85,14 +85,12 @@ function bodyFromContext(): string {
   return `{"code":"$context.authorizer.code","message":"$context.authorizer.message","status":${status}}`;
 }
 
-/** Before the authorizer has run no limit is known, and a mapping cannot compute a time: all are 0. */
+/** Before the authorizer has run no limit is known, and a mapping cannot compute a time. */
 function limitHeaderMappings(afterAuthorizer: boolean): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(limitHeaders).map(([header, source]) => [
-      header,
-      afterAuthorizer ? `context.authorizer.${source}` : literal(unknownLimit[source]),
-    ]),
-  );
+  const mappings = afterAuthorizer
+    ? Object.entries(limitHeaders).map(([header, source]) => [header, `context.authorizer.${source}`])
+    : Object.entries(unknownLimitHeaders).map(([header, value]) => [header, literal(value)]);
+  return Object.fromEntries(mappings);
 }
 
 /** A header value that is always the same, as API Gateway wants it. */

@@ -32,7 +32,7 @@ import {
   corsHeaders,
   securityHeaders,
 } from '../../shared/http/response-headers.ts';
-import { limitHeaders, unknownLimit } from '../../shared/http/authorizer-context.ts';
+import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';
@@ -149,7 +149,7 @@ export class InventoryApi extends Construct {
       'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
       ...allowedMethods(path),
       ...securityHeaders,
-      ...Object.fromEntries(Object.entries(limitHeaders).map(([header, source]) => [header, unknownLimit[source]])),
+      ...unknownLimitHeaders,
     };
     const parametersOf = <Value>(valueOf: (value: string) => Value): Record<string, Value> =>
       Object.fromEntries(

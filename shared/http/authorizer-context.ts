@@ -106,14 +106,17 @@ export function noLimitContext(now: number): LimitContext {
   return limitContext(windows.minute, windows, 1, now);
 }
 
-/** What the limit headers say in an answer that knows neither the key nor the time. */
-export const unknownLimit = {
-  limit: '0',
-  remaining: '0',
-  reset: '0',
-  rateLimitPolicy: '"minute";q=0;w=60, "day";q=0;w=86400',
-  rateLimit: '"minute";r=0;t=0, "day";r=0;t=0',
-} as const satisfies Record<(typeof limitHeaders)[keyof typeof limitHeaders], string>;
+/** The limit headers of an answer that knows neither the key nor the time: the standard's two would have to name a quota. */
+export const unknownLimitHeaders = {
+  'X-RateLimit-Limit': '0',
+  'X-RateLimit-Remaining': '0',
+  'X-RateLimit-Reset': '0',
+} as const satisfies Partial<Record<keyof typeof limitHeaders, string>>;
+
+export function limitHeadersOf(context: LimitContext | undefined): Readonly<Record<string, string>> {
+  if (!context) return unknownLimitHeaders;
+  return Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, context[source]]));
+}
 
 function limitContext(least: Window, windows: Windows, retryAfter: number, now: number): LimitContext {
   const { limit, remaining, resetsAt } = least;

@@ -6,7 +6,7 @@ import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { changes } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
-import { ADMITTED, limitHeaders, refusalMessage, UNCOUNTED, unknownLimit } from './authorizer-context.ts';
+import { ADMITTED, limitHeadersOf, refusalMessage, UNCOUNTED } from './authorizer-context.ts';
 import { type HealthCheck, isRequest, prove } from './health-check.ts';
 import { isRehearsal } from './rehearsal.ts';
 import { corsHeaders, securityHeaders } from './response-headers.ts';
@@ -80,13 +80,12 @@ const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Bod
 function withHeaders(headers: Headers): Middleware {
   const add = ({ event: { authorizer, method }, response }: Answered): void => {
     if (!response) return;
-    const values = authorizer ?? unknownLimit;
     response.headers = {
       ...corsHeaders,
       ...securityHeaders,
       ...headers,
       ...response.headers,
-      ...Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, values[source]])),
+      ...limitHeadersOf(authorizer),
     };
     if (method === 'HEAD') response.body = '';
   };

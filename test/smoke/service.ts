@@ -73,6 +73,8 @@ function checkPromises(headers: Headers): Limits {
   // The clock of the service may differ from this one.
   const limits = readLimits(headers, Date.parse(headers.get('Date') ?? '') || Date.now());
   expectThat(limits !== undefined, 'the headers X-RateLimit-* are missing or no numbers');
+  // The gateway has refused before it looked at the key: it knows no limit.
+  if (limits.reset.getTime() === 0) return limits;
   const { minute, day } = limits;
   expectThat(minute !== undefined && day !== undefined, 'RateLimit or RateLimit-Policy does not name both windows');
   const least = minute.remaining < day.remaining ? minute : day;

@@ -25,7 +25,13 @@ const CONNECTIONS = 12;
 const MOST_SHOWN = 500;
 
 /** Errors that are about what there is in the store, not about the request. */
-const ofTheStore = new Set(['INVALID_CURSOR', 'PET_NOT_FOUND', 'PRECONDITION_FAILED', 'IDEMPOTENCY_KEY_REUSED']);
+const ofTheStore = new Set([
+  'INVALID_CURSOR',
+  'PET_NOT_FOUND',
+  'INSUFFICIENT_STOCK',
+  'PRECONDITION_FAILED',
+  'IDEMPOTENCY_KEY_REUSED',
+]);
 
 const documented = new DocumentedApi();
 

@@ -7,15 +7,17 @@ import { MAX_BODY_BYTES } from '../../shared/http/json-body.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 
 const valueView = v.looseObject({
-  type: v.picklist(['integer', 'string', 'object']),
+  type: v.picklist(['integer', 'string', 'object', 'array']),
   minimum: v.optional(v.number()),
   maximum: v.optional(v.number()),
   format: v.optional(v.string()),
   enum: v.optional(v.array(v.string())),
   pattern: v.optional(v.string()),
   maxLength: v.optional(v.number()),
+  not: v.optional(v.object({ const: v.number() })),
 });
-const bodyView = v.looseObject({ properties: v.record(v.string(), valueView) });
+const objectView = v.looseObject({ type: v.literal('object'), properties: v.record(v.string(), valueView) });
+const bodyView = v.variant('type', [objectView, v.looseObject({ type: v.literal('array'), items: objectView })]);
 const operationView = v.object({
   operationId: v.string(),
   parameters: v.array(v.object({ name: v.string(), in: v.picklist(['path', 'query', 'header']), schema: valueView })),
@@ -116,7 +118,7 @@ export function allowedRequest(operation: RequestContract, petIds: readonly stri
   const someOf = (place: string) => {
     const all = parameters.filter((parameter) => parameter.in === place);
     const pairs = all.map(({ name, schema }) => allowedText(schema).map((value): [string, string] => [name, value]));
-    return fc.tuple(...pairs).chain((values) => fc.subarray(values));
+    return fc.tuple(...pairs).chain((values) => fc.subarray(values).map(alone));
   };
   const contentType: [string, string][] = body ? [['Content-Type', 'application/json']] : [];
   const petId = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...petIds) }, anInt64Text);
@@ -128,6 +130,12 @@ export function allowedRequest(operation: RequestContract, petIds: readonly stri
     body: body ? allowedBody(body) : fc.constant(undefined),
   });
 }
+
+/** Entries are asked for by their ids, or by the rest. */
+const alone = (query: [string, string][]): [string, string][] => {
+  const ids = query.find(([name]) => name === 'petId');
+  return ids ? [ids] : query;
+};
 
 /** Requests of one operation that are allowed but for one part. */
 export function forbiddenRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
@@ -175,20 +183,25 @@ const anInt64Text = allowedInteger({ type: 'integer', format: 'int64' });
 /** Values that a schema allows, as text. */
 function allowedText(schema: ValueSchema): Text {
   if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.type === 'array') return fc.uniqueArray(anInt64Text, { minLength: 1, maxLength: 3 }).map(String);
   if (schema.type === 'integer') return allowedInteger(schema);
   const { maxLength = 200, pattern = '' } = schema;
   return fc.stringMatching(new RegExp(pattern), { maxLength }).filter((text) => text.length > 0);
 }
 
 /** Integers that a schema allows. Those at its bounds are likelier. */
-function allowedInteger({ format, minimum = 0, maximum = 0 }: ValueSchema): Text {
+function allowedInteger({ format, minimum = 0, maximum = 0, not }: ValueSchema): Text {
   // As numbers the bounds of an int64 are no longer quite those that the document has.
   const min = BigInt(format === 'int64' ? MIN_INT64 : minimum);
   const max = BigInt(format === 'int64' ? MAX_INT64 : maximum);
-  return fc.oneof(fc.constantFrom(min, max), fc.bigInt({ min, max })).map(String);
+  return fc
+    .oneof(fc.constantFrom(min, max), fc.bigInt({ min, max }))
+    .filter((value) => value !== BigInt(not?.const ?? 2 ** 70))
+    .map(String);
 }
 
 function forbiddenText({ type, enum: values, pattern = '', minimum = 0, maximum = 0 }: ValueSchema) {
+  if (type === 'array') return hostileText.filter((text) => text.split(',').some(isNoInteger));
   if (type !== 'integer')
     return hostileText.filter((text) => !(values ? values.includes(text) : new RegExp(pattern).test(text)));
   return fc.oneof(hostileText.filter(isNoInteger), fc.constantFrom(String(minimum - 1), String(maximum + 1)));
@@ -197,10 +210,22 @@ function forbiddenText({ type, enum: values, pattern = '', minimum = 0, maximum 
 /** How an integer may be written in a URL, OpenAPI does not say: a plus sign and leading zeros may be taken or refused. */
 const isNoInteger = (text: string): boolean => !isInt64(text) && !/^[\s+]*0*\d+\s*$/.test(text);
 
-function allowedBody({ properties }: BodySchema): Text {
-  const fields = Object.entries(properties).map(([name, schema]) =>
-    allowedInteger(schema).map((value) => `${JSON.stringify(name)}:${value}`),
-  );
+function allowedBody(schema: BodySchema): Text {
+  if (schema.type === 'object') return allowedObject(schema);
+  const rows = fc.uniqueArray(allowedObject(schema.items), {
+    minLength: 1,
+    maxLength: 3,
+    selector: (row) => /"petId":(-?\d+)/.exec(row)?.[1],
+  });
+  return rows.map((texts) => `[${texts.join(',')}]`);
+}
+
+function allowedObject({ properties }: v.InferOutput<typeof objectView>): Text {
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const value =
+      schema.type === 'integer' ? allowedInteger(schema) : allowedText(schema).map((text) => JSON.stringify(text));
+    return value.map((text) => `${JSON.stringify(name)}:${text}`);
+  });
   return fc.tuple(...fields).map((texts) => `{${texts.join(',')}}`);
 }
 

@@ -5,7 +5,7 @@ import { openApiDocument, openApiJson } from '../../infra/reference/document.ts'
 import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/operations.ts';
-import { limitHeaders } from '../../shared/http/authorizer-context.ts';
+import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { allowedMethods, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
 
 export interface RawAnswer {
@@ -39,7 +39,7 @@ const UNROUTED: Readonly<Record<number, readonly string[]>> = {
 const ofPreflight = [
   ...['Origin', 'Methods', 'Headers'].map((what) => `Access-Control-Allow-${what}`),
   'Access-Control-Max-Age',
-  ...Object.keys({ ...limitHeaders, ...securityHeaders }),
+  ...Object.keys({ ...unknownLimitHeaders, ...securityHeaders }),
   'x-amzn-RequestId',
   'x-amz-apigw-id',
 ];
@@ -211,6 +211,8 @@ export function brokenPromises({ status, headers, text }: RawAnswer, method: str
 
 /** `X-RateLimit-*` are of one window, the other limit headers of both: they must agree. */
 function windowFaults(headers: Headers, status: number): string[] {
+  const isKnown = headers.get('X-RateLimit-Reset') !== '0';
+  if (!isKnown) return headers.has('RateLimit') ? ['RateLimit is there though the limits are not known'] : [];
   const [quotas = [], left = []] = ['RateLimit-Policy', 'RateLimit'].map((name) =>
     [...(headers.get(name) ?? '').matchAll(/;[qr]=(\d+);[wt]=\d+/g)].map(([, count = '']) => count),
   );

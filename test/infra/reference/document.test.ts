@@ -10,7 +10,6 @@ import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
 import { orderSchema } from '../../../shared/contract/orders.ts';
-import { unknownLimit } from '../../../shared/http/authorizer-context.ts';
 import {
   allowedRequestHeaders,
   corsHeaders,
@@ -19,6 +18,7 @@ import {
   securityHeaders,
 } from '../../../shared/http/response-headers.ts';
 import { DocumentedApi } from '../../support/documented-api.ts';
+import { admittedContext } from '../../support/proxy-event.ts';
 import { exceptions, excuses, lintOpenApi } from '../../support/lint-openapi.ts';
 
 const serverUrl = 'https://${Token[TOKEN.42]}/v1';
@@ -154,8 +154,8 @@ test('The check of answers against the document finds what is wrong with one, an
     'X-RateLimit-Limit': '60',
     'X-RateLimit-Remaining': '59',
     'X-RateLimit-Reset': '1795253280',
-    'RateLimit-Policy': unknownLimit.rateLimitPolicy,
-    RateLimit: unknownLimit.rateLimit,
+    'RateLimit-Policy': admittedContext.rateLimitPolicy,
+    RateLimit: admittedContext.rateLimit,
     'x-amzn-RequestId': '8e03978e-40d5-43dd-bc93-6894a57f9324',
     'x-amz-apigw-id': 'Bq3kXH1dIAMEVXw=',
     ...corsHeaders,
