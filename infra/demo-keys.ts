@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { tokenFrom } from '../shared/keys/token.ts';
-import { type Limits, type PlanId, plans } from '../shared/keys/plans.ts';
+import { type Limits, type PlanId, planIds, plans } from '../shared/keys/plans.ts';
 
 /** What the demo customer of the Enterprise plan has agreed. */
 const ENTERPRISE_DEMO_LIMITS: Limits = { perMinute: 60_000, perDay: 10_000_000 };
@@ -14,13 +14,10 @@ export function demoKey(plan: PlanId): string {
   return tokenFrom(`Demo${plan}`.padEnd(40, digest));
 }
 
-/** A demo key per plan. */
-export const demoKeys: Readonly<Record<PlanId, string>> = {
-  free: demoKey('free'),
-  pro: demoKey('pro'),
-  business: demoKey('business'),
-  enterprise: demoKey('enterprise'),
-};
+/** The demo key of each plan. */
+export const demoKeys: Readonly<Record<string, string>> = Object.fromEntries(
+  planIds.map((plan) => [plan, demoKey(plan)]),
+);
 
 export function limitsOfDemoKey(plan: PlanId): Limits {
   const { limits } = plans[plan];

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyActions } from '../../infra/admin/key-actions.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
-import type { PlanId } from '../../shared/keys/plans.ts';
+import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { AdminCommand, run, Terminal, terminalObstacle } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
@@ -72,7 +72,7 @@ describe('keys create', () => {
 
 test.each([
   [['keys', 'create', '--name', 'x', '--plan', 'pro', '--per-day', '5'], 'The plan pro has fixed limits.'],
-  [['keys', 'create', '--name', 'x', '--plan', 'gold'], 'Allowed choices are free, pro, business'],
+  [['keys', 'create', '--name', 'x', '--plan', 'gold'], `Allowed choices are ${planIds.join(', ')}`],
   [['keys', 'craete'], "unknown command 'craete' (see npm run admin -- keys --help)"],
   [['keys', 'rotate', 'x', '--grace', 'soon'], 'such as 30m, 24h or 7d'],
   [['keys', 'end', 'x'], "required option '--label <label>' not specified"],
@@ -118,10 +118,12 @@ describe('keys list, keys show', () => {
 test('plans list shows each plan with its limits and how many keys it has', async () => {
   expect((await admin.output('plans', 'list')).split('\n')).toEqual([
     'plan\trequests a minute\trequests a day\tkeys',
-    `Free\t60\t1,000\t${customerKeys('free').length}`,
-    `Pro\t300\t10,000\t${customerKeys('pro').length}`,
-    `Business\t1,000\t100,000\t${customerKeys('business').length}`,
-    `Enterprise\tas agreed\tas agreed\t${customerKeys('enterprise').length}`,
+    ...planIds.map((id) => {
+      const { title, limits } = plans[id];
+      const { perMinute, perDay } = limits === 'agreed' ? { perMinute: limits, perDay: limits } : limits;
+      const shown = [perMinute, perDay].map((limit) => (limit === 'agreed' ? 'as agreed' : limit.toLocaleString('en')));
+      return [title, ...shown, customerKeys(id).length].join('\t');
+    }),
     '',
   ]);
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { stageNames, stages } from '../../../infra/stages.ts';
 import { methodsFor, methodsOf, operations } from '../../../shared/contract/operations.ts';
+import { planIds } from '../../../shared/keys/plans.ts';
 import { isIssued, parseToken } from '../../../shared/keys/token.ts';
 import {
   capitalised,
@@ -148,7 +149,8 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
       ([name, { Throttle, Quota }]) => [name.replace('UsagePlans', ''), { Throttle, Quota }],
     );
 
-    expect(Object.fromEntries(plans)).toEqual({
+    expect(plans).toHaveLength(planIds.length + 2);
+    expect(Object.fromEntries(plans)).toMatchObject({
       Free: { Throttle: { RateLimit: 1, BurstLimit: 120 }, Quota: { Limit: 1_060, Period: 'DAY' } },
       Pro: { Throttle: { RateLimit: 5, BurstLimit: 600 }, Quota: { Limit: 10_300, Period: 'DAY' } },
       Business: { Throttle: { RateLimit: 17, BurstLimit: 2_000 }, Quota: { Limit: 101_000, Period: 'DAY' } },

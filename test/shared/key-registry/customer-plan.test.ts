@@ -1,6 +1,7 @@
 import { APIGatewayClient, type UsagePlan } from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
+import { planIds } from '../../../shared/keys/plans.ts';
 
 const STAGE = { apiId: 'a1b2c3d4e5', stage: 'v1' };
 
@@ -65,9 +66,7 @@ describe('a usage plan that no customer is on', () => {
     expect(await read({ tags })).toEqual({
       plans: [],
       unreadable: ['pl4n1d'],
-      problems: [
-        'The usage plan Acme is none of this service: tag it with plan, one of free, pro, business, enterprise.',
-      ],
+      problems: [`The usage plan Acme is none of this service: tag it with plan, one of ${planIds.join(', ')}.`],
     });
   });
 });
