@@ -28,7 +28,7 @@ type Row = InventoryUpdates[number];
 /** `PATCH /inventory`: sets the stock of up to 25 pets, each by itself, and answers with what became of each. */
 async function updateInventories(request: ApiRequest): Promise<Reply> {
   refuseHeaders(request);
-  const rows = parseJsonBody(request, inventoryUpdatesSchema);
+  const rows = parseJsonBody(request, inventoryUpdatesSchema, '[{"petId":101,"quantity":5}]');
   const results = rows.map(() => '');
   const lastBegin = Date.now() + LAST_ROW_AFTER_MS;
   const left = rows.entries();
@@ -47,7 +47,7 @@ async function resultOf({ petId, quantity, ifMatch }: Row, lastBegin: number): P
   const versions = ifMatch === undefined ? undefined : [ifMatch.slice(1, -1)];
   try {
     if (Date.now() > lastBegin) throw unavailable(undefined, 'The time was over before this row was written.');
-    const { entry, version } = await stock.update({ petId, quantity, versions });
+    const { entry, version } = await stock.change({ petId, quantity, versions });
     const etag = JSON.stringify(entityTag(version));
     return `{"petId":${petId},"status":200,"etag":${etag},"item":${inventoryItemToJson(entry)}}`;
   } catch (error) {
@@ -70,7 +70,7 @@ function refuseHeaders({ headers }: ApiRequest): void {
 
 export const handler = operationHandler(updateInventories, {
   headers: stabilityHeader('updateInventories'),
-  check: () => stock.update({ ...NEVER_MADE, quantity: 0 }).catch(throwUnlessRefused),
+  check: () => stock.change({ ...NEVER_MADE, quantity: 0 }).catch(throwUnlessRefused),
 });
 
 export const initialise = () =>

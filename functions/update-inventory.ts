@@ -6,5 +6,5 @@ const client = documentClient({ requestTimeout: 3_000 });
 
 /** `PATCH /inventory/{petId}`: sets the stock quantity of one pet and answers with its entry (spec §4.2). */
 export const { handler, initialise } = stockChangeFunction('updateInventory', client, inventoryUpdateSchema, {
-  quantity: 0,
+  quantity: 5,
 });

@@ -44,7 +44,10 @@ const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
     /^(Expired|InvalidClientTokenId|UnrecognizedClient|Credentials|TokenRefreshRequired)/,
     'Renew the AWS credentials, and start the command again.',
   ],
-  [/^(AccessDenied|Unauthorized)/, 'The AWS credentials lack this permission: ask whoever manages the account for it.'],
+  [
+    /^(AccessDenied|Unauthorized)/,
+    'The AWS credentials lack this permission: ask the administrator of the account for it.',
+  ],
   [
     /^(TooManyRequests|Throttling|ProvisionedThroughput|RequestLimit)/,
     'AWS takes no more calls for now: wait a minute.',

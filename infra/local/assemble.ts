@@ -16,22 +16,22 @@ const synthesizer = join(import.meta.dirname, 'synthesize.ts');
  * Puts the service's cloud assembly into a folder: that of an earlier start where no source has changed since, else a
  * new one.
  *
- * @throws HostError where the CDK app fails, which has told why on standard error
+ * @throws HostError where the CDK app fails, which has printed why on standard error
  */
 export async function assemble(folder: string): Promise<void> {
   const cached = join(cacheFolder, sourceHash(projectRoot));
   if (existsSync(cached)) return cpSync(cached, folder, { recursive: true });
-  tell('Synthesising the service. The next start is quicker, until a source changes.');
+  report('Synthesising the service. The next start is quicker, until a source changes.');
   await synthesize(folder);
   try {
     keep(folder, cached);
   } catch (error) {
-    tell(`The next start will synthesise again: ${error instanceof Error ? error.message : String(error)}`);
+    report(`The next start will synthesise again: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
 /** Never on standard output: with --json it has one line, and nothing else. */
-function tell(line: string): void {
+function report(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -40,7 +40,7 @@ async function synthesize(folder: string): Promise<void> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CDK_')));
   const child = spawn(process.execPath, [synthesizer, folder], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   const kill = (): void => void child.kill();
-  // For a host that is told to stop meanwhile.
+  // For a host that is stopped meanwhile.
   process.once('exit', kill);
   const [exitCode]: unknown[] = await once(child, 'exit');
   process.off('exit', kill);

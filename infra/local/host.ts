@@ -69,7 +69,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 }
 
 async function start(options: HostOptions, closings: AsyncDisposableStack): Promise<Omit<Host, 'close'>> {
-  // Listening comes first: a port that is taken is found at once, and the functions are told the host's own address.
+  // Listening comes first: a port that is taken is found at once, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host);
   const address = await listen(server, options.host, options.port);
@@ -77,7 +77,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
 
   const assemblyFolder = mkdtempSync(join(tmpdir(), 'pet-store-'));
   const removeAssembly = (): void => rmSync(assemblyFolder, { recursive: true, force: true });
-  // For a host that is told to stop before it has started.
+  // For a host that is stopped before it has started.
   process.once('exit', removeAssembly);
   closings.defer(() => {
     process.off('exit', removeAssembly);

@@ -5,7 +5,7 @@ import { HostError } from './host-error.ts';
 import { isLoopback } from './private-access.ts';
 import { parseStartOptions, type StartOptions } from './options.ts';
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until it is stopped. */
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
@@ -43,7 +43,7 @@ async function run(options: StartOptions): Promise<void> {
   process.exit(0);
 }
 
-/** Ends a host that is told to stop while it starts. */
+/** Ends a host that is stopped while it starts. */
 function stopEarly(): never {
   process.exit(0);
 }

@@ -133,7 +133,7 @@ export const headers = {
     '^Bearer realm="[^"]+"(, error="invalid_token")?$',
     challenges.API_KEY_INVALID,
   ),
-  Allow: text('Methods of the path', '^[A-Z]+(, [A-Z]+)*$', 'PATCH, OPTIONS'),
+  Allow: text('Methods of the path', '^[A-Z]+(, [A-Z]+)*$', 'GET, HEAD, PATCH, OPTIONS'),
   'Accept-Patch': optional(
     constant('What the body of a PATCH must be (RFC 5789), where the path has it', 'application/json'),
   ),

@@ -31,7 +31,7 @@ const command = new Command('npm run changes --')
   .description(
     'Compares the synthesized stacks with the deployed ones. Exits with 1 where a table, or what a running ' +
       `function needs, would be lost and the variable ${DESCRIPTION} has no line ` +
-      '“Replaces-table: STACK/ID: why” or “Narrows-function: STACK/ID: why”; with 2 where it cannot tell.',
+      '“Replaces-table: STACK/ID: why” or “Narrows-function: STACK/ID: why”; with 2 where it cannot be known.',
   )
   .option('--app <dir>', 'the synthesized stacks', 'cdk.out')
   .option('--against <dir>', 'other synthesized stacks, instead of the deployed ones')
@@ -61,7 +61,7 @@ async function printChanges({ app, against, markdown }: Options): Promise<void> 
   process.stdout.write(markdown ? asComment(report) : `${report}\n`);
   if (refused.length === 0) return;
   const lost = refused.map(({ of }) => of).join(', ');
-  process.stderr.write(`Something would be lost, and nobody has said that it is meant: ${lost}\n`);
+  process.stderr.write(`Data would be lost, and nothing says that this is meant: ${lost}\n`);
   process.exitCode = 1;
 }
 

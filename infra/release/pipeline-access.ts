@@ -32,7 +32,7 @@ export class PipelineAccess extends Stack {
   readonly #providerArn: string;
 
   constructor(scope: Construct, id: string) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
     const withoutBootstrap = new BootstraplessSynthesizer() as IStackSynthesizer;
     // With the admin's own rights: the bootstraps come after it.
     super(scope, id, {

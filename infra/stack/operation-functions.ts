@@ -94,7 +94,10 @@ export interface OperationFunctionsProps extends Pick<
   readonly pageOrigin: string;
 }
 
-/** The operations whose time to answer is watched: the first by an alarm, all by the dashboard. A list takes as long as its reader. */
+/**
+ * The operations whose time to answer is watched, each for 1.50 USD a month: the first by an alarm, both by the dashboard. A
+ * list takes as long as its reader.
+ */
 export const timedOperations = ['updateInventory', 'getPet'] as const satisfies readonly OperationId[];
 
 /** Whether a function sends its answer as it comes. */

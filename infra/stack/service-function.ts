@@ -78,7 +78,7 @@ export class ServiceFunction extends LambdaFunction {
     });
     this.logs = logs;
     this.alias = this.addAlias(LIVE);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes tells them apart
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
     this.live = this.alias as IFunction;
     acknowledgeTracing(role);
   }

@@ -27,14 +27,14 @@ const words: Readonly<Record<string, Words>> = {
   },
   INVALID_QUERY: {
     cause: 'A list was asked for with a parameter that it does not have, one given twice, or a value out of its range.',
-    remedy: 'Correct the parameter that the message names: a list takes limit, cursor and status.',
+    remedy: 'Correct the parameter that the message names: a list takes limit, cursor and status, the stock petId too.',
   },
   INVALID_CURSOR: {
     cause: 'The cursor was changed, cut off, or taken from another list or with another status.',
     remedy: 'Follow the Link header of a page as it is, or begin again without a cursor.',
   },
   INVALID_HEADER: {
-    cause: `If-Match is no list of entity tags, If-None-Match of an update is not *, or Idempotency-Key is not what it must be: ${IDEMPOTENCY_KEY_RULE}.`,
+    cause: `If-Match is no list of entity tags, If-None-Match of an update is not *, PATCH /inventory came with one of these headers, or Idempotency-Key is not what it must be: ${IDEMPOTENCY_KEY_RULE}.`,
     remedy: 'Correct the header that the message names.',
   },
   INVALID_BODY: {
@@ -77,7 +77,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   PRECONDITION_FAILED: {
     cause:
-      'Somebody has updated the stock entry since the ETag in If-Match was given out; or If-None-Match: * asks for there to be none. Nothing was changed.',
+      'Another client has changed the stock entry since the ETag in If-Match was given out; or If-None-Match: * asks for there to be none. Nothing was changed.',
     remedy: 'Look at the stock as it is now, decide again, and send the update with the ETag of this answer.',
   },
   PAYLOAD_TOO_LARGE: {
@@ -90,7 +90,7 @@ const words: Readonly<Record<string, Words>> = {
     remedy: 'Set the Content-Type header to application/json, and send the body uncompressed.',
   },
   IDEMPOTENCY_KEY_REUSED: {
-    cause: 'Within 24 hours the same Idempotency-Key came with another petId, body or If-Match.',
+    cause: 'Within 24 hours the same Idempotency-Key came with another petId, body, If-Match or If-None-Match.',
     remedy: 'Make a new key for every update, and send one again only with the very same request.',
   },
   RATE_LIMIT_EXCEEDED: {
@@ -123,7 +123,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   SERVICE_UNAVAILABLE: {
     cause:
-      'The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that nobody can tell.',
+      'The database is out of reach or throttling, or many update the same pet at once. The request was not carried out, unless the message says that this is not known.',
     remedy:
       'Wait as many seconds as Retry-After says, then try again with exponential backoff; an update with the Idempotency-Key of the first try.',
   },

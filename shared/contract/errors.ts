@@ -1,7 +1,7 @@
 export interface ErrorDefinition {
   /** HTTP status of the answer. */
   readonly status: number;
-  /** What the client is told where nothing more exact can be said. */
+  /** For the client, where nothing more exact is known. */
   readonly message: string;
 }
 
@@ -12,7 +12,7 @@ export const errorCatalogue = {
   INVALID_QUERY: { status: 400, message: 'A query parameter is not known, or has a value that it cannot have.' },
   INVALID_CURSOR: { status: 400, message: 'The cursor is malformed, or of another list or status.' },
   INVALID_HEADER: { status: 400, message: 'A header has a value that it cannot have.' },
-  INVALID_BODY: { status: 400, message: 'The body must be a JSON object such as {"quantity": 5}.' },
+  INVALID_BODY: { status: 400, message: 'The body must be the JSON that the operation takes.' },
   API_KEY_MISSING: { status: 401, message: 'Send your API key in the header Authorization: Bearer <API_KEY>.' },
   API_KEY_INVALID: { status: 401, message: 'The API key is mistyped, unknown, disabled or expired.' },
   FORBIDDEN: { status: 403, message: 'The request was refused by the firewall.' },
@@ -72,7 +72,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** What a failure is answered with: one that nobody expected says nothing of itself. */
+/** What a failure is answered with: an unexpected one says nothing of itself. */
 export function serviceErrorOf(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR', { cause: error ?? undefined });
 }

@@ -131,7 +131,7 @@ export function methodsOf(resourcePath: string): (Method | 'HEAD')[] {
 }
 
 /** Whether an operation changes something, which a token that may only read must not. */
-export const changes = (id: OperationId): boolean => operations[id].method !== 'GET';
+export const isChange = (id: OperationId): boolean => operations[id].method !== 'GET';
 
 /** The operation that a request to a resource path is; undefined for one that is none. */
 export function operationAt(method: string, resourcePath: string): OperationId | undefined {

@@ -89,7 +89,7 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   return { outcome, recordId, plan, access, ...limitContext(least, windows, retryAfter, time) };
 }
 
-/** What a client is told beside the code, where more is known than the catalogue says. */
+/** The message of a refusal, where more is known than the catalogue says. */
 export function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
   if (outcome === 'RATE_LIMIT_EXCEEDED')
     return `All ${limit} requests of this minute are used up: wait ${retryAfter} s.`;

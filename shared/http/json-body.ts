@@ -11,29 +11,33 @@ const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)
 /**
  * The validated JSON body of a request.
  *
+ * @param example a body that the schema takes
  * @throws ServiceError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or INVALID_BODY with a message that names the field
  */
 export function parseJsonBody<Schema extends v.GenericSchema>(
   request: ApiRequest,
   schema: Schema,
+  example: string,
 ): v.InferOutput<Schema> {
   const { body, headers } = request;
   if (body.length > MAX_BODY_BYTES) {
     throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
   }
-  if (body.length === 0) throw new ServiceError('INVALID_BODY');
+  if (body.length === 0) throw notLike(example);
   if (!JSON_MEDIA_TYPE.test(headerValues(headers, 'content-type').at(-1)?.trim() ?? '')) throw unsupported(request);
   if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
   const value = parseJson(body.toString('utf8'));
-  // An object is what most operations take: the catalogue says so.
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject && schema.type !== 'array') throw new ServiceError('INVALID_BODY');
+  if (!isObject && schema.type !== 'array') throw notLike(example);
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   const faults = new Set(result.issues.map(describe));
   throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
 }
+
+const notLike = (example: string): ServiceError =>
+  new ServiceError('INVALID_BODY', { message: `The body must be JSON such as ${example}.` });
 
 const unsupported = ({ resource }: ApiRequest, message?: string): ServiceError =>
   new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: allowedMethods(resource), message });
@@ -114,7 +118,7 @@ function describe(issue: v.BaseIssue<unknown>): string {
 }
 
 function describeField(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
-  if (path.length === 0) return 'It must be an object such as {"petId": 101, "quantity": 5}.';
+  if (path.length === 0) return 'It must be an object.';
   const field = quoted(path.join('.'));
   if (issue.type !== 'strict_object') return `The field ${field} ${issue.message}.`;
   return issue.expected === 'never' ? `The field ${field} is not known.` : `The field ${field} is missing.`;

@@ -151,7 +151,7 @@ function compressed(
   if (new Negotiator(accepted).encoding(['gzip', 'identity']) !== 'gzip' || reply.status === 304)
     return { ...reply, headers };
   const gzipped = { ...headers, 'Content-Encoding': 'gzip' };
-  // Nothing but the first entries has been read yet, and nobody wants the rest.
+  // Only the first entries have been read yet, and the rest is not wanted.
   if (method === 'HEAD') return { ...reply, headers: gzipped };
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   const source = typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body;

@@ -3,7 +3,7 @@ import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
-import { changes } from '../contract/operations.ts';
+import { isChange } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
 import { ADMITTED, limitHeadersOf, refusalMessage, UNCOUNTED } from './authorizer-context.ts';
@@ -111,7 +111,7 @@ const admittedOnly: Middleware = {
       const message = refusalMessage(authorizer);
       throw new ServiceError(outcome, { message, headers: { 'Retry-After': retryAfter } });
     }
-    if (operation && changes(operation) && access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
+    if (operation && isChange(operation) && access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
   },
 };
 

@@ -32,7 +32,7 @@ export function allowedMethods(path: string): Record<string, string> {
   };
 }
 
-/** Since when nobody should begin to use an operation, from when on it may be gone, and the page that says so. */
+/** Since when an operation is deprecated, from when on it may be gone, and the page that says so. */
 export type Deprecation = Readonly<Record<'deprecatedAt' | 'sunsetAt', Date> & { page: string }>;
 
 /** The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to what they say. */

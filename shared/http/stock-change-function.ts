@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type * as v from 'valibot';
 import { entityTag, inventoryItemToJson } from '../contract/inventory.ts';
-import type { OperationId } from '../contract/operations.ts';
+import { type OperationId, operations } from '../contract/operations.ts';
 import { requiredEnv } from '../environment.ts';
-import { IdempotentUpdates } from '../stores/idempotent-updates.ts';
+import { IdempotentChanges } from '../stores/idempotent-changes.ts';
 import { NEVER_MADE, StockStore, throwUnlessRefused } from '../stores/stock-store.ts';
 import { parseJsonBody } from './json-body.ts';
 import { operationHandler, type Reply } from './operation-handler.ts';
@@ -28,13 +28,17 @@ export function stockChangeFunction<Body extends Asked>(
   example: Body,
 ) {
   const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
-  const idempotent = new IdempotentUpdates(client, stock, requiredEnv('REQUESTS_TABLE'));
+  const idempotent = new IdempotentChanges(client, stock, requiredEnv('REQUESTS_TABLE'));
 
   async function changeStock(request: ApiRequest): Promise<Reply> {
     const petId = parsePetId(request);
-    const change = { petId, ...parseJsonBody(request, schema), versions: expectedVersions(request.headers) };
-    const once = idempotentRequest(request, change);
-    const { entry, version } = await (once ? idempotent.once(once, change) : stock.update(change));
+    const change = {
+      petId,
+      ...parseJsonBody(request, schema, JSON.stringify(example)),
+      versions: expectedVersions(request.headers),
+    };
+    const repeatable = idempotentRequest(request, change);
+    const { entry, version } = await (repeatable ? idempotent.once(repeatable, change) : stock.change(change));
     return { status: 200, headers: { ETag: entityTag(version) }, body: inventoryItemToJson(entry) };
   }
 
@@ -46,7 +50,7 @@ export function stockChangeFunction<Body extends Asked>(
 
   const handler = operationHandler(changeStock, { headers: stabilityHeader(operation), check });
   const neverMade = {
-    httpMethod: 'PATCH',
+    httpMethod: operations[operation].method,
     headers: { 'Content-Type': 'application/json', 'If-Match': '"none"' },
     body: JSON.stringify(example),
   };

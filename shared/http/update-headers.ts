@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE, readIdempotencyKey } from '../contract/idempotency-key.ts';
-import type { IdempotentRequest } from '../stores/idempotent-updates.ts';
+import type { IdempotentRequest } from '../stores/idempotent-changes.ts';
 import { NO_VERSION } from '../stores/stock-store.ts';
 import { isTagList, tagsIn } from './entity-tags.ts';
 import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
@@ -48,7 +48,8 @@ export function idempotentRequest({ headers, authorizer }: ApiRequest, asked: un
   const values = headerValues(headers, 'idempotency-key');
   if (values.length === 0) return undefined;
   const recordId = authorizer?.recordId;
-  if (!recordId) throw new Error('Without its record id, the requests of a key cannot be told from those of others');
+  if (!recordId)
+    throw new Error('The request has no record id, which sets the requests of its key apart from those of others');
   return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: digest(asked) };
 }
 

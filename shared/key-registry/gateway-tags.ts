@@ -21,7 +21,7 @@ export const gatewayTags = {
 /** How long after its start a command of an admin is taken for under way, in milliseconds; later it was cut off. */
 export const UNDER_WAY_MS = 10 * 60_000;
 
-/** Whether a time in a tag is so long ago that whoever set it is no longer at work. @param now Unix milliseconds */
+/** Whether a time in a tag is so long ago that the command which set it has ended. @param now Unix milliseconds */
 export function isStale(since: string, now: number): boolean {
   const time = Date.parse(since);
   return Number.isNaN(time) || now - time > UNDER_WAY_MS;

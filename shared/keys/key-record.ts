@@ -9,7 +9,7 @@ const limit = v.pipe(number, v.minValue(1));
 
 /** The tokens that a key may have, beside those that work on for a while after they were rotated. */
 export const MAX_TOKENS = 4;
-/** Those too: one key is rotated at a time. */
+/** Those too: one token of a key is rotated at a time. */
 export const MAX_TOKENS_WITH_GRACE = 5;
 
 /** With all its tokens, the longest name and labels, an item stays below 1,024 bytes: to count a request costs one write unit. */
@@ -33,7 +33,7 @@ const tokenRecordSchema = v.object({
   last: v.string(),
   /** Unix milliseconds at which it was made. */
   since: number,
-  /** It was made by a rotation that has not shown it yet. */
+  /** The command that made it has not shown it yet. */
   pending: v.optional(v.literal(true)),
 });
 
@@ -94,8 +94,6 @@ export const unusedCounters = {
   suspendedUntil: 0,
   suspendedByAdmin: false,
 } as const satisfies Partial<KeyRecord>;
-
-export type KeyCounters = Pick<KeyRecord, keyof typeof unusedCounters>;
 
 /** The part of a record that API Gateway decides, and `recordId`, by which it is found. */
 export type KeyIdentity = Pick<

@@ -33,7 +33,7 @@ interface Rates {
 
 /**
  * How fast the requests of one key are counted: by this execution environment, and by all of them, as the counter in
- * the key's record tells with each write.
+ * the key's record shows with each write.
  */
 export class Pace {
   #since = 0;

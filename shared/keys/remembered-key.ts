@@ -163,7 +163,7 @@ export class RememberedKey {
     return verdict;
   }
 
-  /** What is left of the windows, as far as this environment knows: what it holds itself, and what nobody has taken. */
+  /** What is left of the windows, as far as this environment knows: what it holds itself, and what has not been taken. */
   #admitted(): CountedVerdict {
     const { minuteUsed, dayUsed } = this.#key;
     const key = { ...this.#key, minuteUsed: minuteUsed - this.#left, dayUsed: dayUsed - this.#left };

@@ -82,7 +82,7 @@ export class StockStore {
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or
    *   SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
    */
-  async update(change: StockChange): Promise<StockVersion> {
+  async change(change: StockChange): Promise<StockVersion> {
     const version = newVersion();
     const write = new UpdateCommand({ ...this.writeOf(change, version), ReturnValues: 'ALL_NEW' });
     try {

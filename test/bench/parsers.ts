@@ -26,7 +26,7 @@ interface Parser {
   readonly worst: readonly string[];
 }
 
-const parseBody = (request: ApiRequest): unknown => parseJsonBody(request, inventoryUpdateSchema);
+const parseBody = (request: ApiRequest): unknown => parseJsonBody(request, inventoryUpdateSchema, '{"quantity":5}');
 
 const parsers: Readonly<Record<string, Parser>> = {
   'JSON body': {

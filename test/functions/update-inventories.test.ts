@@ -76,7 +76,7 @@ describe('PATCH /inventory', () => {
       [{ petId: '1', quantity: 9 }],
       'Row 1: The field "petId" must be an int64 in decimal, such as 42.',
     ],
-    ['a row that is none', [...rows(1), 7], 'Row 2: It must be an object such as {"petId": 101, "quantity": 5}.'],
+    ['a row that is none', [...rows(1), 7], 'Row 2: It must be an object.'],
     ['no quantity', [...rows(1), { petId: 2 }], 'Row 2: The field "quantity" is missing.'],
     [
       'a field that is not known',

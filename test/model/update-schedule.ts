@@ -2,7 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import { idempotentRequest } from '../../shared/http/update-headers.ts';
-import { IdempotentUpdates } from '../../shared/stores/idempotent-updates.ts';
+import { IdempotentChanges } from '../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate } from '../../shared/stores/stock-store.ts';
 import { int64 } from '../support/int64.ts';
 import { admittedContext, aRequest } from '../support/proxy-event.ts';
@@ -95,13 +95,13 @@ function loadStock(tables: VirtualTables, pet: string, status: string, at: numbe
 function updater({ client }: VirtualDynamoDB): (request: ClientRequest) => Promise<Answer> {
   // They keep nothing between two requests, so one is as good as one for each environment.
   const stock = new StockStore(client, STOCK);
-  const idempotent = new IdempotentUpdates(client, stock, REQUESTS);
+  const idempotent = new IdempotentChanges(client, stock, REQUESTS);
   return async ({ idempotencyKey, update }) => {
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     const authorizer = { ...admittedContext, recordId: 'r3c0rd' };
     try {
       const request = idempotentRequest(aRequest({ headers, authorizer }), update);
-      return { kind: 'updated', ...(await (request ? idempotent.once(request, update) : stock.update(update))) };
+      return { kind: 'updated', ...(await (request ? idempotent.once(request, update) : stock.change(update))) };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return { kind: 'refused', status: error.status, etag: error.headers['ETag'] };

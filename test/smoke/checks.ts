@@ -5,7 +5,7 @@ import { expectAnswer, NO_PET, patch, readingChecks, refusedUpdateChecks } from 
 import type { Service } from './service.ts';
 
 /** Entries that are read of a list; a store may have millions. */
-const ENOUGH = 5_000;
+const ENOUGH = 2_000;
 
 /** Above so many requests a minute an instance counts several at once, so that an answer may not count down. */
 const COUNTED_ONE_BY_ONE = 1_000;

@@ -59,7 +59,7 @@ function parseQuantity(text: string): number {
 async function setQuantity({ stock }: Target, values: Texts): Promise<StockVersion['entry']> {
   const { petId, quantity } = parseForm(values, { petId: parsePetId, quantity: parseQuantity });
   try {
-    return (await stock.update({ petId, quantity, versions: [values['version'] ?? ''] })).entry;
+    return (await stock.change({ petId, quantity, versions: [values['version'] ?? ''] })).entry;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'PRECONDITION_FAILED') throw error;
     throw new AdminError('The entry was changed since it was shown, so nothing was set. It is shown as it is now.');

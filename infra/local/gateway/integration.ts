@@ -29,7 +29,7 @@ export async function integrate(lambda: LambdaFunction, event: string, timeoutMs
 
 /**
  * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only. The body fails where the
- * function does, or when the time-out is over; whoever does not read it destroys it.
+ * function does, or when the time-out is over; a caller that does not read it destroys it.
  *
  * @throws GatewayError DEFAULT_5XX (502), INTEGRATION_TIMEOUT or REQUEST_TOO_LARGE
  */
@@ -43,7 +43,7 @@ export async function integrateStreaming(
   const body = afterMetadata(resolve);
   const timer = setTimeout(() => body.destroy(timeOut()), timeoutMs);
   body.once('close', () => clearTimeout(timer));
-  // Whoever reads the body sees its failure; nobody may be reading it.
+  // The reader of the body sees its failure; there may be no reader.
   body.on('error', () => undefined);
   pipeline(lambda.stream(event, client), body, (error) => error && reject(gatewayErrorOf(error)));
   try {

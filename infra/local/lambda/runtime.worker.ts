@@ -46,7 +46,7 @@ function isHandler(value: unknown): value is Handler {
   return typeof value === 'function';
 }
 
-/** What Lambda tells a handler. The Node.js 24 runtime has no callbacks in it, which the type still has. */
+/** What Lambda passes to a handler. The Node.js 24 runtime has no callbacks in it, which the type still has. */
 function contextOf({ requestId, deadline }: Invocation): Omit<Context, 'done' | 'fail' | 'succeed'> {
   return {
     awsRequestId: requestId,

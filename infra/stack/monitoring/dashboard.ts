@@ -91,7 +91,7 @@ function latency(metrics: MonitoringMetrics): IWidget {
         .with({ label: `${operation} p${percentile}` }),
     ),
   );
-  return graph('Time to answer (without the lists)', 'ms', left, {
+  return graph('Time to answer (an update, a pet)', 'ms', left, {
     leftAnnotations: [{ value: alarmCatalogue['slow-answers'].breaches.above, label: 'Alarm' }],
   });
 }

@@ -8,13 +8,13 @@ const RULE = 'must be an integer from 0 to 2147483647.';
 
 function parse(body: string | undefined, headers: Record<string, string> = { 'Content-Type': JSON_TYPE }) {
   const request = aRequest({ method: 'PATCH', headers, ...(body === undefined ? {} : { body }) });
-  return parseJsonBody(request, inventoryUpdateSchema);
+  return parseJsonBody(request, inventoryUpdateSchema, '{"quantity":5}');
 }
 
 function parseBase64(text: string) {
   const body = Buffer.from(text).toString('base64');
   const request = aRequest({ headers: { 'Content-Type': JSON_TYPE }, body, isBase64Encoded: true });
-  return parseJsonBody(request, inventoryUpdateSchema);
+  return parseJsonBody(request, inventoryUpdateSchema, '{"quantity":5}');
 }
 
 const anError = (code: string, status: number) => expect.objectContaining({ code, status });
@@ -99,7 +99,7 @@ describe('the media type', () => {
 
 describe('a body that is not one JSON object is 400 and says what is expected', () => {
   test.each(['', 'null', '[{"quantity":5}]', '5', '"quantity"'])('%j', (body) => {
-    expect(() => parse(body)).toThrow(invalidBody('The body must be a JSON object such as {"quantity": 5}.'));
+    expect(() => parse(body)).toThrow(invalidBody('The body must be JSON such as {"quantity":5}.'));
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
-import { IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
+import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { type StockAdjustment, StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { clientWith, pointSdkAt, testClient } from '../../support/engines.ts';
 import { type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
@@ -18,7 +18,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
   let engine: FaultyEngine;
   let stock: StockTable;
   let store: StockStore;
-  let idempotent: IdempotentUpdates;
+  let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
     engine = await FaultyEngine.start();
@@ -27,7 +27,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
     const client = clientWith(dynamodb, { requestTimeout: 10_000, throwOnRequestTimeout: true });
     stock = await StockTable.create(whole);
     store = new StockStore(client, stock.name);
-    idempotent = new IdempotentUpdates(client, store, await createRequestsTable(whole));
+    idempotent = new IdempotentChanges(client, store, await createRequestsTable(whole));
   });
 
   afterAll(() => engine.stop());
@@ -49,7 +49,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
   const take = (by: number, requestId = randomUUID() as string): Promise<StockVersion> =>
     idempotent.once({ requestId, fingerprint: 'f' }, { petId, by });
   const ways: readonly [string, (adjustment: StockAdjustment) => Promise<StockVersion>][] = [
-    ['without an Idempotency-Key', (adjustment) => store.update(adjustment)],
+    ['without an Idempotency-Key', (adjustment) => store.change(adjustment)],
     ['with one', (adjustment) => idempotent.once({ requestId: randomUUID(), fingerprint: 'f' }, adjustment)],
   ];
 
@@ -96,16 +96,16 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
     engine.beforeCall = async ({ action }) => {
       if (action !== 'GetItem') return;
       engine.beforeCall = () => Promise.resolve();
-      await store.update({ petId, by: 1 });
+      await store.change({ petId, by: 1 });
     };
 
-    await expect(store.update({ petId, by: -2 })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(store.change({ petId, by: -2 })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(await stock.read('42')).toMatchObject({ quantity: 4 });
   });
 
   test('with a key that is repeated is made once, and answered with the entry as it is', async () => {
     await take(-2, 'once');
-    await store.update({ petId, by: 10 });
+    await store.change({ petId, by: 10 });
 
     expect(await take(-2, 'once')).toMatchObject({ entry: anEntry(42, 13, 'pending') });
     const other = idempotent.once({ requestId: 'once', fingerprint: 'g' }, { petId, by: -3 });
@@ -115,7 +115,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
 
   test('with a key is not recorded where it was refused', async () => {
     await expect(take(-6, 'later')).rejects.toMatchObject(insufficient('v1'));
-    await store.update({ petId, by: 1 });
+    await store.change({ petId, by: 1 });
 
     expect(await take(-6, 'later')).toMatchObject({ entry: anEntry(42, 0, 'pending') });
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type IdempotentRequest, IdempotentUpdates } from '../../../shared/stores/idempotent-updates.ts';
+import { type IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { clientWith } from '../../support/engines.ts';
 import { describeOnEachEngine, pointSdkAt, testClient } from '../../support/engines.ts';
@@ -34,7 +34,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
   let stock: StockTable;
   let store: StockStore;
   let requestsTable = '';
-  let idempotent: IdempotentUpdates;
+  let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
     const whole = testClient();
@@ -42,7 +42,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
     stock = await StockTable.create(whole);
     requestsTable = await createRequestsTable(whole);
     store = new StockStore(client, stock.name);
-    idempotent = new IdempotentUpdates(client, store, requestsTable);
+    idempotent = new IdempotentChanges(client, store, requestsTable);
   });
 
   beforeEach(async () => {
@@ -56,7 +56,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
   });
 
   const ways: readonly [string, (update: StockUpdate) => Promise<StockVersion>][] = [
-    ['without an Idempotency-Key', (update) => store.update(update)],
+    ['without an Idempotency-Key', (update) => store.change(update)],
     ['with one', (update) => idempotent.once(aRequest(), update)],
   ];
 
@@ -158,7 +158,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
   let engine: FaultyEngine;
   let stock: StockTable;
   let store: StockStore;
-  let idempotent: IdempotentUpdates;
+  let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
     engine = await FaultyEngine.start();
@@ -167,7 +167,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
     const client = clientWith(dynamodb, { requestTimeout: 10_000, throwOnRequestTimeout: true });
     stock = await StockTable.create(whole);
     store = new StockStore(client, stock.name);
-    idempotent = new IdempotentUpdates(client, store, await createRequestsTable(whole));
+    idempotent = new IdempotentChanges(client, store, await createRequestsTable(whole));
   });
 
   afterAll(() => engine.stop());
@@ -189,7 +189,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
   const keyed = (asked: StockUpdate = update, requestId: string = randomUUID()) =>
     idempotent.once({ requestId, fingerprint: 'f' }, asked);
   const ways: readonly [string, () => Promise<StockVersion>][] = [
-    ['without an Idempotency-Key', () => store.update(update)],
+    ['without an Idempotency-Key', () => store.change(update)],
     ['with one', () => keyed()],
   ];
 
@@ -225,7 +225,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
     test('is not sent again once its answer was lost', async () => {
       failWrites(THROTTLED, { kind: 'hangUp' });
 
-      await expect(store.update(update)).rejects.toMatchObject(unavailable('read the entry'));
+      await expect(store.change(update)).rejects.toMatchObject(unavailable('read the entry'));
       expect(engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
     });
 
@@ -237,7 +237,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
         await stock.delete('42');
       };
 
-      await expect(store.update(update)).rejects.toMatchObject(unavailable('not known'));
+      await expect(store.change(update)).rejects.toMatchObject(unavailable('not known'));
     });
   });
 

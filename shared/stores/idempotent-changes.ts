@@ -46,7 +46,7 @@ interface Tries {
  * Changes that are carried out once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
  * transaction writes the stock entry together with a record of the request, which no other can write again for a day.
  */
-export class IdempotentUpdates {
+export class IdempotentChanges {
   readonly #client: DynamoDBDocumentClient;
   readonly #stock: StockStore;
   readonly #requestsTable: string;
