@@ -4,7 +4,7 @@ import { HostError } from './host-error.ts';
 /** @throws HostError where the address cannot be had */
 export async function listen(server: Server, host: string, port: number): Promise<ListeningAddress> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new HostError(describe(error, host, port))));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new HostError(listeningFault(error, host, port))));
     server.listen(port, host, resolve);
   });
   const bound = server.address();
@@ -17,7 +17,7 @@ export interface ListeningAddress {
   readonly port: number;
 }
 
-function describe(error: NodeJS.ErrnoException, host: string, port: number): string {
+function listeningFault(error: NodeJS.ErrnoException, host: string, port: number): string {
   if (error.code === 'EADDRINUSE') return `Port ${port} is taken. Choose another with --port, or --port 0 for any.`;
   if (error.code === 'EACCES') return `Port ${port} needs more rights. Choose one above 1023 with --port.`;
   return `The address ${host} cannot be used: ${error.message}. Choose another with --host.`;

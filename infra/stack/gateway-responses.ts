@@ -4,7 +4,7 @@ import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { limitHeaders, unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 
-interface Answer {
+interface GatewayAnswer {
   readonly code: ErrorCode;
   /** Whether the authorizer has always run by then, so that its context has the limit of the key. */
   readonly afterAuthorizer: boolean;
@@ -22,7 +22,7 @@ const after = { afterAuthorizer: true };
  * The answer for every type of error that API Gateway makes by itself. A type without an answer of its own would
  * revert to the stock body, so none is left out, the ones that this API cannot cause today included.
  */
-const answers: Record<string, Answer> = {
+const answers: Record<string, GatewayAnswer> = {
   ACCESS_DENIED: {
     code: 'API_KEY_INVALID',
     ...after,

@@ -24,20 +24,26 @@ export const isRequest = (event: unknown): boolean =>
  */
 export async function prove(check: HealthCheck, args: readonly unknown[]): Promise<undefined> {
   const context = args.find(isContext);
-  for (;;) {
-    try {
-      await check();
-      break;
-    } catch (error) {
-      // What IAM has just granted may take some seconds until it counts everywhere.
-      const isRefused = error instanceof Error && error.name === 'AccessDeniedException';
-      if (!isRefused || (context?.getRemainingTimeInMillis() ?? 0) < LAST_TRY_MS) throw error;
-    }
-    await sleep(PAUSE_MS);
-  }
+  while (!(await isPassed(check, context))) await sleep(PAUSE_MS);
   for (const stream of args) if (stream instanceof Writable) stream.end();
   return undefined;
 }
 
-const isContext = (value: unknown): value is { getRemainingTimeInMillis(): number } =>
+/** False where the check may pass later: what IAM has just granted may take some seconds until it counts everywhere. */
+async function isPassed(check: HealthCheck, context: LambdaContext | undefined): Promise<boolean> {
+  try {
+    await check();
+    return true;
+  } catch (error) {
+    const isRefused = error instanceof Error && error.name === 'AccessDeniedException';
+    if (!isRefused || (context?.getRemainingTimeInMillis() ?? 0) < LAST_TRY_MS) throw error;
+    return false;
+  }
+}
+
+interface LambdaContext {
+  getRemainingTimeInMillis(): number;
+}
+
+const isContext = (value: unknown): value is LambdaContext =>
   typeof value === 'object' && value !== null && 'getRemainingTimeInMillis' in value;

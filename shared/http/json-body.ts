@@ -32,7 +32,7 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   if (!isObject && schema.type !== 'array') throw notLike(example);
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
-  const faults = new Set(result.issues.map(describe));
+  const faults = new Set(result.issues.map(bodyFault));
   throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
 }
 
@@ -110,14 +110,14 @@ function duplicateField(json: string): string | undefined {
 }
 
 /** One sentence about one fault of the body, naming its field, and in a list its row. */
-function describe(issue: v.BaseIssue<unknown>): string {
+function bodyFault(issue: v.BaseIssue<unknown>): string {
   const [row, ...path] = (issue.path ?? []).map(({ key }) => key);
-  if (typeof row === 'number') return `Row ${row + 1}: ${describeField(path, issue)}`;
+  if (typeof row === 'number') return `Row ${row + 1}: ${fieldFault(path, issue)}`;
   if (row === undefined) return `The body ${issue.message}.`;
-  return describeField([row, ...path], issue);
+  return fieldFault([row, ...path], issue);
 }
 
-function describeField(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
+function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
   if (path.length === 0) return 'It must be an object.';
   const field = quoted(path.join('.'));
   if (issue.type !== 'strict_object') return `The field ${field} ${issue.message}.`;

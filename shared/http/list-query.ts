@@ -48,7 +48,7 @@ export function parseListQuery<Status extends string>(
     throw new ServiceError('INVALID_QUERY', { message: 'The parameter "petId" goes with no other.' });
   }
   if (result.success) return result.output;
-  throw new ServiceError('INVALID_QUERY', { message: [...new Set(result.issues.map(describe))].join(' ') });
+  throw new ServiceError('INVALID_QUERY', { message: [...new Set(result.issues.map(parameterFault))].join(' ') });
 }
 
 function onlyValues(query: ApiRequest['query']): Record<string, string> {
@@ -61,7 +61,7 @@ function onlyValues(query: ApiRequest['query']): Record<string, string> {
   );
 }
 
-function describe(issue: v.BaseIssue<unknown>): string {
+function parameterFault(issue: v.BaseIssue<unknown>): string {
   const name = quoted(v.getDotPath(issue)?.split('.')[0] ?? '');
   return issue.expected === 'never' ? `The parameter ${name} is not known.` : `The parameter ${name} ${issue.message}.`;
 }

@@ -35,7 +35,7 @@ type Item = Record<string, unknown>;
 /** With the names of the attributes that an item is read from. */
 type ItemSchema<Entry> = v.GenericSchema<unknown, Entry> & { readonly entries: Readonly<Record<string, unknown>> };
 
-interface Answer {
+interface QueryResult {
   readonly items: readonly Item[];
   /** Items that were looked at, whatever their status. */
   readonly read: number;
@@ -65,12 +65,14 @@ export class SortedTable<Entry> {
 
   /** The whole list, one array for each Query; empty ones too where a status is rare. @throws ServiceError SERVICE_UNAVAILABLE */
   async *all(status?: string): AsyncGenerator<readonly Entry[]> {
-    let answer = await this.#query({ status }, FIRST_QUERY);
-    for (;;) {
-      yield this.#parse(answer.items);
-      if (answer.last === undefined) return;
-      answer = await this.#query({ status, after: answer.last }, NEXT_QUERIES);
-    }
+    let after: Int64 | undefined;
+    let size = FIRST_QUERY;
+    do {
+      const { items, last } = await this.#query({ status, after }, size);
+      yield this.#parse(items);
+      after = last;
+      size = NEXT_QUERIES;
+    } while (after !== undefined);
   }
 
   /**
@@ -117,7 +119,7 @@ export class SortedTable<Entry> {
   }
 
   /** Reads are eventually consistent: half the price. */
-  async #query({ status, after }: Selection, limit: number): Promise<Answer> {
+  async #query({ status, after }: Selection, limit: number): Promise<QueryResult> {
     const query = new QueryCommand({
       TableName: this.#tableName,
       ...this.#projection(),

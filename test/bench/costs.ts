@@ -47,7 +47,7 @@ async function measureRequests(measured: MeasuredHost): Promise<Figure[]> {
   const measure = async (name: string, kind: Omit<RequestKind, 'name'>): Promise<Measured> => {
     progress(name);
     const usage = await measured.measure({ ...kind, name });
-    figures.push({ what: `${name}: takes`, measured: describe(usage), target: '–' });
+    figures.push({ what: `${name}: takes`, measured: usageText(usage), target: '–' });
     return usage;
   };
   const update = await measure('update', { ...patch, headers: () => json });
@@ -105,7 +105,7 @@ async function writesToCount(): Promise<Figure[]> {
   return figures;
 }
 
-function describe({ writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes }: RequestUsage): string {
+function usageText({ writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes }: RequestUsage): string {
   const ofDynamoDB = `${number(writeUnits)} writes, ${number(readUnits)} reads`;
   const ofLambda = `${number(invocations)} functions, ${billedMs.toFixed(1)} ms`;
   return `${ofDynamoDB}, ${ofLambda}, ${number(logBytes)} bytes of logs, ${number(answerBytes)} bytes of answer`;
