@@ -53,18 +53,18 @@ export async function rotateKey(target: Target, id: string, order: RotationOrder
 
 /** The last write: the new token has been shown, and the old one gets its end; all others do on a restored key. */
 async function endOld(target: Target, known: KeyRecord, hash: string, graceMs: number): Promise<KeyRecord> {
-  const { enabled = false, tags } = (known.restored && (await getGatewayKey(target.gateway, known.keyId))) || {};
+  const gatewayKey = known.restored ? await getGatewayKey(target.gateway, known.keyId) : undefined;
   const change = (now: KeyRecord): KeyChange => {
     checkNotEnded(now, hash);
     const { pending, label = '' } = now.tokens[hash] ?? {};
     // Done already: its answer was lost.
     if (!pending) return {};
-    const ending = endingNow(now, tokensEndedTag(tags));
+    const ending = endingNow(now, tokensEndedTag(gatewayKey?.tags));
     if (now.restored) {
       const others = Object.keys(now.tokens).filter((other) => other !== hash);
       const tokens = withShown(withEnd(now.tokens, others, AT_ONCE), hash);
       // It may have been disabled since the backup.
-      const isOpen = enabled && !isSuspendedForGood(now);
+      const isOpen = gatewayKey?.enabled === true && !isSuspendedForGood(now);
       return { ...ending, tokens, restored: undefined, enabled: isOpen, interimUntil: Date.now() + INTERIM_MS };
     }
     const { current } = tokensLabelled(now, label, Date.now());
