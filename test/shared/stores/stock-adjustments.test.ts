@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ServiceError } from '../../../shared/contract/errors.ts';
 import { MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
 import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { type StockAdjustment, StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
@@ -7,6 +8,7 @@ import { clientWith, pointSdkAt, testClient } from '../../support/engines.ts';
 import { type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
+import { Random } from '../../support/random.ts';
 import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
@@ -129,14 +131,26 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
     });
   });
 
-  test('of one each by 12 clients at a stock of 5 takes 5', async () => {
-    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, index) => take(-1, `client ${index}`)));
-    const taken = outcomes.filter(({ status }) => status === 'fulfilled').length;
-    const unsure = outcomes.filter(
-      (outcome) => outcome.status === 'rejected' && outcome.reason.code !== 'INSUFFICIENT_STOCK',
-    );
+  test('of one each by 100 clients at a stock of 60 takes 60, whatever fails in between', async () => {
+    await stock.put(anEntry(42, 60), { version: 'v1' });
+    const random = new Random(60);
+    const faults: readonly Fault[] = [{ kind: 'lostAnswer' }, { kind: 'hangUp' }, { kind: 'falseFailure' }];
+    engine.faults = () => (random.isLikely(0.2) ? random.pick(faults) : undefined);
+    const codes = new Map<number, string>();
+    const unsure = () => Array.from({ length: 100 }, (_, client) => client).filter((client) => !codes.has(client));
+    while (unsure().length > 0) {
+      await Promise.all(
+        unsure().map(async (client) => {
+          const code = await take(-1, `client ${client}`).then(() => 'taken', codeOf);
+          if (code !== 'SERVICE_UNAVAILABLE') codes.set(client, code);
+        }),
+      );
+    }
+    const count = (code: string) => [...codes.values()].filter((one) => one === code).length;
 
-    expect([taken, unsure.length]).toEqual([5, 0]);
+    expect([count('taken'), count('INSUFFICIENT_STOCK')]).toEqual([60, 40]);
     expect(await stock.read('42')).toMatchObject({ quantity: 0 });
   });
 });
+
+const codeOf = (error: unknown): string => (error instanceof ServiceError ? error.code : String(error));
