@@ -116,7 +116,10 @@ describe('A failure', () => {
 
   test.each([
     ['CredentialsProviderError', 'Renew the AWS credentials, and start the command again. '],
-    ['AccessDeniedException', 'The AWS credentials lack this permission: ask the administrator of the account for it. '],
+    [
+      'AccessDeniedException',
+      'The AWS credentials lack this permission: ask the administrator of the account for it. ',
+    ],
     ['TooManyRequestsException', 'AWS takes no more calls for now: wait a minute. '],
     ['TimeoutError', ''],
   ])('of AWS says what to do: %s', (name, remedy) => {
