@@ -13,7 +13,7 @@ const template = inventoryTemplate('production');
 const [tableId, stock] = resourceOf(template, 'AWS::DynamoDB::Table', 'TablesStock');
 const table = `production-Inventory/${tableId}`;
 const allowance = `Replaces-table: ${table}: the stores get numbers`;
-const refusal = `Something would be lost, and nobody has said that it is meant: ${table}\n`;
+const refusal = `Data would be lost, and nothing says that this is meant: ${table}\n`;
 
 beforeAll(() => {
   stock.Properties['KeySchema'] = [{ AttributeName: 'petId', KeyType: 'HASH' }];
