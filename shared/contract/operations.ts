@@ -19,6 +19,18 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
 }
 
+/** Errors of an operation that changes the stock of one pet. */
+const errorsOfChange = [
+  'INVALID_PET_ID',
+  'INVALID_BODY',
+  'INVALID_HEADER',
+  'TOKEN_READ_ONLY',
+  'PET_NOT_FOUND',
+  'PRECONDITION_FAILED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'IDEMPOTENCY_KEY_REUSED',
+] as const satisfies readonly ErrorCode[];
+
 /** Every operation of the interface, by its name in the spec (§4). Routes and 405 answers are derived from it. */
 export const operations = {
   listInventory: {
@@ -43,16 +55,7 @@ export const operations = {
     stability: 'experimental',
     purpose: 'Set the stock of one pet',
     deprecated: false,
-    errors: [
-      'INVALID_PET_ID',
-      'INVALID_BODY',
-      'INVALID_HEADER',
-      'TOKEN_READ_ONLY',
-      'PET_NOT_FOUND',
-      'PRECONDITION_FAILED',
-      'UNSUPPORTED_MEDIA_TYPE',
-      'IDEMPOTENCY_KEY_REUSED',
-    ],
+    errors: errorsOfChange,
   },
   updateInventories: {
     method: 'PATCH',
@@ -68,17 +71,7 @@ export const operations = {
     stability: 'experimental',
     purpose: 'Add to the stock of one pet, or take from it',
     deprecated: false,
-    errors: [
-      'INVALID_PET_ID',
-      'INVALID_BODY',
-      'INVALID_HEADER',
-      'TOKEN_READ_ONLY',
-      'PET_NOT_FOUND',
-      'INSUFFICIENT_STOCK',
-      'PRECONDITION_FAILED',
-      'UNSUPPORTED_MEDIA_TYPE',
-      'IDEMPOTENCY_KEY_REUSED',
-    ],
+    errors: [...errorsOfChange, 'INSUFFICIENT_STOCK'],
   },
   getPet: {
     method: 'GET',

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { planIds, plans } from '../../shared/keys/plans.ts';
@@ -27,6 +29,20 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) 
 
 /** What is measured stands on the page rounded. */
 const ROUNDING = 0.011;
+
+test('The page of attacks computes with what a million cost on the page of the costs', () => {
+  const attacks = readFileSync(path.join(import.meta.dirname, '../../docs/operating/attacks.md'), 'utf8');
+  const totals = [...tableOf('a million').values()].map((numbers) => numbers.at(-1) ?? NaN);
+  const ofTypo = totalOf(costPerMillion(usageOf('refused: unknown key (401)'))) - priceOf('a million writes');
+  const products = [...attacks.matchAll(/: ([\d.]+) an? (?:hour|day)[^:\n]*: ([\d,]+) × ([\d.]+) a million/g)];
+
+  expect(products).toHaveLength(5);
+  for (const [, printed, requests = '', million] of products) {
+    expect([...totals, ofTypo].some((total) => Math.abs(total - Number(million)) < ROUNDING)).toBe(true);
+    const computed = (Number(requests.replaceAll(',', '')) * Number(million)) / 1_000_000;
+    expect(Math.abs(computed - Number(printed))).toBeLessThan(ROUNDING);
+  }
+});
 
 describe('the page of the costs', () => {
   test.each([...tableOf('a million')])('computes a million of %s from what one takes', (name, printed) => {

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
-import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
-import { type StockAdjustment, StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { clientWith, pointSdkAt, testClient } from '../../support/engines.ts';
-import { type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
+import type { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
+import type { StockAdjustment, StockStore, StockVersion } from '../../../shared/stores/stock-store.ts';
+import type { Fault, FaultyEngine } from '../../support/faulty-engine.ts';
+import { failWrites, openFaultyStock } from '../../support/faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { Random } from '../../support/random.ts';
-import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
+import { anEntry, type StockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 
@@ -23,13 +23,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
   let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
-    engine = await FaultyEngine.start();
-    pointSdkAt(engine.endpoint);
-    const whole = testClient();
-    const client = clientWith(dynamodb, { requestTimeout: 10_000, throwOnRequestTimeout: true });
-    stock = await StockTable.create(whole);
-    store = new StockStore(client, stock.name);
-    idempotent = new IdempotentChanges(client, store, await createRequestsTable(whole));
+    ({ engine, stock, store, idempotent } = await openFaultyStock(dynamodb));
   });
 
   afterAll(() => engine.stop());
@@ -40,13 +34,6 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
     await stock.put(anEntry(42, 5, 'pending'), { version: 'v1' });
     engine.calls.length = 0;
   });
-
-  /** What goes wrong with the writes, one after the other. */
-  function failWrites(...faults: readonly Fault[]): void {
-    const left = [...faults];
-    engine.faults = ({ action }) =>
-      action === 'UpdateItem' || action === 'TransactWriteItems' ? left.shift() : undefined;
-  }
 
   const take = (by: number, requestId = randomUUID() as string): Promise<StockVersion> =>
     idempotent.once({ requestId, fingerprint: 'f' }, { petId, by });
@@ -86,7 +73,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
 
     test.each<Fault['kind']>(['lostAnswer', 'halfAnswer', 'falseFailure'])('is made once after a %s', async (kind) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these kinds have nothing beside their name
-      failWrites({ kind } as Fault);
+      failWrites(engine, { kind } as Fault);
 
       expect(await apply({ petId, by: -2 })).toMatchObject({ entry: anEntry(42, 3, 'pending') });
       expect(await stock.read('42')).toMatchObject({ quantity: 3 });
@@ -94,7 +81,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
   });
 
   test('without a key is 503 where its answer was lost and another has changed the entry', async () => {
-    failWrites({ kind: 'lostAnswer' });
+    failWrites(engine, { kind: 'lostAnswer' });
     engine.beforeCall = async ({ action }) => {
       if (action !== 'GetItem') return;
       engine.beforeCall = () => Promise.resolve();
@@ -123,7 +110,7 @@ describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s o
   });
 
   test('with a key is no 409 where a try whose answer was lost may still be made', async () => {
-    failWrites({ kind: 'hangUp' });
+    failWrites(engine, { kind: 'hangUp' });
 
     await expect(take(-6)).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',

@@ -3,9 +3,9 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { clientWith } from '../../support/engines.ts';
-import { describeOnEachEngine, pointSdkAt, testClient } from '../../support/engines.ts';
-import { dynamoDBError, type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
+import { describeOnEachEngine, testClient } from '../../support/engines.ts';
+import { dynamoDBError, type Fault, type FaultyEngine } from '../../support/faulty-engine.ts';
+import { failWrites, isWrite, openFaultyStock } from '../../support/faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
@@ -161,13 +161,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
   let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
-    engine = await FaultyEngine.start();
-    pointSdkAt(engine.endpoint);
-    const whole = testClient();
-    const client = clientWith(dynamodb, { requestTimeout: 10_000, throwOnRequestTimeout: true });
-    stock = await StockTable.create(whole);
-    store = new StockStore(client, stock.name);
-    idempotent = new IdempotentChanges(client, store, await createRequestsTable(whole));
+    ({ engine, stock, store, idempotent } = await openFaultyStock(dynamodb));
   });
 
   afterAll(() => engine.stop());
@@ -178,11 +172,6 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
     engine.calls.length = 0;
   });
 
-  /** What goes wrong with the writes, one after the other. */
-  function failWrites(...faults: readonly Fault[]): void {
-    const left = [...faults];
-    engine.faults = ({ action }) => (isWrite(action) ? left.shift() : undefined);
-  }
   const writes = (): number => engine.actions.filter(isWrite).length;
 
   const update = { petId, quantity: 12 };
@@ -198,7 +187,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
       ['throttled', THROTTLED],
       ['in conflict with others', IN_CONFLICT],
     ])('that is %s is tried again', async (__, fault) => {
-      failWrites(fault, fault, fault);
+      failWrites(engine, fault, fault, fault);
       const { version } = await apply();
 
       expect(writes()).toBe(4);
@@ -206,7 +195,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
     });
 
     test('that is throttled again and again is 503 after four tries', async () => {
-      failWrites(THROTTLED, THROTTLED, THROTTLED, THROTTLED);
+      failWrites(engine, THROTTLED, THROTTLED, THROTTLED, THROTTLED);
 
       await expect(apply()).rejects.toMatchObject(unavailable('cannot reach its data'));
       expect(writes()).toBe(4);
@@ -214,7 +203,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
     });
 
     test.each(losses)('whose answer %s is answered as it was stored, once', async (__, fault) => {
-      failWrites(fault);
+      failWrites(engine, fault);
       const { version } = await apply();
 
       expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
@@ -223,14 +212,14 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
 
   describe('without an Idempotency-Key', () => {
     test('is not sent again once its answer was lost', async () => {
-      failWrites(THROTTLED, { kind: 'hangUp' });
+      failWrites(engine, THROTTLED, { kind: 'hangUp' });
 
       await expect(store.change(update)).rejects.toMatchObject(unavailable('read the entry'));
       expect(engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
     });
 
     test('is 503 where its answer was lost and the entry is gone', async () => {
-      failWrites({ kind: 'lostAnswer' });
+      failWrites(engine, { kind: 'lostAnswer' });
       engine.beforeCall = async ({ action }) => {
         if (action !== 'GetItem') return;
         engine.beforeCall = () => Promise.resolve();
@@ -244,7 +233,7 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
   describe('with an Idempotency-Key', () => {
     test('gets its answer where all of them were lost, whatever others did', async () => {
       const requestId = randomUUID();
-      failWrites(...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostAnswer' })));
+      failWrites(engine, ...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostAnswer' })));
       await expect(keyed(update, requestId)).rejects.toMatchObject(unavailable('the same Idempotency-Key'));
       const stored = await stock.read('42');
       await stock.put(anEntry(42, 99), { version: 'v9' });
@@ -266,15 +255,13 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
     });
 
     test('is no 404 where a try whose answer was lost may still be done', async () => {
-      failWrites({ kind: 'hangUp' });
+      failWrites(engine, { kind: 'hangUp' });
       await stock.delete('42');
 
       await expect(keyed()).rejects.toMatchObject(unavailable('not known'));
     });
   });
 });
-
-const isWrite = (action: string): boolean => action === 'UpdateItem' || action === 'TransactWriteItems';
 
 const unavailable = (message: string) => ({
   code: 'SERVICE_UNAVAILABLE',
