@@ -51,7 +51,7 @@ export const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: `Made anew for each update, such as a UUID: ${IDEMPOTENCY_KEY_RULE} (IETF draft-ietf-httpapi-idempotency-key-header). Once the update is done, sending the same request again with the same key within 24 hours gives the same answer, and changes nothing.`,
+    description: `Made anew for each update, such as a UUID: ${IDEMPOTENCY_KEY_RULE} (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours changes nothing: an update gets the same answer, an adjustment the entry as it is by then.`,
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN, maxLength: MAX_HEADER_LENGTH },
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },

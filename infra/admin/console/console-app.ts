@@ -68,7 +68,7 @@ export function createConsole(target: Target, origin: string, pass: Pass): Hono 
     app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
   // The session first: the body of a request without one is not read.
-  app.use(session.guard).post('*', formLimit, ticketed(base, site.tickets));
+  app.use(session.guard).post('*', formLimit(), ticketed(base, site.tickets));
   for (const add of [addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage]) add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;
   app.notFound((c) => site.show(c, { title: 'Not found', failure: 'There is no such page.' }, linkToKeys, 404));

@@ -102,6 +102,26 @@ describe('What is sent to a form', () => {
   });
 });
 
+test('A file is refused while others that are being sent take all the room, and taken after them', async () => {
+  const path = `${BASE}/stock/import`;
+  const { promise: sent, resolve: end } = Promise.withResolvers<void>();
+  async function* slowly(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('ticket=x');
+    await sent;
+  }
+  const headers = { Origin: ORIGIN, 'Content-Type': 'application/x-www-form-urlencoded' };
+  const large = { ...headers, 'Content-Length': String(100 * 2 ** 20) };
+  const init = { method: 'POST', body: ReadableStream.from(slowly()), duplex: 'half' } as const;
+  const first = visitor.request(path, large, init);
+  const small = () =>
+    visitor.request(path, { ...headers, 'Content-Length': '8' }, { method: 'POST', body: 'ticket=x' });
+
+  expect((await small()).status).toBe(429);
+  end();
+  expect((await first).status).toBe(409);
+  expect((await small()).status).toBe(409);
+});
+
 test.each(['sort=__proto__', 'page=Infinity', 'order=__proto__&plan=constructor'])(
   'The list of keys takes any query: %s',
   async (query) => {
