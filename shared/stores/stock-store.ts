@@ -134,8 +134,7 @@ const adding = (by: number): QuantityChange => ({
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
-const UNKNOWN_OUTCOME =
-  'It is not known whether the change was made: read the entry before you send it again, or send changes with an Idempotency-Key.';
+const UNKNOWN_OUTCOME = 'It is not known whether the change was made: read the entry before you send it again.';
 
 /** The entry that does not meet the condition of an update; undefined where there is none. */
 export const parseRefused = (item: Record<string, AttributeValue> | undefined): StockVersion | undefined =>
