@@ -15,9 +15,9 @@ import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { NEVER_MADE, StockStore, throwUnlessRefused } from '../shared/stores/stock-store.ts';
 
-/** Rows that are written at once, and the time that each has at least, in milliseconds: so one function writes 100 a second. */
+/** Rows that are written at once, and the time that each has at least, in milliseconds: so one function writes 50 a second. */
 const AT_ONCE = 5;
-const ROW_MS = 50;
+const ROW_MS = 100;
 /** No row begins later, in milliseconds: each may take some ten seconds, and the function has fifteen. */
 const LAST_ROW_AFTER_MS = 3_000;
 

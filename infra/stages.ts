@@ -44,6 +44,11 @@ export interface StageSettings {
   readonly throttle: ThrottleSettings;
   readonly lists: ListSettings;
   /**
+   * The most bulks (`PATCH /inventory`) that run at once: each writes 50 entries a second, and all stock is one partition,
+   * of 1,000 writes a second until DynamoDB splits it. Other functions lack these: a fresh account (10) refuses it.
+   */
+  readonly bulksAtOnce?: number;
+  /**
    * What the keys table takes at once, before a known peak: a new one takes 12,000 reads and 4,000 writes a second. AWS
    * bills once for each unit above what the table takes already (https://aws.amazon.com/dynamodb/pricing/).
    */
@@ -144,6 +149,7 @@ const production: StageSettings = {
   firewall: { requestsWithoutKey: 2_000 },
   throttle: { requestsPerSecond: 2_500, burst: 5_000 },
   lists: { seconds: 120, concurrency: 100 },
+  bulksAtOnce: 10,
   // No customer has agreed on more than Business yet.
   mostForEnterprise: { perMinute, perDay: 1_440 * perMinute },
   petDeprecation,

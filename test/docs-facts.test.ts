@@ -8,7 +8,7 @@ import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
-import { planIds } from '../shared/keys/plans.ts';
+import { bulkShare, planIds } from '../shared/keys/plans.ts';
 import { LEASE_MS } from '../shared/keys/remembered-key.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';
 
@@ -50,6 +50,9 @@ describe('a number on a page', () => {
     ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
     ['limits', `the most lists of a kind at once (${lists?.ReservedConcurrentExecutions} on production)`],
+    ['limits', `${bulkShare.rateLimit} times a second from each key`],
+    ['limits', `on production ${stages.production.bulksAtOnce} run at once`],
+    ['../guide', `send ${bulkShare.rateLimit} of these requests a second`],
     ['first-deploy', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
     ['security', `| ${number(requestsPerAddress)} in five minutes`],

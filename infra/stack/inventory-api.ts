@@ -10,6 +10,7 @@ import {
   EndpointType,
   LambdaIntegration,
   LogGroupLogDestination,
+  type Method,
   MethodLoggingLevel,
   MockIntegration,
   RequestAuthorizer,
@@ -99,6 +100,16 @@ export class InventoryApi extends Construct {
     // there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
     this.#acknowledgeFindings();
+  }
+
+  /** The method of an operation. @throws Error where there is none */
+  methodOf(id: OperationId): Method {
+    const { method, path } = operations[id];
+    const found = this.restApi.methods.find(
+      ({ httpMethod, resource }) => httpMethod === method && resource.path === path,
+    );
+    if (!found) throw new Error(`${id} has no method`);
+    return found;
   }
 
   /** API Gateway would make this group itself, and keep it for ever. */
@@ -206,23 +217,14 @@ function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: Stag
     throttlingBurstLimit: throttle.burst,
   };
   const watched = timedOperations.slice(0, dashboard ? undefined : Number(alarms));
-  const methodOptions = Object.fromEntries([
-    ...watched.map((id) => [settingsPath(id), { ...settings, metricsEnabled: true }]),
-    [settingsPath('updateInventories'), { ...settings, ...throttleOfBulks, metricsEnabled: false }],
-  ]);
+  const methodOptions = Object.fromEntries(
+    watched.map((id) => {
+      const { method, path } = operations[id];
+      return [`${path}/${method}`, { ...settings, metricsEnabled: true }];
+    }),
+  );
   return { ...settings, metricsEnabled: false, methodOptions };
 }
-
-function settingsPath(id: OperationId): string {
-  const { method, path } = operations[id];
-  return `${path}/${method}`;
-}
-
-/**
- * Of all clients together: 25 entries each make 500 writes a second. All stock is one partition of DynamoDB, which takes
- * some 1,000 until it is split; the rest is for updates of one entry.
- */
-const throttleOfBulks = { throttlingRateLimit: 20, throttlingBurstLimit: 20 };
 
 /** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still takes TLS 1.0. */
 function allowNoOldTls(restApi: RestApi): void {

@@ -32,7 +32,7 @@ export class InventoryStack extends Stack {
     const stage = restApi.deploymentStage;
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
     if (!firewall) acknowledgeNoFirewall(stage);
-    new UsagePlans(this, 'UsagePlans', stage, settings.throttle);
+    new UsagePlans(this, 'UsagePlans', { ...settings, stage, bulks: api.methodOf('updateInventories') });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
 
     new VersionCheck(this, 'Proof', { ...settings, functions: functions.all });

@@ -87,7 +87,7 @@ export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space
 
 export interface OperationFunctionsProps extends Pick<
   StageSettings,
-  'dynamodb' | 'petDeprecation' | 'logRetentionDays' | 'lists'
+  'dynamodb' | 'petDeprecation' | 'logRetentionDays' | 'lists' | 'bulksAtOnce'
 > {
   readonly tables: Tables;
   /** Origin of the reference page. */
@@ -126,12 +126,13 @@ export class OperationFunctions extends Construct {
   }
 
   #add(
-    name: string,
+    name: FunctionName,
     { description, timeoutSeconds, calls, environment = [] }: FunctionDefinition,
-    { tables, dynamodb, logRetentionDays, lists }: OperationFunctionsProps,
+    { tables, dynamodb, logRetentionDays, lists, bulksAtOnce }: OperationFunctionsProps,
     shared: Environments,
   ): ServiceFunction {
     const streams = timeoutSeconds === 'streaming';
+    const atOnce = name === 'updateInventories' ? bulksAtOnce : undefined;
     const used = tableNames.filter((table) => calls[table]);
     const variables = [
       Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
@@ -143,7 +144,7 @@ export class OperationFunctions extends Construct {
       description,
       dynamodb,
       timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),
-      reservedConcurrentExecutions: streams ? lists.concurrency : undefined,
+      reservedConcurrentExecutions: streams ? lists.concurrency : atOnce,
       logRetentionDays,
       environment: Object.assign({}, ...variables),
     });

@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto';
 import { Names, Stack, Tags } from 'aws-cdk-lib';
-import { ApiKey, Period, type Stage, UsagePlan, type UsagePlanProps } from 'aws-cdk-lib/aws-apigateway';
+import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { bulkShare, type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
 /** Refused requests a second, of all keys together, that still reach a function for their exact answer. */
 const OVERFLOW_RATE = 100;
+
+export interface UsagePlansProps {
+  readonly stage: Stage;
+  /** Of a method of the stage: a key with limits of its own may send as many requests as that. */
+  readonly throttle: ThrottleSettings;
+  /** The method that takes bulks, of which each key has its share. */
+  readonly bulks: Method;
+}
 
 /** A plan that requests are metered on which cannot be, or may not be, on the customer's own. */
 type InternalPlan = 'Overflow' | 'Interim';
@@ -20,22 +28,22 @@ type InternalPlan = 'Overflow' | 'Interim';
 export class UsagePlans extends Construct {
   #previous: UsagePlan | undefined;
 
-  /** @param throttle of a method of the stage: a key with limits of its own may send as many requests as that */
-  constructor(scope: Construct, id: string, stage: Stage, throttle: ThrottleSettings) {
+  constructor(scope: Construct, id: string, props: UsagePlansProps) {
     super(scope, id);
+    const { throttle } = props;
     const asWideAsStage = { throttle: { rateLimit: throttle.requestsPerSecond, burstLimit: throttle.burst } };
     for (const planId of planIds) {
       const { title, limits } = plans[planId];
-      this.#addPlan(title, planId, stage, limits === 'agreed' ? asWideAsStage : guardOf(limits));
+      this.#addPlan(title, planId, props, limits === 'agreed' ? asWideAsStage : guardOf(limits));
     }
-    this.#addInternalPlan('Overflow', stage, {
+    this.#addInternalPlan('Overflow', props, {
       throttle: { rateLimit: OVERFLOW_RATE, burstLimit: 2 * OVERFLOW_RATE },
     });
-    this.#addInternalPlan('Interim', stage, {});
+    this.#addInternalPlan('Interim', props, {});
   }
 
-  #addInternalPlan(title: InternalPlan, stage: Stage, settings: UsagePlanProps): void {
-    const plan = this.#addPlan(title, INTERNAL_PLAN, stage, settings);
+  #addInternalPlan(title: InternalPlan, props: UsagePlansProps, settings: UsagePlanProps): void {
+    const plan = this.#addPlan(title, INTERNAL_PLAN, props, settings);
     plan.addApiKey(
       new ApiKey(this, `${title}Key`, {
         value: internalIdentifier(Stack.of(this), title),
@@ -44,9 +52,11 @@ export class UsagePlans extends Construct {
     );
   }
 
-  #addPlan(title: string, tag: string, stage: Stage, settings: UsagePlanProps): UsagePlan {
+  #addPlan(title: string, tag: string, { stage, bulks }: UsagePlansProps, settings: UsagePlanProps): UsagePlan {
     const name = `${Stack.of(this).stackName} ${title}`;
-    const plan = new UsagePlan(this, title, { name, apiStages: [{ stage }], ...settings });
+    // What is refused gets its exact answer, whatever it asked for.
+    const throttle = title === 'Overflow' ? [] : [{ method: bulks, throttle: bulkShare }];
+    const plan = new UsagePlan(this, title, { name, apiStages: [{ stage, throttle }], ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
     // API Gateway takes few changes of plans at a time, and puts one key on a plan at a time.
     if (this.#previous) plan.node.addDependency(this.#previous);

@@ -110,7 +110,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   TOO_MANY_REQUESTS: {
     cause:
-      'Requests come so fast that the gateway refuses some of them by itself: those over a limit or of a suspended key, or all clients together send more than an operation takes. It does not say which it is, and the limit headers are 0, which means unknown.',
+      'Requests come so fast that the gateway refuses some of them by itself: those over a limit or of a suspended key, PATCH /inventory beyond what a key may send of it a second, or all clients together more than an operation takes. It does not say which it is, and the limit headers are 0, which means unknown.',
     remedy: 'Wait as many seconds as Retry-After says. The limit headers of the next answer say what is left.',
   },
   INTERNAL_ERROR: {

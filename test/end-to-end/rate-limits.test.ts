@@ -96,6 +96,18 @@ test('429 TOO_MANY_REQUESTS from the gateway’s own throttle, where a record ha
   expect(refused[0]?.rateLimit).toEqual({ limit: 0, remaining: 0, reset: 0 });
 });
 
+test('429 TOO_MANY_REQUESTS for bulks of a key beyond its share, and for no other request or key', async () => {
+  const [one, other] = [await issueKey(host), await issueKey(host)];
+  const json = { 'Content-Type': 'application/json' };
+  const body = '[{"petId":101,"quantity":3}]';
+  const bulk = (key: IssuedKey) => apiOf(key).send('PATCH', '/inventory', { headers: json, body });
+  const answers = await Promise.all(Array.from({ length: 7 }, () => bulk(one)));
+
+  expect(admitted(answers)).toHaveLength(5);
+  expect(answers.flatMap(({ error }) => error?.code ?? [])).toEqual(['TOO_MANY_REQUESTS', 'TOO_MANY_REQUESTS']);
+  expect([(await bulk(other)).status, (await list(one)).status]).toEqual([200, 200]);
+});
+
 test('429 TOO_MANY_REQUESTS for refusals beyond a hundred a second', async () => {
   const key = await issueKey(host, { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true });
   const answers = await listAtOnce(key, 280);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder, unusable } from '../data-folder.ts';
-import { type ApiKey, apiKeySchema, type ApiStage, isOfStage, type UsagePlan } from './records.ts';
+import { type ApiKey, apiKeySchema, type ApiStage, stageOf, type UsagePlan } from './records.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
 const SAVE_DELAY_MS = 1_000;
@@ -134,7 +134,7 @@ export class GatewayRecords {
 
   /** The plan that a key's requests to a stage are metered on. */
   planOnStage(keyId: string, stage: ApiStage): UsagePlan | undefined {
-    return this.plansOfKey(keyId).find((plan) => isOfStage(plan, stage));
+    return this.plansOfKey(keyId).find((plan) => stageOf(plan, stage));
   }
 
   putOnPlan(planId: string, keyId: string): void {

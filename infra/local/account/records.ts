@@ -51,12 +51,16 @@ export interface Throttle {
 export interface UsagePlan {
   readonly id: string;
   readonly name: string;
-  readonly apiStages: readonly ApiStage[];
+  readonly apiStages: readonly (ApiStage & {
+    /** Of methods that have one of their own in the place of the plan's, by path and method: `/inventory/PATCH`. */
+    readonly throttle?: Readonly<Record<string, Throttle>> | undefined;
+  })[];
   readonly throttle?: Throttle | undefined;
   /** Requests that a key may make in a UTC day. */
   readonly quota?: { readonly limit: number } | undefined;
   readonly tags: Tags;
 }
 
-export const isOfStage = ({ apiStages }: UsagePlan, { apiId, stage }: ApiStage): boolean =>
-  apiStages.some((each) => each.apiId === apiId && each.stage === stage);
+/** The stage among those of a usage plan; undefined where the plan is not for it. */
+export const stageOf = ({ apiStages }: UsagePlan, { apiId, stage }: ApiStage) =>
+  apiStages.find((each) => each.apiId === apiId && each.stage === stage);

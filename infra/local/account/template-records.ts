@@ -1,6 +1,7 @@
 import { HostError } from '../host-error.ts';
 import type { ServedStack } from '../template/stack.ts';
 import type { GatewayRecords } from './gateway-records.ts';
+import type { Throttle } from './records.ts';
 
 /**
  * Adds the template's usage plans and API keys to the records, and puts its keys on its plans.
@@ -10,8 +11,14 @@ import type { GatewayRecords } from './gateway-records.ts';
 export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
   for (const { ref: id, properties } of stack.resources('AWS::ApiGateway::UsagePlan')) {
     const { UsagePlanName: name, ApiStages, Throttle, Quota, Tags: tags } = properties;
-    const apiStages = ApiStages.map(({ ApiId, Stage }) => ({ apiId: ApiId, stage: Stage }));
-    const throttle = Throttle && { rateLimit: Throttle.RateLimit, burstLimit: Throttle.BurstLimit };
+    const apiStages = ApiStages.map(({ ApiId, Stage, Throttle: ofMethods }) => ({
+      apiId: ApiId,
+      stage: Stage,
+      throttle:
+        ofMethods &&
+        Object.fromEntries(Object.entries(ofMethods).map(([method, throttle]) => [method, throttleOf(throttle)])),
+    }));
+    const throttle = Throttle && throttleOf(Throttle);
     records.putUsagePlan({ id, name, apiStages, throttle, quota: Quota && { limit: Quota.Limit }, tags });
   }
   const now = Date.now();
@@ -31,3 +38,8 @@ export function applyTemplate(records: GatewayRecords, stack: ServedStack): void
     records.putOnPlan(UsagePlanId, KeyId);
   }
 }
+
+const throttleOf = ({ RateLimit, BurstLimit }: { RateLimit: number; BurstLimit: number }): Throttle => ({
+  rateLimit: RateLimit,
+  burstLimit: BurstLimit,
+});

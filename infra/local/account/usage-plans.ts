@@ -11,7 +11,7 @@ import {
   parseBody,
 } from './call.ts';
 import type { GatewayRecords } from './gateway-records.ts';
-import { type ApiKey, isOfStage, type UsagePlan } from './records.ts';
+import { type ApiKey, stageOf, type UsagePlan } from './records.ts';
 
 /** The longest interval that one call asks about, in days. */
 const MAX_DAYS = 90;
@@ -59,7 +59,7 @@ function createUsagePlanKey(records: GatewayRecords, call: Call): unknown {
   const apiKey = findApiKey(records, parseBody(createBodySchema, call.body).keyId);
   for (const other of records.plansOfKey(apiKey.id)) {
     if (other.id === plan.id) throw conflict(`API Key ${apiKey.id} is on Usage Plan ${plan.id} already`);
-    const shared = plan.apiStages.find((stage) => isOfStage(other, stage));
+    const shared = plan.apiStages.find((stage) => stageOf(other, stage));
     if (!shared) continue;
     throw conflict(
       `Usage Plan ${plan.id} cannot be added because API Key ${apiKey.id} cannot reference multiple Usage Plans with ` +

@@ -87,7 +87,11 @@ export class RestApi {
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
     const authorization = await authorize(authorizer, event, methodArn, variables);
     if (apiKeyRequired) {
-      const apiKeyId = usageMeter.meter(authorization.usageIdentifierKey, request.receivedAt);
+      const apiKeyId = usageMeter.meter(
+        authorization.usageIdentifierKey,
+        `${event.resource}/${request.method}`,
+        request.receivedAt,
+      );
       variables.set({ apiKeyId }, 'identity');
     }
 

@@ -13,6 +13,7 @@ const tags = v.pipe(
     Object.fromEntries(list.map(({ Key, Value }) => [Key, Value])),
   ),
 );
+const throttle = v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() });
 const methodPlace = { RestApiId: text, ResourceId: text, HttpMethod: text };
 
 /** A method whose requests go to a function. */
@@ -90,9 +91,10 @@ export const resourceTypes = {
   }),
   'AWS::ApiGateway::UsagePlan': v.strictObject({
     UsagePlanName: text,
-    ApiStages: v.array(v.strictObject({ ApiId: text, Stage: text, Throttle: v.optional(v.strictObject({})) })),
+    // Of methods, by their paths: `/inventory/PATCH`.
+    ApiStages: v.array(v.strictObject({ ApiId: text, Stage: text, Throttle: v.optional(v.record(text, throttle)) })),
     Quota: v.optional(v.strictObject({ Limit: v.number(), Period: v.literal('DAY') })),
-    Throttle: v.optional(v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() })),
+    Throttle: v.optional(throttle),
     Tags: tags,
   }),
   'AWS::ApiGateway::UsagePlanKey': v.strictObject({

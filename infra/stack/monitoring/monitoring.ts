@@ -3,6 +3,7 @@ import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { operations } from '../../../shared/contract/operations.ts';
 import { ADMITTED } from '../../../shared/http/authorizer-context.ts';
 import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 import type { StageSettings } from '../../stages.ts';
@@ -15,13 +16,22 @@ export interface MonitoringProps extends Monitored {
   readonly settings: Pick<StageSettings, 'alarms' | 'alarmTargets' | 'dashboard'>;
 }
 
-/** What API Gateway answers by its usage plans and throttles, which must never refuse what the limiter has admitted. */
+/**
+ * What API Gateway answers by its usage plans and throttles, which must never refuse what the limiter has admitted, but for
+ * bulks beyond their share.
+ */
 const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
+
+const { method, path } = operations.updateInventories;
 
 /** Over the fields of the access log (see inventory-api.ts). */
 const refusedAfterAll = FilterPattern.all(
   FilterPattern.stringValue('$.outcome', '=', ADMITTED),
   FilterPattern.any(...REFUSALS.map((type) => FilterPattern.stringValue('$.gatewayError', '=', type))),
+  FilterPattern.any(
+    FilterPattern.stringValue('$.method', '!=', method),
+    FilterPattern.stringValue('$.resource', '!=', path),
+  ),
 );
 
 /** Alarms and dashboard, where the stage has them, and the saved queries. */

@@ -73,7 +73,7 @@ describe('the records of a template', () => {
       Type: 'AWS::ApiGateway::UsagePlan',
       Properties: {
         UsagePlanName: 'staging Free',
-        ApiStages: [{ ApiId: 'api', Stage: 'v1' }],
+        ApiStages: [{ ApiId: 'api', Stage: 'v1', Throttle: { '/a/GET': { RateLimit: 1, BurstLimit: 2 } } }],
         Throttle: { RateLimit: 2, BurstLimit: 5 },
         Quota: { Limit: 20, Period: 'DAY' },
         Tags: [{ Key: 'plan', Value: 'free' }],
@@ -99,7 +99,7 @@ describe('the records of a template', () => {
       {
         id: 'Plan',
         name: 'staging Free',
-        apiStages: [{ apiId: 'api', stage: 'v1' }],
+        apiStages: [{ apiId: 'api', stage: 'v1', throttle: { '/a/GET': { rateLimit: 1, burstLimit: 2 } } }],
         throttle: { rateLimit: 2, burstLimit: 5 },
         quota: { limit: 20 },
         tags: { plan: 'free' },

@@ -163,6 +163,16 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     });
   });
 
+  test('give each key its share of bulks', () => {
+    const plan = v.object({ ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
+    const plans = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan);
+
+    for (const [name, { ApiStages }] of plans)
+      expect(ApiStages).toEqual([
+        { Throttle: name.includes('Overflow') ? {} : { '/inventory/PATCH': { RateLimit: 5, BurstLimit: 5 } } },
+      ]);
+  });
+
   test('have no keys but one of each internal plan, which the authorizer names, and which opens nothing', () => {
     const { values, named } = internalKeysOf(stage);
     const planKeys = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlanKey', v.unknown());

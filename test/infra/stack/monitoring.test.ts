@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts';
 import { queries } from '../../../infra/stack/monitoring/queries.ts';
+import type { GatewayRequest } from '../../../infra/local/gateway/messages.ts';
 import { admission, admitting, denial, LocalApis } from '../../support/local-api.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
 import { answering } from '../../support/test-functions.ts';
@@ -83,14 +84,16 @@ describe('the metric of what the gateway refuses', () => {
       answering({ ...admission, context: overLimit, ...offPlans }),
       false,
     ],
-  ])('%s', async (_, authorizer, expected) => {
+    ['does not count a bulk', answering({ ...admission, ...offPlans }), false, { method: 'PATCH' }],
+  ])('%s', async (_, authorizer, expected, request: Partial<GatewayRequest> = {}) => {
     const api = apis.start({ authorizer });
-    await api.answer();
+    await api.answer({ path: '/inventory', ...request });
     const line = v.parse(v.array(v.record(v.string(), v.string())), api.accessLog()).at(-1) ?? {};
     // As CloudWatch Logs reads the pattern: each comparison is worked out.
     const comparisons = filter?.FilterPattern.slice(1, -1).replaceAll(
-      /\$\.(\w+) = "(\w+)"/g,
-      (__, field: string, value: string) => String(line[field] === value),
+      /\$\.(\w+) (!?=) "([\w/]+)"/g,
+      (__, field: string, comparison: string, value: string) =>
+        String((line[field] === value) === (comparison === '=')),
     );
 
     expect(runInNewContext(comparisons ?? '')).toBe(expected);

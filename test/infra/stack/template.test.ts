@@ -83,7 +83,6 @@ describe('production differs from staging', () => {
       method('/*', false),
       method('/~1inventory~1{petId}', true),
       method('/~1pets~1{petId}', true),
-      { ...method('/~1inventory', false), ThrottlingBurstLimit: 20, ThrottlingRateLimit: 20 },
     ].map((one) => expect.objectContaining(one));
 
     expect(Object.fromEntries(changed)).toEqual({
@@ -92,6 +91,7 @@ describe('production differs from staging', () => {
         functions.map((name) => `${name}Aliaslive`),
         { UpdatePolicy: { CodeDeployLambdaAliasUpdate: expect.anything() } },
       ),
+      FunctionsUpdateInventories: { Properties: { ReservedConcurrentExecutions: 10 } },
       ...each(['FunctionsListInventory', 'FunctionsListOrders'], { Properties: { ReservedConcurrentExecutions: 100 } }),
       ...each(
         tableNames.map((name) => `Tables${capitalised(name)}`),

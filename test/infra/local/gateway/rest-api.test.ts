@@ -39,7 +39,7 @@ describe('an error of the gateway', () => {
   test('is THROTTLED beyond the burst of the usage plan, with limit headers that know nothing and Retry-After', async () => {
     const api = apis.start({ authorizer: admitting });
     const outOfBurst = templatePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
-    for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(CUSTOMER, Date.now());
+    for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(CUSTOMER, '/GET', Date.now());
 
     expect(await answer(api)).toMatchObject({
       status: 429,
