@@ -4,7 +4,7 @@ import { pageOriginOf } from './stack/domains.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
 import { ReferenceContent } from './stack/reference-content.ts';
 import { ReferenceSite } from './stack/reference-site.ts';
-import type { StageSettings } from './stages.ts';
+import { parseStageName, settingsOf, STAGE_NAMES, type StageSettings } from './stages.ts';
 
 /** Feature flags stand here rather than in cdk.json, so that every way of synthesising makes the same template. */
 const featureFlags = {
@@ -38,7 +38,7 @@ export function createApp(
   const context = { ...featureFlags, '@aws-cdk/core:validateAgainstDefaultRules': validate };
   const app = new App({ analyticsReporting: false, context, ...(outdir !== undefined && { outdir }) });
   const atOnce = isAtOnce(app);
-  for (const settings of stages) {
+  for (const settings of stageInContext(app) ?? stages) {
     const stage = new Stage(app, settings.name);
     stage.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.qualifier);
     const inventory = new InventoryStack(stage, 'Inventory', {
@@ -59,6 +59,15 @@ function isAtOnce(app: App): boolean {
   const rollout: unknown = app.node.tryGetContext('rollout');
   if (rollout === undefined || rollout === 'allAtOnce') return rollout !== undefined;
   throw new Error(`The context "rollout" may be "allAtOnce" only, not ${JSON.stringify(rollout)}`);
+}
+
+/** `--context stage=dev-ann`: that stage alone, which may be a developer's own. */
+function stageInContext(app: App): StageSettings[] | undefined {
+  const stage: unknown = app.node.tryGetContext('stage');
+  if (stage === undefined) return undefined;
+  const name = typeof stage === 'string' ? parseStageName(stage) : undefined;
+  if (name) return [settingsOf(name)];
+  throw new Error(`The context "stage" may be ${STAGE_NAMES}, not ${JSON.stringify(stage)}`);
 }
 
 /** The API links to the page, and the page has the API's address in it: so the page comes in two parts. */

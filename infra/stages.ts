@@ -1,7 +1,21 @@
 import { type Limits, plans } from '../shared/keys/plans.ts';
 
+/** The stages that the pipeline deploys. */
 export const stageNames = ['staging', 'production'] as const;
 export type StageName = (typeof stageNames)[number];
+
+/** A developer's own stage, such as `dev-ann`. */
+export type PersonalStageName = `dev-${string}`;
+export type AnyStageName = StageName | PersonalStageName;
+
+export const STAGE_NAMES = 'staging, production, or dev- and up to 18 lowercase letters, digits and hyphens';
+
+/** @returns undefined where no stage can be called so. `dev-…-Inventory` has to fit the 32 characters of an X-Ray rule */
+export function parseStageName(text: string): AnyStageName | undefined {
+  return stageNames.find((name) => name === text) ?? (isPersonal(text) ? text : undefined);
+}
+
+export const isPersonal = (text: string): text is PersonalStageName => /^dev-[a-z0-9][a-z0-9-]{0,17}$/.test(text);
 
 /** The tables of the service, by what is in them. */
 export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests'] as const;
@@ -12,7 +26,7 @@ export type DynamoDBParts = 'parts' | 'whole';
 
 /** What differs between deployments of the service. Account and region come from the environment of the deploy. */
 export interface StageSettings {
-  readonly name: StageName;
+  readonly name: AnyStageName;
   /** Tells the stage's bootstrap from others in the account: `cdk bootstrap --qualifier`, ten characters at most. */
   readonly qualifier: string;
   /** Keep the tables when the stack goes, and refuse to delete them. */
@@ -31,6 +45,11 @@ export interface StageSettings {
   readonly alarmTargets: AlarmTargets | 'nobody';
   /** One page of graphs in CloudWatch: 3 USD a month. */
   readonly dashboard: boolean;
+  /**
+   * API Gateway's own logs. The account has one role for those of all APIs in a region, which this sets, and which stays
+   * when the stage goes.
+   */
+  readonly gatewayLogs: boolean;
   /** The reference page, on CloudFront. A fresh account may have to ask AWS for CloudFront first. */
   readonly page: boolean;
   /** E-mails about the costs of the whole account; AWS takes nothing for it. */
@@ -122,6 +141,7 @@ const staging: StageSettings = {
   alarms: false,
   alarmTargets: 'nobody',
   dashboard: false,
+  gatewayLogs: true,
   page: true,
   rollout: 'allAtOnce',
   dynamodb: 'parts',
@@ -143,6 +163,7 @@ const production: StageSettings = {
   alarms: true,
   alarmTargets: 'nobody',
   dashboard: true,
+  gatewayLogs: true,
   page: true,
   rollout: 'canary',
   dynamodb: 'parts',
@@ -157,8 +178,14 @@ const production: StageSettings = {
 
 export const stages: Readonly<Record<StageName, StageSettings>> = { staging, production };
 
+/** A personal stage is staging without what outlives it, or what another stage of the account could have in common with it. */
+const personal = { ...staging, qualifier: 'petdev', logRetentionDays: 1, gatewayLogs: false, page: false } as const;
+
+export const settingsOf = (name: AnyStageName): StageSettings =>
+  isPersonal(name) ? { ...personal, name } : stages[name];
+
 /** The name that CloudFormation knows the stack of a stage by. */
-export const stackNameOf = (stage: StageName): string => `${stage}-Inventory`;
+export const stackNameOf = (stage: AnyStageName): string => `${stage}-Inventory`;
 
 /**
  * The exports by which the stacks of a stage know each other's addresses. CloudFormation refuses to change a value that
@@ -166,9 +193,9 @@ export const stackNameOf = (stage: StageName): string => `${stage}-Inventory`;
  */
 export const exportNames = {
   /** Origin of the reference page as CloudFront has it: scheme and host. */
-  pageOrigin: (stage: StageName): string => `${stage}-ReferencePageOrigin`,
+  pageOrigin: (stage: AnyStageName): string => `${stage}-ReferencePageOrigin`,
   /** Bucket that the page's files go to. */
-  pageBucket: (stage: StageName): string => `${stage}-ReferencePageBucket`,
+  pageBucket: (stage: AnyStageName): string => `${stage}-ReferencePageBucket`,
   /** Base address of the API as API Gateway has it, which ends in its version. */
-  baseUrl: (stage: StageName): string => `${stage}-BaseUrl`,
+  baseUrl: (stage: AnyStageName): string => `${stage}-BaseUrl`,
 } as const;

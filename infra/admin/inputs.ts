@@ -3,7 +3,7 @@ import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
-import { type StageName, stages } from '../stages.ts';
+import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
 import { limitsText, number } from './text-format.ts';
 
@@ -156,7 +156,7 @@ function isDuration(text: string): text is StringValue {
 export function limitsOn(
   plan: PlanId,
   { perMinute, perDay }: { readonly [Name in keyof Limits]?: number | undefined },
-  stage?: StageName,
+  stage?: AnyStageName,
 ): Limits {
   const catalogued = plans[plan].limits;
   if (catalogued !== 'agreed') {
@@ -165,7 +165,7 @@ export function limitsOn(
   }
   if (perMinute === undefined || perDay === undefined)
     throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
-  const most = stage && stages[stage].mostForEnterprise;
+  const most = stage && settingsOf(stage).mostForEnterprise;
   if (most && (perMinute > most.perMinute || perDay > most.perDay))
     throw new AdminError(
       `${stage} agrees to ${most.perMinute} a minute and ${most.perDay} a day at most. More is a matter of infra/stages.ts.`,

@@ -9,14 +9,14 @@ import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-
 import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
-import { stackNameOf, type StageName } from '../stages.ts';
+import { type AnyStageName, stackNameOf } from '../stages.ts';
 import { AdminError, reasonOf } from './admin-error.ts';
 
 export interface TargetOptions {
   /** Address of a local host. */
   readonly url: string;
   /** A deployment on AWS, instead of the one at `url`. */
-  readonly stage?: StageName;
+  readonly stage?: AnyStageName;
 }
 
 /** What an operation reports while it is under way. */
@@ -35,7 +35,7 @@ export interface Target {
   readonly documents: DynamoDBDocumentClient;
   readonly apiStage: ApiStage;
   /** On AWS: which one it is. */
-  readonly stage: StageName | undefined;
+  readonly stage: AnyStageName | undefined;
   readonly keyTable: KeyTable;
   /** Updates of stock, with the API's own checks. */
   readonly stock: StockStore;
@@ -105,7 +105,7 @@ async function hostOutputs(origin: string): Promise<unknown> {
   );
 }
 
-async function stackOutputs(stage: StageName): Promise<Record<string, string | undefined>> {
+async function stackOutputs(stage: AnyStageName): Promise<Record<string, string | undefined>> {
   const stackName = stackNameOf(stage);
   const cloudFormation = new CloudFormationClient({});
   try {

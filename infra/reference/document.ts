@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31';
 import { API_VERSION } from '../../shared/contract/operations.ts';
-import { stageNames, stages } from '../stages.ts';
+import { type AnyStageName, settingsOf, stageNames } from '../stages.ts';
 import { errorExamples } from './examples.ts';
 import { guide } from './guide.ts';
 import { headerComponents } from './headers.ts';
@@ -11,7 +11,7 @@ import { schemas } from './schemas.ts';
 
 /** Where a service can run that the document describes. */
 export const environments = ['local', ...stageNames] as const;
-export type Environment = (typeof environments)[number];
+export type Environment = 'local' | AnyStageName;
 
 export interface DocumentOptions {
   /** Base address of the service, which ends in `/v1`. It may be a token of the CDK. */
@@ -24,7 +24,7 @@ export interface DocumentOptions {
 /** The OpenAPI 3.1 document of the service, from the contract that it is built on. Write it with {@link openApiJson}. */
 export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY>' }: DocumentOptions): OpenAPIObject {
   // The local host runs the template of staging.
-  const { petDeprecation } = stages[environment === 'local' ? 'staging' : environment];
+  const { petDeprecation } = settingsOf(environment === 'local' ? 'staging' : environment);
   return {
     openapi: '3.1.1',
     info: {

@@ -35,7 +35,7 @@ import {
 } from '../../shared/http/response-headers.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge, acknowledgeNist } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { isStreaming, type OperationFunctions, timedOperations } from './operation-functions.ts';
@@ -65,7 +65,7 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { functions, logRetentionDays, apiDomain, lists } = props;
+    const { functions, logRetentionDays, apiDomain, lists, gatewayLogs } = props;
     this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.byName.authorizer.live,
@@ -81,25 +81,24 @@ export class InventoryApi extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       // With a name of its own, the API has no other address.
       disableExecuteApiEndpoint: apiDomain !== undefined,
-      cloudWatchRole: true,
+      cloudWatchRole: gatewayLogs,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
         stageName: VERSION_SEGMENT,
         ...methodSettings(props),
         tracingEnabled: true,
-        accessLogDestination: new LogGroupLogDestination(this.accessLogs),
-        accessLogFormat,
+        ...(gatewayLogs && { accessLogDestination: new LogGroupLogDestination(this.accessLogs), accessLogFormat }),
       },
     });
     allowNoOldTls(this.restApi);
     this.#sampleTraces();
-    this.#keepExecutionLogs(logRetentionDays);
+    if (gatewayLogs) this.#keepExecutionLogs(logRetentionDays);
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi);
     // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
     // there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
-    this.#acknowledgeFindings();
+    this.#acknowledgeFindings(gatewayLogs);
   }
 
   /** The method of an operation. @throws Error where there is none */
@@ -186,12 +185,17 @@ export class InventoryApi extends Construct {
     acknowledge(method, 'COG4', 'Clients are programs with API keys (spec §5), which our own authorizer checks.');
   }
 
-  #acknowledgeFindings(): void {
+  #acknowledgeFindings(gatewayLogs: boolean): void {
     acknowledge(
       this.restApi,
       'APIG2',
       'The functions validate: a gateway validator cannot name the field that is wrong in the Error body.',
     );
+    if (!gatewayLogs) {
+      const reason = "A developer's stage: it must not change the role that the other APIs of the region log with.";
+      for (const rule of ['APIG1', 'APIG6']) acknowledge(this.restApi.deploymentStage, rule, reason);
+      return acknowledgeNist(this.restApi.deploymentStage, 'APIGWExecutionLoggingEnabled', reason);
+    }
     acknowledge(
       this.restApi.node.findChild('CloudWatchRole'),
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
@@ -206,13 +210,13 @@ export class InventoryApi extends Construct {
  *
  * @throws Error where the throttle is below what one customer may send
  */
-function methodSettings({ throttle, mostForEnterprise, alarms, dashboard }: StageSettings) {
+function methodSettings({ throttle, mostForEnterprise, alarms, dashboard, gatewayLogs }: StageSettings) {
   const least = Math.ceil(mostForEnterprise.perMinute / 60);
   if (throttle.requestsPerSecond < least) {
     throw new Error(`throttle.requestsPerSecond must be ${least} at least: an Enterprise customer may send as many`);
   }
   const settings = {
-    loggingLevel: MethodLoggingLevel.ERROR,
+    loggingLevel: gatewayLogs ? MethodLoggingLevel.ERROR : MethodLoggingLevel.OFF,
     throttlingRateLimit: throttle.requestsPerSecond,
     throttlingBurstLimit: throttle.burst,
   };

@@ -17,7 +17,7 @@ import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { policyHeader } from '../reference/content-security-policy.ts';
-import { type Domain, exportNames, type StageName, type StageSettings } from '../stages.ts';
+import { type AnyStageName, type Domain, exportNames, type StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { addRecords } from './domains.ts';
 
@@ -74,7 +74,7 @@ export class ReferenceSite extends Stack {
   }
 
   /** The page itself names the API that it may call (see page-files.ts); this stack does not know its address yet. */
-  #headers(stage: StageName, apiDomain: Domain | undefined): ResponseHeadersPolicy {
+  #headers(stage: AnyStageName, apiDomain: Domain | undefined): ResponseHeadersPolicy {
     const api = `https://${apiDomain?.name ?? `*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}`;
     return new ResponseHeadersPolicy(this, 'Headers', {
       responseHeadersPolicyName: nameInAccount(stage),
@@ -97,7 +97,7 @@ export class ReferenceSite extends Stack {
 }
 
 /** CloudFront has one of each name in an account; the CDK's own would be the same in every region. */
-const nameInAccount = (stage: StageName): string => `${stage}-reference-${Aws.REGION}`;
+const nameInAccount = (stage: AnyStageName): string => `${stage}-reference-${Aws.REGION}`;
 
 function privateBucket(scope: Construct): IBucket {
   const bucket = new Bucket(scope, 'Bucket', {

@@ -1,5 +1,5 @@
-import { type Command, Option } from 'commander';
-import { stageNames } from '../../stages.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type AnyStageName, parseStageName, STAGE_NAMES } from '../../stages.ts';
 import { findTarget, type Target, type TargetOptions } from '../target.ts';
 import { visible } from '../text-format.ts';
 import { notices } from './output.ts';
@@ -56,7 +56,13 @@ export function withTargetOptions(command: Command): Command {
     .addOption(new Option('--url <url>', 'address of a running local host').default('http://localhost:3000'))
     .addOption(
       new Option('--stage <stage>', 'a stage on AWS, with the usual AWS credentials')
-        .choices(stageNames)
+        .argParser(parseStage)
         .conflicts('url'),
     );
+}
+
+export function parseStage(text: string): AnyStageName {
+  const stage = parseStageName(text);
+  if (stage) return stage;
+  throw new InvalidArgumentError(`It must be ${STAGE_NAMES}.`);
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
+import { parseStageName, settingsOf, type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
 import { synthesizeApps, synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -32,9 +32,14 @@ const templateSchema = v.looseObject({
 });
 type Template = v.InferOutput<typeof templateSchema>;
 
-function templateIn(assembly: string, stack: 'Inventory' | 'ReferenceSite' | 'ReferenceContent'): Template {
-  const folder = path.join(assembly, 'assembly-staging');
-  const file = readdirSync(folder).find((name) => name.startsWith(`staging${stack}`) && /\.template\./.test(name));
+function templateIn(
+  assembly: string,
+  stack: 'Inventory' | 'ReferenceSite' | 'ReferenceContent',
+  stage = 'staging',
+): Template {
+  const folder = path.join(assembly, `assembly-${stage}`);
+  const prefix = `${stage.replaceAll('-', '')}${stack}`;
+  const file = readdirSync(folder).find((name) => name.startsWith(prefix) && /\.template\./.test(name));
   return v.parse(templateSchema, JSON.parse(readFileSync(path.join(folder, file ?? stack), 'utf8')));
 }
 
@@ -89,12 +94,16 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
   ],
 ];
 
+const personalNames = ['dev-ann', 'dev-bo'] as const;
+const personal = [...personalNames.map(settingsOf), stages.staging];
+
 const folder = temporaryFolder();
+const inPersonal = (stage: string) => templateIn(path.join(folder, 'personal'), 'Inventory', stage);
 let refusals: Readonly<Record<string, string>>;
 
 beforeAll(() => {
   const wrong = refused.map(([what, settings]) => [what, [{ ...stages.staging, ...settings }]] as const);
-  const right = { everything: [everything], 'without page': [{ ...stages.staging, page: false }] };
+  const right = { everything: [everything], 'without page': [{ ...stages.staging, page: false }], personal };
   refusals = synthesizeApps(folder, { ...right, ...Object.fromEntries(wrong) }, { referencePage: true });
 }, 60_000);
 
@@ -250,4 +259,41 @@ test.each(stageNames)('Clients of %s have a year from the day that a deprecation
   aYearLater.setUTCFullYear(aYearLater.getUTCFullYear() + 1);
 
   expect(new Date(sunsetAt).getTime()).toBeGreaterThanOrEqual(aYearLater.getTime());
+});
+
+describe('a personal stage', () => {
+  test('has a name that all that is called after it can have', () => {
+    const names = ['dev-ann', 'dev-fix-12', 'dev-', 'dev--', 'dev-of-eighteen-letters', 'dev-Ann', 'dev-ann/*', 'ann'];
+
+    expect(names.filter((name) => parseStageName(name))).toEqual(['dev-ann', 'dev-fix-12']);
+  });
+
+  test('leaves nothing when it goes, and leaves the settings of the account as they are', () => {
+    const { Resources } = inPersonal('dev-ann');
+    const kept = Object.values(Resources).filter((resource) =>
+      /Retain/.test(JSON.stringify(resource['DeletionPolicy'])),
+    );
+
+    // Versions go with their function.
+    expect(new Set(kept.map(({ Type }) => Type))).toEqual(new Set(['AWS::Lambda::Version']));
+    expect(resourcesOf(inPersonal('dev-ann'), 'AWS::ApiGateway::Account')).toEqual([]);
+    expect(resourcesOf(inPersonal('staging'), 'AWS::ApiGateway::Account')).toHaveLength(1);
+  });
+
+  test('has no name in common with another stage of the account', () => {
+    const named = {
+      'ApiGateway::RestApi': 'Name',
+      'ApiGateway::UsagePlan': 'UsagePlanName',
+      'ApiGateway::ApiKey': 'Value',
+    };
+    const others = { 'Logs::QueryDefinition': 'Name', 'XRay::SamplingRule': 'SamplingRule' };
+    const names = [...personalNames, 'staging'].flatMap((stage) =>
+      Object.entries({ ...named, ...others }).flatMap(([type, property]) =>
+        propertiesOf(inPersonal(stage), `AWS::${type}`).map((properties) => properties[property]),
+      ),
+    );
+
+    expect(names).toHaveLength(3 * 21);
+    expect(new Set(names.map((name) => JSON.stringify(name))).size).toBe(names.length);
+  });
 });
