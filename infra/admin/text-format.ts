@@ -13,6 +13,9 @@ export const visibleLines = (text: string): string => text.split('\n').map(visib
 /** `1,000`. */
 export const number = (value: number): string => value.toLocaleString('en');
 
+/** `1 key`, `1,000 keys`. */
+export const counted = (count: number, one: string): string => `${number(count)} ${count === 1 ? one : `${one}s`}`;
+
 /** `60 requests a minute, 1,000 a day`. */
 export const limitsText = ({ perMinute, perDay }: Limits): string =>
   `${number(perMinute)} requests a minute, ${number(perDay)} a day`;

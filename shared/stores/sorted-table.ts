@@ -63,9 +63,13 @@ export class SortedTable<Entry> {
     this.#schema = schema;
   }
 
-  /** The whole list, one array for each Query; empty ones too where a status is rare. @throws ServiceError SERVICE_UNAVAILABLE */
-  async *all(status?: string): AsyncGenerator<readonly Entry[]> {
-    let after: Int64 | undefined;
+  /**
+   * The whole list, one array for each Query; empty ones too where a status is rare.
+   *
+   * @param after begins with the id that is next to this one
+   * @throws ServiceError SERVICE_UNAVAILABLE
+   */
+  async *all(status?: string, after?: Int64): AsyncGenerator<readonly Entry[]> {
     let size = FIRST_QUERY;
     do {
       const { items, last } = await this.#query({ status, after }, size);

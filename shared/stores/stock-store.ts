@@ -6,8 +6,9 @@ import * as v from 'valibot';
 import { type ErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { entityTag, type InventoryItem, MAX_QUANTITY } from '../contract/inventory.ts';
+import type { PetStatus } from '../contract/records.ts';
 import { exactNumbers, isAnswerLost, reachingDynamoDB, tryAgain, unavailable, wasRefused } from '../dynamodb.ts';
-import { stockEntrySchema, STORE_ID } from './sorted-table.ts';
+import { SortedTable, stockEntrySchema, STORE_ID } from './sorted-table.ts';
 
 /** A stock entry as one write has made it. */
 export interface StockVersion {
@@ -24,6 +25,14 @@ interface Target {
 
 export interface StockUpdate extends Target {
   readonly quantity: number;
+  /** It stays. */
+  readonly status?: never;
+}
+
+/** An update by an admin. */
+export interface StockEdit extends Target {
+  readonly quantity: number;
+  readonly status: PetStatus;
 }
 
 export interface StockAdjustment extends Target {
@@ -46,6 +55,10 @@ const itemSchema = v.pipe(
   v.object({ ...stockEntrySchema.entries, version: v.optional(v.string()) }),
   v.transform(({ version, ...entry }): StockVersion => ({ entry, version: version ?? unversioned(entry.petId) })),
 );
+
+/** The stock levels of the store with their versions, in ascending petId. */
+export const stockVersions = (client: DynamoDBDocumentClient, table: string): SortedTable<StockVersion> =>
+  new SortedTable(client, table, 'petId', itemSchema);
 
 /** The item of an entry that replaces the one its pet has. Numbers that may be beyond 2^53 are BigInts. */
 export const stockItem = ({ petId, quantity, status }: InventoryItem) => ({
@@ -75,14 +88,14 @@ export class StockStore {
   }
 
   /**
-   * Changes the quantity of one pet, leaving its status: one conditional write. It is sent again only where it surely was
+   * Changes the stock of one pet: one conditional write. It is sent again only where it surely was
    * not done. If its answer is lost, one read shows whether it was: then the entry has its version.
    *
    * @returns the entry as the change made it
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or
    *   SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
    */
-  async change(change: StockChange): Promise<StockVersion> {
+  async change(change: StockChange | StockEdit): Promise<StockVersion> {
     const version = newVersion();
     const write = new UpdateCommand({ ...this.writeOf(change, version), ReturnValues: 'ALL_NEW' });
     try {
@@ -98,9 +111,9 @@ export class StockStore {
   }
 
   /** The write that carries out a change, for UpdateItem and for TransactWriteItems. */
-  writeOf(change: StockChange, version: string) {
+  writeOf(change: StockChange | StockEdit, version: string) {
     const { petId, versions } = change;
-    const { update, condition = '', values } = 'by' in change ? adding(change.by) : setting(change.quantity);
+    const { update, condition = '', values, names } = 'by' in change ? adding(change.by) : setting(change);
     const expected = Object.fromEntries((versions ?? []).map((each, index) => [`:expected${index}`, each]));
     const isExpected = `version IN (${Object.keys(expected).join(', ')})`;
     const orUnversioned = versions?.includes(unversioned(petId)) ? ' OR attribute_not_exists(version)' : '';
@@ -109,24 +122,29 @@ export class StockStore {
       Key: keyOf(petId),
       UpdateExpression: `SET ${update}, version = :version`,
       ConditionExpression: `attribute_exists(petId)${condition}${versions ? ` AND (${isExpected}${orUnversioned})` : ''}`,
+      ...(names && { ExpressionAttributeNames: names }),
       ExpressionAttributeValues: { ...values, ':version': version, ...expected },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
 }
 
-interface QuantityChange {
+interface EntryChange {
   readonly update: string;
   readonly condition?: string;
-  readonly values: Readonly<Record<string, number>>;
+  readonly values: Readonly<Record<string, number | string>>;
+  readonly names?: Readonly<Record<string, string>>;
 }
 
-const setting = (quantity: number): QuantityChange => ({
-  update: 'quantity = :quantity',
-  values: { ':quantity': quantity },
-});
+function setting({ quantity, status }: StockUpdate | StockEdit): EntryChange {
+  const change = { update: 'quantity = :quantity', values: { ':quantity': quantity } };
+  if (status === undefined) return change;
+  const values = { ...change.values, ':status': status };
+  // DynamoDB reserves the word.
+  return { update: `${change.update}, #status = :status`, values, names: { '#status': 'status' } };
+}
 
-const adding = (by: number): QuantityChange => ({
+const adding = (by: number): EntryChange => ({
   update: 'quantity = quantity + :by',
   condition: ' AND quantity BETWEEN :least AND :most',
   values: { ':by': by, ':least': Math.max(0, -by), ':most': MAX_QUANTITY - Math.max(0, by) },
@@ -141,7 +159,7 @@ export const parseRefused = (item: Record<string, AttributeValue> | undefined): 
   item && v.parse(itemSchema, unmarshall(item, { ...exactNumbers }));
 
 /** Why a change is not made, given the entry as it is; undefined where it could be. */
-export function refusal(found: StockVersion | undefined, change: StockChange): ServiceError | undefined {
+export function refusal(found: StockVersion | undefined, change: StockChange | StockEdit): ServiceError | undefined {
   if (!found) return petNotFound(change.petId);
   const headers = { ETag: entityTag(found.version) };
   const isExpected = change.versions?.includes(found.version) ?? true;

@@ -12,6 +12,7 @@ import { HostClock } from '../support/host-clock.ts';
 import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';
+import { anEntry } from '../support/tables.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A browser and a host, on a machine that may be busy.
@@ -206,17 +207,46 @@ describeInBrowser('The console in a browser', () => {
     expect([await statusOf(keys[0]), await statusOf(keys[1])]).toEqual([401, 401]);
   });
 
-  test('the quantity of a pet is set only as long as nobody else has set it', async () => {
-    await open('/stock?petId=101');
+  test('the stock of a pet, found while its id is typed, is changed only as long as nobody else has changed it', async () => {
+    await open('/stock?status=available');
+    await fill('Search', '101');
+    await page.getByText('1 pet', { exact: true }).waitFor();
     await ApiClient.withKey(host.baseUrl, host.host.keys.free).setQuantity(101, 12);
-    await fill('New quantity', '7');
-    await press('Set the quantity');
-    expect(await failure()).toContain('The entry was changed since it was shown');
-    expect(await page.getByText('12', { exact: true }).isVisible()).toBe(true);
+    await fill('Quantity of pet 101', '7');
+    await press('Save pet 101');
+    expect(await failure()).toBe(
+      'Pet 101 was changed since it was shown, so nothing was set: it is available now, with 12 in stock.',
+    );
+    expect(await page.getByLabel('Quantity of pet 101').inputValue()).toBe('12');
 
-    await press('Set the quantity');
-    expect(await note()).toBe('Pet 101 has 7 in stock now.');
-    expect(await host.stock.read('101')).toMatchObject({ quantity: 7 });
+    await fill('Quantity of pet 101', '-1');
+    await press('Save pet 101');
+    await page.locator('#pet-101-quantity:focus').waitFor();
+    await page.getByText('It must be an integer from 0 to 2147483647.').waitFor();
+    await fill('Quantity of pet 101', '7');
+    await page.getByLabel('Status of pet 101').selectOption('pending');
+    await press('Save pet 101');
+    expect(await note()).toBe('Pet 101 is pending, with 7 in stock.');
+    // As it was filtered before, without the pet that is pending now.
+    await page.getByText('No pet is like that.').waitFor();
+    expect(await host.stock.read('101')).toMatchObject({ quantity: 7, status: 'pending' });
+  });
+
+  test('the stock is filtered, and sorted by quantity, a page at a time', async () => {
+    const pets = Array.from({ length: 60 }, (_, index) => anEntry(5_000 + index, 60 - index, 'sold'));
+    await host.stock.putAll(pets);
+    await open('/stock?status=sold');
+    await page.getByText(/^Page 1 of \d+$/).waitFor();
+    await page.getByLabel('Quantity', { exact: true }).selectOption('low');
+    await page.waitForURL(/quantity=low/);
+    await page.getByRole('link', { name: 'Quantity' }).click();
+    await page.waitForURL(/sort=quantity/);
+    const quantities = (await page.getByLabel(/^Quantity of/).all()).map((input) => input.inputValue());
+    const numbers = (await Promise.all(quantities)).map(Number);
+
+    expect(numbers.length).toBeGreaterThanOrEqual(10);
+    expect(numbers).toEqual(numbers.filter((quantity) => quantity <= 10).toSorted((a, b) => a - b));
+    await Promise.all(pets.map(({ petId }) => host.stock.delete(petId)));
   });
 
   test('a file with a wrong row names it and changes nothing; one that is right is imported, and exported', async () => {

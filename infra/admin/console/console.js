@@ -1,17 +1,19 @@
 /** The HTML at an address, as the nodes to put in a place. */
-async function nodesOf(address) {
-  const response = await fetch(address);
+async function nodesOf(address, signal) {
+  const response = await fetch(address, { signal });
   if (!response.ok) throw new Error(`The console answered ${response.status}.`);
   return document.createRange().createContextualFragment(await response.text());
 }
 
 /** Reads a part of the page again and again, while the page is seen and no element in it has the focus. */
 function keepLive(place) {
-  const { live, seconds } = place.dataset;
   const update = async () => {
+    const { live } = place.dataset;
     if (document.hidden || place.contains(document.activeElement)) return;
     try {
       const nodes = await nodesOf(live);
+      // Filtered meanwhile.
+      if (place.dataset.live !== live) return;
       place.replaceChildren(...(nodes.querySelector('[data-live]') ?? nodes).childNodes);
       place.classList.remove('stale');
     } catch {
@@ -19,7 +21,7 @@ function keepLive(place) {
       place.classList.add('stale');
     }
   };
-  setInterval(() => void update(), seconds * 1_000);
+  setInterval(() => void update(), place.dataset.seconds * 1_000);
 }
 
 for (const place of document.querySelectorAll('[data-live]')) keepLive(place);
@@ -47,6 +49,30 @@ document.addEventListener('click', ({ target }) => {
   );
 });
 
-document.addEventListener('change', ({ target }) => {
-  if (target.form?.matches('[data-filters]')) target.form.requestSubmit();
+/** The filtering that is under way; another one ends it. */
+let filtering = new AbortController();
+
+/** Shows the rows that fit a form of filters, and has the address name them. */
+async function filter(form) {
+  filtering.abort();
+  filtering = new AbortController();
+  const { signal } = filtering;
+  const address = `${location.pathname}?${new URLSearchParams(new FormData(form))}`;
+  const place = document.querySelector('[data-results]');
+  try {
+    // Letters that follow each other at once are asked for together.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    if (signal.aborted) return;
+    const found = (await nodesOf(address, signal)).querySelector('[data-results]');
+    place.replaceChildren(...found.childNodes);
+    Object.assign(place.dataset, found.dataset);
+    place.classList.remove('stale');
+    history.replaceState(null, '', address);
+  } catch {
+    if (!signal.aborted) place.classList.add('stale');
+  }
+}
+
+document.addEventListener('input', ({ target }) => {
+  if (target.form?.matches('[data-filters]')) void filter(target.form);
 });

@@ -107,6 +107,17 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 <p class="${fault === undefined ? 'hint' : 'fault'}" id="${id}-hint">${fault ?? hint}</p></div>`;
 }
 
+/** Fields of a form that are not shown. */
+export const hidden = (values: Sent['values']): Html[] =>
+  Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
+
+/** A form that filters the rows of its page; with scripts while it is filled in. The rows stay sorted as they are. */
+export function filters(fields: readonly Field[], query: Sent['values']): Html {
+  const { sort = '', order = '' } = query;
+  return markup`<form class="filters" role="search" data-filters>
+${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}${hidden({ sort, order })}<button class="quiet">Filter</button></form>`;
+}
+
 /** How much of a limit is used, as a bar and in numbers. */
 export function meter(label: string, used: number, limit: number): Html {
   return markup`<span class="meter"><meter aria-label="${label}" max="${limit}" low="${limit * 0.8}" high="${

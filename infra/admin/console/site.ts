@@ -35,7 +35,9 @@ export class Site {
   redirect(c: Context, path: string, note: string): Response {
     const id = String(Math.random()).slice(2);
     this.#notes.set(id, note);
-    return c.redirect(`${this.base}${path}${path.includes('?') ? '&' : '?'}done=${id}`, 303);
+    const address = new URL(this.base + path, c.req.url);
+    address.searchParams.set('done', id);
+    return c.redirect(address.pathname + address.search, 303);
   }
 
   /** A form that can be sent once. @param attributes of the form, such as how it sends files */

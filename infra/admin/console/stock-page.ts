@@ -3,7 +3,8 @@ import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { errorCatalogue, ServiceError } from '../../../shared/contract/errors.ts';
 import { type Int64, isInt64 } from '../../../shared/contract/int64.ts';
-import { quantitySchema } from '../../../shared/contract/inventory.ts';
+import { petStatusSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
+import type { PetStatus } from '../../../shared/contract/records.ts';
 import type { StockVersion } from '../../../shared/stores/stock-store.ts';
 import { AdminError } from '../admin-error.ts';
 import { stockText } from '../records/export-inventory.ts';
@@ -11,27 +12,30 @@ import { importRecords } from '../records/import-records.ts';
 import { formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
 import { number } from '../text-format.ts';
-import { facts, field, type Html, markup, nothingSent, type Sent } from './markup.ts';
-import { onForm, parseForm, refusal, type Site, type Texts } from './site.ts';
+import { field, markup, nothingSent } from './markup.ts';
+import type { Query } from './row-pages.ts';
+import { onForm, parseForm, type Site, type Texts } from './site.ts';
+import { stockTable } from './stock-table.ts';
 
-/** `/stock`: the stock of a pet, and files of stock. */
+/** `/stock`: the stock of all pets, and files of it. */
 export function addStockPage(app: Hono, site: Site): void {
   const { target } = site;
-  app.get('/stock', (c) => showStock(c, site, { ...nothingSent, values: c.req.query() }));
+  app.get('/stock', (c) => showStock(c, site, c.req.query()));
   onForm(
     app,
     '/stock',
     async (c, values) => {
-      const { petId, quantity } = await setQuantity(target, values);
-      return site.redirect(c, `/stock?petId=${petId}`, `Pet ${petId} has ${number(quantity)} in stock now.`);
+      const { petId, quantity, status } = await setStock(target, values);
+      const note = `Pet ${petId} is ${status}, with ${number(quantity)} in stock.`;
+      return site.redirect(c, `/stock?${values['view']}`, note);
     },
-    (c, sent) => showStock(c, site, sent),
+    (c, sent) => showStock(c, site, Object.fromEntries(new URLSearchParams(sent.values['view'])), sent),
   );
   onForm(
     app,
     '/stock/import',
     async (c) => site.redirect(c, '/stock', await importFile(target, (await c.req.parseBody())['file'])),
-    (c, { failure }) => showStock(c, site, { ...nothingSent, failure }),
+    (c, { failure }) => showStock(c, site, {}, { ...nothingSent, failure }),
   );
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
@@ -55,14 +59,28 @@ function parseQuantity(text: string): number {
   throw new InvalidArgumentError(`It ${quantity.issues[0].message}.`);
 }
 
+function parseStatus(text: string): PetStatus {
+  const status = v.safeParse(petStatusSchema, text);
+  if (status.success) return status.output;
+  throw new InvalidArgumentError(`It ${status.issues[0].message}.`);
+}
+
 /** As the API does with `If-Match`: only if the entry was not changed since it was shown. */
-async function setQuantity({ stock }: Target, values: Texts): Promise<StockVersion['entry']> {
-  const { petId, quantity } = parseForm(values, { petId: parsePetId, quantity: parseQuantity });
+async function setStock({ stock }: Target, values: Texts): Promise<StockVersion['entry']> {
+  const parsers = { petId: parsePetId, quantity: parseQuantity, status: parseStatus };
+  const change = { ...parseForm(values, parsers), versions: [values['version'] ?? ''] };
   try {
-    return (await stock.change({ petId, quantity, versions: [values['version'] ?? ''] })).entry;
+    return (await stock.change(change)).entry;
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'PRECONDITION_FAILED') throw error;
-    throw new AdminError('The entry was changed since it was shown, so nothing was set. It is shown as it is now.');
+    const found =
+      error instanceof ServiceError && error.code === 'PRECONDITION_FAILED'
+        ? await stock.find(change.petId)
+        : undefined;
+    if (!found) throw error;
+    const { petId, quantity, status } = found.entry;
+    throw new AdminError(
+      `Pet ${petId} was changed since it was shown, so nothing was set: it is ${status} now, with ${number(quantity)} in stock.`,
+    );
   }
 }
 
@@ -72,8 +90,6 @@ async function importFile(target: Target, file: unknown): Promise<string> {
   return (await importRecords(source, stockEntries, () => Promise.resolve(target))).message;
 }
 
-const petField = { name: 'petId', label: 'Pet', hint: 'Its id, such as 101.', isNumber: true };
-const quantityField = { name: 'quantity', label: 'New quantity', hint: 'The status stays.', isNumber: true };
 const fileField = {
   name: 'file',
   label: 'File',
@@ -82,37 +98,15 @@ const fileField = {
   attributes: markup`accept="${stockEntries.formats.join(',')}" required`,
 } as const;
 
-/** @param sent what is looked for, or what was sent and refused */
-async function showStock(c: Context, site: Site, sent: Sent): Promise<Response> {
-  let search: Sent = { ...nothingSent, values: sent.values };
-  let entry: Html | undefined;
-  try {
-    if (search.values['petId'] !== undefined) entry = await entryForm(site, search.values['petId'], sent);
-  } catch (error) {
-    search = refusal(sent.values, error);
-  }
+async function showStock(c: Context, site: Site, query: Query, sent = nothingSent): Promise<Response> {
   const links = stockEntries.formats.map(
     (format) => markup`<a class="button" href="stock/export${format}" download>Download ${format}</a>`,
   );
   const fields = [field('import', fileField, nothingSent)];
-  const content = markup`<h1>Stock</h1><div class="cards">
-<section class="card"><h2>Find a pet</h2><form action="stock">${field('find', petField, search)}<button class="quiet">Find</button></form>
-${entry ?? ''}</section>
+  const content = markup`<h1>Stock</h1>${await stockTable(site, query, sent)}<div class="cards">
 <section class="card"><h2>Import</h2>
 <p>Each entry replaces the one of its pet, and no other. The whole file is checked first: with one wrong row, nothing is written.</p>
 ${site.form('/stock/import', markup`<button>Import</button>`, fields, markup`enctype="multipart/form-data"`)}</section>
 <section class="card"><h2>Export</h2><p>All stock entries, in a file that the import reads.</p><p class="links">${links}</p></section></div>`;
-  return site.show(c, { title: 'Stock', part: 'stock', failure: sent.failure ?? search.failure }, content);
-}
-
-/** The entry of a pet, with a form for its quantity. @throws AdminError where there is none */
-async function entryForm(site: Site, text: string, sent: Sent): Promise<Html> {
-  const { petId } = parseForm({ petId: text }, { petId: parsePetId });
-  const found = await site.target.stock.find(petId);
-  if (!found) throw new AdminError(`Pet ${petId} has no stock entry.`);
-  const { quantity, status } = found.entry;
-  const fields = markup`<input type="hidden" name="petId" value="${petId}">
-<input type="hidden" name="version" value="${found.version}">${field('set', quantityField, sent)}`;
-  return markup`${facts({ Pet: petId, Quantity: number(quantity), Status: status })}
-${site.form('/stock', markup`<button>Set the quantity</button>`, [fields])}`;
+  return site.show(c, { title: 'Stock', part: 'stock', failure: sent.failure }, content);
 }

@@ -33,7 +33,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
   });
 
   const put = (...petIds: readonly (string | number)[]) => stock.putAll(petIds.map((petId) => anEntry(petId)));
-  const all = async (status?: string) => (await Array.fromAsync(table.all(status))).flat();
+  const all = async (status?: string, after?: Int64) => (await Array.fromAsync(table.all(status, after))).flat();
 
   async function page(limit: number, after?: string, status?: string): Promise<[string[], Int64 | undefined]> {
     const { entries, last } = await table.page(
@@ -88,6 +88,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     await stock.put(anEntry(1, 1, 'sold'));
 
     expect((await all('available')).map(({ petId }) => petId)).toEqual(ASCENDING);
+    expect((await all('available', int64('-1'))).map(({ petId }) => petId)).toEqual(ASCENDING.slice(5));
     expect((await walk(1, 'available')).flat()).toEqual(ASCENDING);
   });
 

@@ -60,6 +60,14 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
     ['with one', (update) => idempotent.once(aRequest(), update)],
   ];
 
+  test('of an admin set the status too', async () => {
+    const edit = { petId: int64('42'), quantity: 12, status: 'sold', versions: ['v1'] } as const;
+    const { version } = await store.change(edit);
+
+    expect(await stock.read('42')).toEqual({ quantity: 12, status: 'sold', version });
+    await expect(store.change(edit)).rejects.toMatchObject(etag(version));
+  });
+
   describe.each(ways)('%s', (_, apply) => {
     test.each<[string, StockUpdate['versions']]>([
       ['any version', undefined],
