@@ -2,7 +2,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Cont
 import { errorCatalogue } from '../shared/contract/errors.ts';
 import { operationAt } from '../shared/contract/operations.ts';
 import { documentClient } from '../shared/dynamodb.ts';
-import { requiredEnv } from '../shared/environment.ts';
+import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
 import { contextOf, noLimitContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { isRequest, prove } from '../shared/http/health-check.ts';
@@ -16,6 +16,7 @@ import { requestLog, takeColdStarts } from '../shared/request-log.ts';
 const limiter = new Limiter(documentClient({ requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
 const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
 const interimKey = requiredEnv('INTERIM_USAGE_IDENTIFIER');
+const page = pageOrigin();
 const logRequest = requestLog();
 
 /**
@@ -76,7 +77,7 @@ function denied(
       refusal: code,
     });
   }
-  return deny(methodArn, code, requestTimeEpoch, message);
+  return deny(methodArn, code, requestTimeEpoch, { message, page });
 }
 
 /** An event that is no request asks for a health check. */

@@ -1,7 +1,7 @@
 import type { Int64 } from '../shared/contract/int64.ts';
 import { petToJson } from '../shared/contract/pets.ts';
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
-import { requiredEnv } from '../shared/environment.ts';
+import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { withEntityTag } from '../shared/http/entity-tags.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { ANY_ID, rehearse } from '../shared/http/rehearsal.ts';
@@ -29,7 +29,7 @@ export const handler = operationHandler(getPet, {
   headers: deprecationHeaders({
     deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),
     sunsetAt: new Date(requiredEnv('SUNSET_AT')),
-    page: requiredEnv('PAGE_ORIGIN'),
+    page: pageOrigin(),
   }),
   check: () => find(ANY_ID),
 });

@@ -1,3 +1,6 @@
+/** Origin of the reference page of the deployment; undefined where it has none. */
+export const pageOrigin = (): string | undefined => process.env['PAGE_ORIGIN'];
+
 /** An environment variable that the deployment sets. Throws at start where it is missing. */
 export function requiredEnv(name: string): string {
   const value = process.env[name];

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
-import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
+import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 import { isControlPlanePath } from './account/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { StreamedAnswer } from './gateway/messages.ts';
@@ -130,6 +130,8 @@ function sendError(response: ServerResponse, code: ErrorCode, message?: string):
       ...unknownLimitHeaders,
       ...corsHeaders,
       ...securityHeaders,
+      // The page is at the address that the request came to.
+      Link: helpLink('', code),
       'x-amzn-RequestId': randomUUID(),
       'x-amz-apigw-id': randomUUID(),
     })

@@ -23,11 +23,18 @@ export const guidedErrors: readonly GuidedError[] = Object.keys(errorCatalogue)
 /** Text in Markdown: `<API_KEY>` would be taken for a tag. */
 export const prose = (text: string): string => text.replaceAll('<', '\\<');
 
-/** `docs/errors.md`, from the catalogue: a table of all error codes, and a section for each. */
-export function errorPage(): string {
+/** The anchor that GitHub gives the section of a code. */
+const anchorOnGitHub = (code: ErrorCode): string => code.toLowerCase();
+
+/**
+ * The page of errors, in Markdown: a table of all error codes, and a section for each.
+ *
+ * @param anchorOf the anchor of a section; by default as in `docs/errors.md`
+ */
+export function errorPage(anchorOf = anchorOnGitHub): string {
   const rows = guidedErrors.map(
     ({ code, status, message, retry }) =>
-      `| ${status} | [\`${code}\`](#${code.toLowerCase()}) | ${prose(message)} | ${retryWord[retry]} |`,
+      `| ${status} | [\`${code}\`](#${anchorOf(code)}) | ${prose(message)} | ${retryWord[retry]} |`,
   );
   return `# Errors
 
@@ -39,11 +46,13 @@ Content-Type: application/json
 ${Object.keys(limitHeaders)
   .map((name) => `${name}: …`)
   .join('\n')}
+Link: <…/errors#PET_NOT_FOUND>; rel="help"
 
 {"code":"PET_NOT_FOUND","message":"There is no such pet.","status":404}
 \`\`\`
 
-Go by \`code\`: the message may say more about the single case, and its words may change.
+Go by \`code\`: the message may say more about the single case, and its words may change. \`Link\` leads to this page, where
+it is served.
 
 | status | code | means | send again? |
 | --- | --- | --- | --- |

@@ -5,6 +5,7 @@ import type { limitHeaders } from '../../shared/http/authorizer-context.ts';
 import {
   corsHeaders,
   deprecationHeaders,
+  helpLink,
   REVALIDATED,
   securityHeaders,
   STABILITY_HEADER,
@@ -117,11 +118,6 @@ const ofOperation = {
     String.raw`^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$`,
     deprecation['Sunset'],
   ),
-  DeprecationPages: text(
-    'Where to read about the deprecation and the sunset',
-    '^<[!-;=?-~]+>; rel="deprecation"; type="text/html", <[!-;=?-~]+>; rel="sunset"; type="text/html"$',
-    deprecation['Link'],
-  ),
 };
 
 /** Every header that an answer can have besides those of HTTP itself, by its name in the document. */
@@ -141,6 +137,20 @@ export const headers = {
   ETag: text('The version of the stock entry: for `If-Match`', '^"[!#-~]+"$', '"mX0aVbq3Zk1T"'),
   Vary: constant('Request headers that the form of the answer depends on', 'Accept-Encoding'),
   'Content-Encoding': optional(constant('How the body is compressed, where `Accept-Encoding` allows it', 'gzip')),
+  DeprecationPages: optional(
+    text(
+      'Where to read about the deprecation and the sunset, where there is such a page',
+      '^<[!-;=?-~]+>; rel="deprecation"; type="text/html", <[!-;=?-~]+>; rel="sunset"; type="text/html"$',
+      deprecation['Link'],
+    ),
+  ),
+  HelpPage: optional(
+    text(
+      'Where to read about the error (RFC 8288), where there is such a page; for a deprecated operation also about that',
+      '^(?:<[!-;=?-~]+>; rel="(?:deprecation|sunset)"; type="text/html", )*<[!-;=?-~]+>; rel="help"$',
+      helpLink(page, 'PET_NOT_FOUND'),
+    ),
+  ),
   NextPage: optional(
     text(
       'Where the next page is. It is absent on the last page, and where no `limit` was given.',
@@ -163,6 +173,7 @@ export const headerComponents: Readonly<Record<string, HeaderObject>> = {
 const sharedNames: Partial<Record<HeaderComponent, string>> = {
   NextPage: 'Link',
   DeprecationPages: 'Link',
+  HelpPage: 'Link',
   ReadETag: 'ETag',
 };
 

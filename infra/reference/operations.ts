@@ -94,7 +94,7 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
     parameters: ['PetId', 'IfNoneMatch'],
     answer: 'Pet',
     answerDescription: 'The pet',
-    answerHeaders: ['ReadETag'],
+    answerHeaders: ['ReadETag', 'DeprecationPages'],
   },
   listOrders: {
     tag: 'Orders',
@@ -188,7 +188,7 @@ function stabilityMarks({ stability }: Operation): Record<string, unknown> {
 function headersOfFunction(id: OperationId): OperationHeader[] {
   const { stability, deprecated }: Operation = operations[id];
   return [
-    ...(deprecated ? (['Deprecation', 'Sunset', 'DeprecationPages'] as const) : []),
+    ...(deprecated ? (['Deprecation', 'Sunset'] as const) : []),
     ...(stability === 'stable' ? [] : ([STABILITY_HEADER] as const)),
   ];
 }

@@ -5,6 +5,8 @@ import { dirname, extname, join } from 'node:path';
 import type { ExampleObject, OpenAPIObject, ParameterObject, ReferenceObject } from 'openapi3-ts/oas31';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { openApiDocument, openApiJson, type Environment } from './document.ts';
+import { errorPage } from './error-page.ts';
+import { markdownPage } from './markdown-page.ts';
 import { scalarLicense } from './scalar-license.ts';
 
 const siteFolder = join(import.meta.dirname, 'site');
@@ -38,15 +40,16 @@ export interface PageOptions {
 }
 
 /**
- * The files of the reference page: `index.html`, `openapi.json`, the licence of what shows them, and the assets that they
- * lead to. Each is made or read when it is wanted.
+ * The files of the reference page: `index.html`, `openapi.json`, the page of errors, the licence of what shows them, and the
+ * assets that they lead to. Each is made or read when it is wanted.
  */
 export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
   const { folder, files } = (assets ??= findAssets());
   const document = (): OpenAPIObject => openApiDocument({ serverUrl, environment, exampleKey: demoKey });
   return new Map([
-    rendered('index.html', () => indexHtml(folder, options)),
+    rendered('index.html', () => inPlace(indexHtml(), folder, options)),
+    rendered('errors', () => inPlace(markdownPage('Errors', errorPage(String)), folder, options)),
     rendered('openapi.json', () => openApiJson(withOptionalParametersOff(document()))),
     rendered('scalar-license.txt', () => scalarLicense(scalarFolder)),
     ...files,
@@ -55,12 +58,14 @@ export function pageFiles(options: PageOptions): PageFiles {
 
 const rendered = (path: string, render: () => string) => fileAt(path, false, () => Buffer.from(render()));
 
-/** The page itself. All that is in it comes from its own origin; the API alone may be elsewhere. */
-function indexHtml(assetFolder: string, { serverUrl, demoKey }: PageOptions): string {
+const indexHtml = (): string => readFileSync(join(import.meta.dirname, 'index.html'), 'utf8');
+
+/** A page, for where it is served. All that is in it comes from its own origin; the API alone may be elsewhere. */
+function inPlace(html: string, assetFolder: string, { serverUrl, demoKey }: PageOptions): string {
   // The slash lets the page call what is below the address, and nothing else on that host (CSP Level 3 §6.7.2.7).
   const policy = contentSecurityPolicy(`${serverUrl}/`);
   const settings = JSON.stringify({ demoKey }).replaceAll('<', String.raw`\u003c`);
-  return readFileSync(join(import.meta.dirname, 'index.html'), 'utf8')
+  return html
     .replaceAll('%ASSETS%', assetFolder)
     .replace('%POLICY%', () => policy.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'))
     .replace('%SETTINGS%', () => settings);
@@ -108,6 +113,8 @@ function findAssets(): NonNullable<typeof assets> {
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
+  // A page by its address.
+  '': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -56,7 +56,7 @@ function errorResponse(
 ): ResponseObject {
   return {
     description: descriptionOf(codes),
-    headers: headersOf([...(ofStatus[status] ?? []), ...sure], perhaps),
+    headers: headersOf([...(ofStatus[status] ?? []), ...sure, 'HelpPage'], perhaps),
     content: {
       'application/json': {
         schema: errorSchema(status, codes),

@@ -25,13 +25,10 @@ export function baseUrlOf({ name, apiDomain }: StageSettings): string {
   return apiDomain ? baseUrlAt(apiDomain) : Fn.importValue(exportNames.baseUrl(name));
 }
 
-/** An origin that no page can have (RFC 2606, section 2), for a stage without one. */
-const NO_ORIGIN = 'https://no-page.invalid';
-
-/** Origin of the reference page, for the stacks beside its own; or of a page that is kept elsewhere. */
-export function pageOriginOf({ name, page, pageDomain }: StageSettings): string {
+/** Origin of the reference page, for the stacks beside its own; or of a page that is kept elsewhere; undefined without one. */
+export function pageOriginOf({ name, page, pageDomain }: StageSettings): string | undefined {
   if (pageDomain) return `https://${pageDomain.name}`;
-  return page ? Fn.importValue(exportNames.pageOrigin(name)) : NO_ORIGIN;
+  return page ? Fn.importValue(exportNames.pageOrigin(name)) : undefined;
 }
 
 /** Leads a name of one's own to its target, where its zone is known. */

@@ -2,7 +2,7 @@ import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
 import { challenges } from '../../shared/http/authorizer-answer.ts';
 import { limitHeaders, unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
-import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
+import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 
 interface GatewayAnswer {
   readonly code: ErrorCode;
@@ -10,7 +10,8 @@ interface GatewayAnswer {
   readonly afterAuthorizer: boolean;
   /** Header values as API Gateway maps them: a literal has its own single quotes, a context value has none. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** Whether the authorizer says which code it is. */
+  readonly codeFromContext?: boolean;
 }
 
 const retryAfterOneSecond = { 'Retry-After': "'1'" };
@@ -27,7 +28,7 @@ const answers: Record<string, GatewayAnswer> = {
     code: 'API_KEY_INVALID',
     ...after,
     headers: { 'WWW-Authenticate': 'context.authorizer.challenge' },
-    body: bodyFromContext(),
+    codeFromContext: true,
   },
   API_CONFIGURATION_ERROR: { code: 'INTERNAL_ERROR', ...before },
   AUTHORIZER_CONFIGURATION_ERROR: { code: 'SERVICE_UNAVAILABLE', ...before, headers: retryAfterOneSecond },
@@ -58,18 +59,25 @@ const answers: Record<string, GatewayAnswer> = {
   WAF_FILTERED: { code: 'FORBIDDEN', ...before },
 };
 
-/** Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8). */
-export function addGatewayResponses(restApi: RestApi): void {
+/**
+ * Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8).
+ *
+ * @param page origin of the reference page, which each leads to
+ */
+export function addGatewayResponses(restApi: RestApi, page: string | undefined): void {
   const fixed = Object.entries({ ...corsHeaders, ...securityHeaders }).map(([header, value]) => [
     header,
     literal(value),
   ]);
-  for (const [type, { code, afterAuthorizer, headers, body }] of Object.entries(answers)) {
+  for (const [type, { code, afterAuthorizer, headers, codeFromContext = false }] of Object.entries(answers)) {
+    const help = page !== undefined && {
+      Link: codeFromContext ? 'context.authorizer.help' : literal(helpLink(page, code)),
+    };
     restApi.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(errorCatalogue[code].status),
-      responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...Object.fromEntries(fixed), ...headers },
-      templates: { 'application/json': body ?? bodyOf(code) },
+      responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...Object.fromEntries(fixed), ...headers, ...help },
+      templates: { 'application/json': codeFromContext ? bodyFromContext() : bodyOf(code) },
     });
   }
 }

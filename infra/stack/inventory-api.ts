@@ -53,6 +53,8 @@ const PREFLIGHT_SECONDS = 3_600;
 
 export interface InventoryApiProps extends StageSettings {
   readonly functions: OperationFunctions;
+  /** Origin of the reference page. */
+  readonly pageOrigin: string | undefined;
 }
 
 /** The REST API: every method authorised and metered, every operation on its own function, the rest on the fallback. */
@@ -94,7 +96,7 @@ export class InventoryApi extends Construct {
     this.#sampleTraces();
     if (gatewayLogs) this.#keepExecutionLogs(logRetentionDays);
     this.#route(functions, lists.seconds);
-    addGatewayResponses(this.restApi);
+    addGatewayResponses(this.restApi, props.pageOrigin);
     // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
     // there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));

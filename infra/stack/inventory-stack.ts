@@ -12,8 +12,8 @@ import { UsagePlans } from './usage-plans.ts';
 import { AccountBudget, Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
-  /** Origin of the reference page, which the headers of a deprecated operation link to. */
-  readonly pageOrigin: string;
+  /** Origin of the reference page, which errors and deprecated operations link to. */
+  readonly pageOrigin: string | undefined;
   /** Let functions switch at once, whatever `rollout` says. */
   readonly atOnce: boolean;
 }

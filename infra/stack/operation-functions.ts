@@ -62,7 +62,7 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
     description: operations.getPet.purpose,
     timeoutSeconds: 15,
     calls: { pets: ['GetItem'], stock: ['GetItem'] },
-    environment: ['page', 'deprecation'],
+    environment: ['deprecation'],
   },
   listOrders: {
     description: operations.listOrders.purpose,
@@ -91,7 +91,7 @@ export interface OperationFunctionsProps extends Pick<
 > {
   readonly tables: Tables;
   /** Origin of the reference page. */
-  readonly pageOrigin: string;
+  readonly pageOrigin: string | undefined;
 }
 
 /**
@@ -128,7 +128,7 @@ export class OperationFunctions extends Construct {
   #add(
     name: FunctionName,
     { description, timeoutSeconds, calls, environment = [] }: FunctionDefinition,
-    { tables, dynamodb, logRetentionDays, lists, bulksAtOnce }: OperationFunctionsProps,
+    { tables, dynamodb, logRetentionDays, lists, bulksAtOnce, pageOrigin }: OperationFunctionsProps,
     shared: Environments,
   ): ServiceFunction {
     const streams = timeoutSeconds === 'streaming';
@@ -138,6 +138,7 @@ export class OperationFunctions extends Construct {
       Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
       ...environment.map((one) => shared[one]),
       streams ? { NODE_OPTIONS: STREAMING_NODE_OPTIONS } : {},
+      pageOrigin === undefined ? {} : { PAGE_ORIGIN: pageOrigin },
     ];
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
@@ -157,9 +158,8 @@ export class OperationFunctions extends Construct {
 }
 
 /** @throws Error where a setting is none that a function understands, before anything is deployed */
-function environmentsOf(stack: Stack, { pageOrigin, petDeprecation }: OperationFunctionsProps) {
+function environmentsOf(stack: Stack, { petDeprecation }: OperationFunctionsProps) {
   return {
-    page: { PAGE_ORIGIN: pageOrigin },
     /** Usage identifiers that refused requests, and those of keys just issued or moved, are metered as. */
     meters: {
       OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(stack, 'Overflow'),

@@ -42,17 +42,26 @@ export class ReferenceContent extends Stack {
       sources: [readable(folderOf(files.filter(([, { immutable }]) => immutable)), role)],
       cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.days(365)), CacheControl.immutable()],
     });
-    const pages = new BucketDeployment(this, 'Pages', {
-      ...everyDeployment,
-      // The pages hold the address of the API, which is known when it is deployed.
-      sources: files
-        .filter(([, { immutable }]) => !immutable)
-        .map(([path, file]) => readable(Source.data(path, file.read().toString()), role)),
-      cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
-    });
     assets.node.addDependency(role);
-    // No page leads to a file that is not there yet.
-    pages.node.addDependency(assets);
+    let before = assets;
+    const byType = Map.groupBy(
+      files.filter(([, { immutable }]) => !immutable),
+      ([, file]) => file.contentType,
+    );
+    // HTML comes last: no page leads to a file that is not there yet.
+    for (const [contentType, pages] of [...byType].toReversed()) {
+      const [, subtype] = contentType.split(/\W/);
+      const deployment = new BucketDeployment(this, `Pages-${subtype}`, {
+        ...everyDeployment,
+        // The pages hold the address of the API, which is known when it is deployed.
+        sources: pages.map(([path, file]) => readable(Source.data(path, file.read().toString()), role)),
+        cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
+        // The names of some say nothing of it.
+        contentType,
+      });
+      deployment.node.addDependency(before);
+      before = deployment;
+    }
     this.#acknowledgeFindings(role, bucketName);
   }
 

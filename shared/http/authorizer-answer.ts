@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { type ErrorCode, errorCatalogue } from '../contract/errors.ts';
 import { type AuthorizerContext, noLimitContext } from './authorizer-context.ts';
+import { helpLink } from './response-headers.ts';
 
 /** Why a request is denied. */
 export type DenialCode = Extract<ErrorCode, 'API_KEY_MISSING' | 'API_KEY_INVALID'>;
@@ -21,14 +22,22 @@ export function allow(
   return { principalId, usageIdentifierKey, policyDocument: policy('Allow', methodArn), context: { ...context } };
 }
 
+interface DenialOptions {
+  /** In the place of that of the catalogue. */
+  readonly message?: string | undefined;
+  /** Origin of the reference page, where there is one. */
+  readonly page?: string | undefined;
+}
+
 /** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
 export function deny(
   methodArn: string,
   code: DenialCode,
   now: number,
-  message: string = errorCatalogue[code].message,
+  { message = errorCatalogue[code].message, page }: DenialOptions = {},
 ): APIGatewayAuthorizerResult {
-  const context = { code, message, challenge: challenges[code], ...noLimitContext(now) };
+  const help = page !== undefined && { help: helpLink(page, code) };
+  const context = { code, message, challenge: challenges[code], ...help, ...noLimitContext(now) };
   return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
 }
 

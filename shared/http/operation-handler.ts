@@ -4,12 +4,13 @@ import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { isChange } from '../contract/operations.ts';
+import { pageOrigin } from '../environment.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
 import { ADMITTED, limitHeadersOf, refusalMessage, UNCOUNTED } from './authorizer-context.ts';
 import { type HealthCheck, isRequest, prove } from './health-check.ts';
 import { isRehearsal } from './rehearsal.ts';
-import { corsHeaders, securityHeaders } from './response-headers.ts';
+import { corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
 import { type ApiRequest, readRequest } from './request.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -62,7 +63,7 @@ export function streamingHandler(respond: Respond<string | Readable>, options: O
 function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<Body>, options: OperationOptions) {
   const { headers = {}, check = async () => undefined } = options;
   const serve = pipeline
-    .use([withHeaders(headers), withErrorBodies, admittedOnly])
+    .use([withHeaders(headers), withErrorBodies(headers['Link']), admittedOnly])
     .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
   const handler = (event: APIGatewayProxyEvent, ...rest: [Context]) =>
     isRequest(event) ? serve(readRequest(event), ...rest) : prove(check, rest);
@@ -92,16 +93,21 @@ function withHeaders(headers: Headers): Middleware {
   return { after: add, onError: add };
 }
 
-const withErrorBodies: Middleware = {
-  onError: (call) => {
-    const { status, code, headers, body, message, cause } = serviceErrorOf(call.error);
-    const requestId = call.event.id;
-    if (status >= 500 && cause !== undefined && !isRehearsal(requestId)) {
-      logError(message, cause, { requestId, code });
-    }
-    call.response = toResult({ status, headers, body: JSON.stringify(body) });
-  },
-};
+/** @param links of every answer: that to the page of the error comes beside them */
+function withErrorBodies(links: string | undefined): Middleware {
+  const page = pageOrigin();
+  return {
+    onError: (call) => {
+      const { status, code, headers, body, message, cause } = serviceErrorOf(call.error);
+      const requestId = call.event.id;
+      if (status >= 500 && cause !== undefined && !isRehearsal(requestId)) {
+        logError(message, cause, { requestId, code });
+      }
+      const help = page !== undefined && { Link: [links, helpLink(page, code)].filter(Boolean).join(', ') };
+      call.response = toResult({ status, headers: { ...headers, ...help }, body: JSON.stringify(body) });
+    },
+  };
+}
 
 const admittedOnly: Middleware = {
   before: ({ event: { operation, authorizer } }) => {

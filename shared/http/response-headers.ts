@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../contract/errors.ts';
 import { methodsOf, type Operation, type OperationId, operations } from '../contract/operations.ts';
 import { limitHeaders } from './authorizer-context.ts';
 
@@ -32,8 +33,11 @@ export function allowedMethods(path: string): Record<string, string> {
   };
 }
 
-/** Since when an operation is deprecated, from when on it may be gone, and the page that says so. */
-export type Deprecation = Readonly<Record<'deprecatedAt' | 'sunsetAt', Date> & { page: string }>;
+/** Leads to what the reference page says of an error (RFC 8288). */
+export const helpLink = (page: string, code: ErrorCode): string => `<${page}/errors#${code}>; rel="help"`;
+
+/** Since when an operation is deprecated, from when on it may be gone, and the origin of the page that says so, if there is one. */
+export type Deprecation = Readonly<Record<'deprecatedAt' | 'sunsetAt', Date> & { page: string | undefined }>;
 
 /** The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to what they say. */
 export function deprecationHeaders({ deprecatedAt, sunsetAt, page }: Deprecation): Record<string, string> {
@@ -41,7 +45,7 @@ export function deprecationHeaders({ deprecatedAt, sunsetAt, page }: Deprecation
   return {
     Deprecation: `@${Math.floor(deprecatedAt.getTime() / 1_000)}`,
     Sunset: sunsetAt.toUTCString(),
-    Link: `${link('deprecation')}, ${link('sunset')}`,
+    ...(page !== undefined && { Link: `${link('deprecation')}, ${link('sunset')}` }),
   };
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, ApiError, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
 import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
-import { expectAnswer, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
-import type { Service } from './service.ts';
+import { expectAnswer, helpOf, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
+import { type Service, TIMEOUT_MS } from './service.ts';
 
 /** Entries that are read of a list; a store may have millions. */
 const ENOUGH = 2_000;
@@ -16,6 +16,7 @@ export const readOnlyChecks: readonly Check[] = [
   { name: 'limit and cursor lead from page to page', run: followPages },
   { name: 'the limit headers count down', run: countDown },
   ...readingChecks,
+  { name: 'an error leads to the page that explains it', run: followHelp },
 ];
 
 export const updatingChecks: readonly Check[] = [
@@ -56,6 +57,16 @@ async function countDown(service: Service): Promise<string> {
   const counts = `${before.remaining}, then ${after.remaining} of ${before.limit}`;
   expectThat(after.remaining <= before.remaining - step, counts);
   return counts;
+}
+
+async function followHelp(service: Service): Promise<string> {
+  const { headers } = await service.send('GET', '/inventory', { key: 'none' });
+  const help = helpOf(headers);
+  if (help === undefined) throw new NotApplicable('no reference page is deployed');
+  const page = await fetch(help, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  expectSame('its status', page.status, 200);
+  expectThat((await page.text()).includes('id="API_KEY_MISSING"'), `${help} has no such section`);
+  return help;
 }
 
 /** Changes the quantity of one pet and puts it back, both only if no other client has updated it since: 8 requests. */

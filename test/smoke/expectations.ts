@@ -61,7 +61,7 @@ const readings: Readonly<Record<string, Expectation>> = {
   'an unknown pet is refused, and GET /pets/{petId} says that it is deprecated, and until when': {
     request: `GET /pets/${NO_PET}`,
     code: 'PET_NOT_FOUND',
-    headers: { Deprecation: ['@'], Sunset: [' GMT'], Link: ['rel="deprecation"', 'rel="sunset"'] },
+    headers: { Deprecation: ['@'], Sunset: [' GMT'] },
   },
   'no key is refused': { request: 'GET /inventory', parts: { key: 'none' }, ...denied('API_KEY_MISSING') },
   'a mistyped key is refused': { request: 'GET /inventory', parts: { key: 'mistyped' }, ...denied('API_KEY_INVALID') },
@@ -136,12 +136,17 @@ export async function expectAnswer(service: Service, expectation: Expectation): 
   return [code === undefined ? String(status) : `${status} ${code}`, ...values].join(', ');
 }
 
+/** Where an error leads to; undefined where no page is deployed. */
+export const helpOf = (headers: Headers): string | undefined =>
+  /<([^<>]+)>; rel="help"/.exec(headers.get('Link') ?? '')?.[1];
+
 function expectError({ text, headers }: ServiceAnswer, status: number, code: ErrorCode): void {
   const error = v.safeParse(errorSchema, text);
   expectThat(error.success, `the body is no error: ${JSON.stringify(text.slice(0, 60))}`);
   expectSame('the code', error.output.code, code);
   expectSame('the status in the body', error.output.status, status);
   expectSame('the Content-Type', headers.get('Content-Type'), 'application/json');
+  expectThat(helpOf(headers)?.endsWith(`/errors#${code}`) ?? true, `its help is ${helpOf(headers)}`);
 }
 
 const checksOf = (expectations: Readonly<Record<string, Expectation>>): Check[] =>

@@ -3,7 +3,7 @@ import { type Limits, readLimits } from '../../shared/client/limits.ts';
 import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
 import { expectSame, expectThat } from './check.ts';
 
-const TIMEOUT_MS = 30_000;
+export const TIMEOUT_MS = 30_000;
 
 /** In seconds: a minute, after which a key has room again. */
 const LONGEST_PAUSE = 60;

@@ -192,7 +192,7 @@ export const errorBodySchema = v.strictObject({
 /**
  * What is wrong with an answer beside what the document says of it; empty where nothing is. Every answer of the API
  * promises this, whatever the request: limit headers that agree (spec §8), and for an error the Error body with the very
- * status of the answer (spec §7).
+ * status of the answer (spec §7), and a link to what the page says of it.
  */
 export function brokenPromises({ status, headers, text }: RawAnswer, method: string): string[] {
   const isKept = headers.get('Cache-Control') === REVALIDATED;
@@ -206,7 +206,10 @@ export function brokenPromises({ status, headers, text }: RawAnswer, method: str
   const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
   const isRight =
     error.success && error.output.status === status && errorCatalogue[error.output.code].status === status;
-  return isRight ? faults : [...faults, `${status} without its Error body: ${text.slice(0, 200)}`];
+  if (!isRight) return [...faults, `${status} without its Error body: ${text.slice(0, 200)}`];
+  const link = headers.get('Link') ?? '';
+  const leadsOn = link.endsWith(`/errors#${error.output.code}>; rel="help"`);
+  return leadsOn ? faults : [...faults, `the Link "${link}" does not lead to what the page says of the error`];
 }
 
 /** `X-RateLimit-*` are of one window, the other limit headers of both: they must agree. */

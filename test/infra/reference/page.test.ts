@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { contentSecurityPolicy, policyHeader } from '../../../infra/reference/content-security-policy.ts';
 import { pageFiles } from '../../../infra/reference/page-files.ts';
+import { errorCatalogue } from '../../../shared/contract/errors.ts';
 
 const serverUrl = 'https://api.example.com/v1';
 const files = pageFiles({ serverUrl, environment: 'staging' });
@@ -12,13 +13,14 @@ describe('the files of the reference page', () => {
     const folder = /assets\/[0-9a-f]{16}\//.exec(textOf('index.html'))?.[0] ?? 'none';
     const changing = [...files].filter(([, { immutable }]) => !immutable).map(([path]) => path);
     const immutable = [...files.keys()].filter((path) => !changing.includes(path));
-    expect(changing).toEqual(['index.html', 'openapi.json', 'scalar-license.txt']);
+    expect(changing).toEqual(['index.html', 'errors', 'openapi.json', 'scalar-license.txt']);
     expect(immutable.filter((path) => !path.startsWith(folder) || path.endsWith('.map'))).toEqual([]);
     expect(textOf('scalar-license.txt')).toContain('MIT License\n\nCopyright (c) 2023-present Scalar\n\nPermission is');
   });
 
   test('are all that the page refers to, and all that their modules load', () => {
-    const references = [...textOf('index.html').matchAll(/(?:href|src)="\/([^"]+)"/g)].map(([, path]) => path ?? '');
+    const html = textOf('index.html') + textOf('errors');
+    const references = [...html.matchAll(/(?:href|src)="\/([^"]+)"/g)].map(([, path]) => path ?? '');
     const modules = [...files.keys()]
       .filter((path) => path.endsWith('.js'))
       .flatMap((path) =>
@@ -26,7 +28,7 @@ describe('the files of the reference page', () => {
           new URL(module, `https://page.example/${path}`).pathname.slice(1),
         ),
       );
-    expect(references).toHaveLength(6);
+    expect(references).toHaveLength(9);
     for (const path of [...references, ...modules]) expect(files.has(path)).toBe(true);
   });
 
@@ -38,6 +40,15 @@ describe('the files of the reference page', () => {
     for (const one of [Limit, ...Object.values(others)]) expect(one).not.toHaveProperty('example');
     expect(textOf('openapi.json')).toContain('9223372036854775807');
   });
+});
+
+test('the page of errors has a section for each code, and leads to it', () => {
+  const html = textOf('errors');
+  const placesOf = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, code]) => code);
+  expect(placesOf(/<h2 id="(\w+)">\1</g)).toEqual(Object.keys(errorCatalogue));
+  expect(placesOf(/href="#(\w+)"/g)).toEqual(Object.keys(errorCatalogue));
+  expect(html).toContain('Bearer &lt;API_KEY&gt;');
+  expect(html).not.toMatch(/%[A-Z]+%/);
 });
 
 const settingsIn = (html: string): unknown => JSON.parse(/id="settings">(.*?)<\/script>/s.exec(html)?.[1] ?? '');

@@ -29,7 +29,9 @@ const responses = propertiesOf(readableStage('staging'), 'AWS::ApiGateway::Gatew
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const key = aKey();
 const admitted = contextOf({ kind: 'admitted', key }, tokenOf(key).hash, NOW);
-const denied = deny('arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/inventory', 'API_KEY_MISSING', NOW);
+const denied = deny('arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/inventory', 'API_KEY_MISSING', NOW, {
+  page: 'https://docs.example.com',
+});
 
 const LIMITS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'];
 const ofNobody = ["'0'", "'0'", "'0'", undefined, undefined];
@@ -47,7 +49,7 @@ test('Gateway responses are set for every type of error that the CDK knows, so t
 });
 
 describe.each(responses)('the gateway response $type', ({ type, status, headers, body }) => {
-  test('has the message and the status of its code (spec §7), and the limit headers (spec §8)', () => {
+  test('has the message and the status of its code (spec §7), the limit headers (spec §8) and the way to what is said of it', () => {
     const code = type === 'ACCESS_DENIED' ? 'API_KEY_INVALID' : body.code;
     const { message, ...entry } = isErrorCode(code) ? errorCatalogue[code] : { status: 0, message: '' };
 
@@ -55,6 +57,11 @@ describe.each(responses)('the gateway response $type', ({ type, status, headers,
     expect(status).toBe(String(entry.status));
     expect([ofNobody, ofKey]).toContainEqual(LIMITS.map((name) => headers[name]));
     expect(headers['Access-Control-Allow-Origin']).toBe("'*'");
+    expect(headers['Link']).toBe(
+      type === 'ACCESS_DENIED'
+        ? 'context.authorizer.help'
+        : `'<<import <stage>-ReferencePageOrigin>/errors#${code}>; rel="help"'`,
+    );
   });
 
   test('maps headers from quoted literals or from unquoted values that the authorizer puts into the context', () => {

@@ -8,6 +8,7 @@ const folder = path.join(synthesizedOnce(), 'assembly-staging');
 const file = readdirSync(folder).find((name) => /^stagingReferenceContent\w+\.template\.json$/.test(name)) ?? '';
 const deploymentSchema = v.object({
   SourceObjectKeys: v.array(v.string()),
+  SystemMetadata: v.looseObject({}),
   SourceMarkers: v.optional(v.array(v.record(v.string(), v.object({ 'Fn::ImportValue': v.string() }))), []),
 });
 const { Resources } = v.parse(
@@ -27,17 +28,29 @@ function filesIn(archive: string): string[] {
   return entries.filter((entry) => statSync(path.join(folderOf(archive), entry)).isFile()).toSorted();
 }
 
+/** The texts that a deployment puts there, as they are once they are deployed. */
+function filesOf(deployment: string): [name: string, text: string][] {
+  const { SourceObjectKeys, SourceMarkers } = deploymentNamed(deployment);
+  return SourceObjectKeys.map((archive, place) => {
+    const [name = ''] = filesIn(archive);
+    const text = readFileSync(path.join(folderOf(archive), name), 'utf8');
+    const markers = Object.entries(SourceMarkers[place] ?? {});
+    const put = (rest: string, [marker, value]: (typeof markers)[number]) =>
+      rest.replaceAll(marker, `<${value['Fn::ImportValue']}>`);
+    return [name, markers.reduce(put, text)];
+  });
+}
+
 describe('the files of the reference page', () => {
   test('get the address of the API when they are deployed, and no key', () => {
-    const { SourceObjectKeys, SourceMarkers } = deploymentNamed('Pages');
-    const [index = '', openapi = ''] = SourceObjectKeys.map((archive, place) => {
-      const text = readFileSync(path.join(folderOf(archive), filesIn(archive)[0] ?? ''), 'utf8');
-      const markers = Object.entries(SourceMarkers[place] ?? {});
-      return markers.reduce((rest, [marker, value]) => rest.replaceAll(marker, `<${value['Fn::ImportValue']}>`), text);
-    });
+    const files = Object.fromEntries(['Pageshtml', 'Pagesjson'].flatMap(filesOf));
+    expect(Object.keys(files)).toEqual(['index.html', 'errors', 'openapi.json']);
+    expect(files['index.html']).toContain("connect-src 'self' <staging-BaseUrl>/; ");
+    expect(JSON.parse(files['openapi.json'] ?? '')).toMatchObject({ servers: [{ url: '<staging-BaseUrl>' }] });
+    for (const text of Object.values(files)) expect(text).not.toMatch(/marker:|Token\[|psk_Demo/);
+  });
 
-    expect(index).toContain("connect-src 'self' <staging-BaseUrl>/; ");
-    expect(JSON.parse(openapi)).toMatchObject({ servers: [{ url: '<staging-BaseUrl>' }] });
-    for (const text of [index, openapi]) expect(text).not.toMatch(/marker:|Token\[|psk_Demo/);
+  test('say what they are, whatever their names say', () => {
+    expect(deploymentNamed('Pageshtml').SystemMetadata).toMatchObject({ 'content-type': 'text/html; charset=utf-8' });
   });
 });

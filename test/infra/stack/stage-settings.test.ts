@@ -240,13 +240,13 @@ describe('a stage with every setting', () => {
   });
 });
 
-test('A stage without a page has no CloudFront', () => {
+test('A stage without a page has no CloudFront, and no answer leads to a page', () => {
   const stage = path.join(folder, 'without page/assembly-staging');
   const files = readdirSync(stage).filter((file) => file.endsWith('.template.json'));
   const text = readFileSync(path.join(stage, files[0] ?? ''), 'utf8');
 
   expect(files).toEqual([expect.stringMatching(/^stagingInventory/)]);
-  expect(text).not.toContain('Fn::ImportValue');
+  expect(text).not.toMatch(/Fn::ImportValue|PAGE_ORIGIN|rel=\\"help|authorizer\.help/);
 });
 
 test.each(refused)('Refused before anything is deployed: %s', (what, _, message) => {

@@ -148,10 +148,12 @@ describe('an answer of the authorizer', () => {
     const code = 'API_KEY_MISSING';
     const { message } = errorCatalogue[code];
     expect(noLimitContext(NOW)).toEqual(nothingLeft);
-    expect(deny(`${STAGE}/GET/*`, code, NOW)).toEqual({
-      principalId: 'anonymous',
-      policyDocument: policyOf('Deny'),
-      context: { code, message, ...nothingLeft, challenge: challenges[code] },
+    const context = { code, message, ...nothingLeft, challenge: challenges[code] };
+    const denied = { principalId: 'anonymous', policyDocument: policyOf('Deny'), context };
+    expect(deny(`${STAGE}/GET/*`, code, NOW)).toEqual(denied);
+    expect(deny(`${STAGE}/GET/*`, code, NOW, { page: 'https://docs.example.com' })).toEqual({
+      ...denied,
+      context: { ...context, help: '<https://docs.example.com/errors#API_KEY_MISSING>; rel="help"' },
     });
   });
 });

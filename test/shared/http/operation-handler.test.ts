@@ -94,6 +94,17 @@ describe.each([
     expect(lines()[0]).not.toHaveProperty('reason');
   });
 
+  test('leads to what the page says of an error, where there is one, beside its own link', async () => {
+    process.env['PAGE_ORIGIN'] = 'https://docs.example.com';
+    try {
+      const { headers } = await invoke(failing(new ServiceError('PET_NOT_FOUND')));
+      expect(headers['Link']).toBe(`${own.Link}, <https://docs.example.com/errors#PET_NOT_FOUND>; rel="help"`);
+      expect((await invoke(ok)).headers['Link']).toBe(own.Link);
+    } finally {
+      delete process.env['PAGE_ORIGIN'];
+    }
+  });
+
   test('logs our own faults with their cause and the request, and no others', async () => {
     await invoke(failing(new ServiceError('INVALID_BODY', { cause: new SyntaxError('x') })));
     expect(log).not.toHaveBeenCalled();
