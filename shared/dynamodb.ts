@@ -89,6 +89,8 @@ const isOneOf =
   (error: unknown): boolean =>
     failures.includes(failureOf(error));
 
+/** Whether the connection was refused, or the host not found. */
+export const isUnreached = isOneOf('unreached');
 export const isThrottled = isOneOf('throttled');
 export const isConnectionGone = isOneOf('disconnected');
 

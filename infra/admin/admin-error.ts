@@ -15,6 +15,11 @@ export class AdminError extends Error {
   }
 }
 
+/** Nothing answers where the service should be. Its message is the whole sentence for the admin. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
 /** The words of any failure, in one line and without a full stop, for a sentence that begins before it. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
@@ -28,6 +33,7 @@ const SDK_HINT = 'Deserialization error: to see the raw response';
 /** In one line why AWS, or the way to it, failed; undefined for any other failure. */
 export function awsReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (error instanceof UnreachableError) return reasonOf(error);
   const isAws = '$metadata' in error || 'tryNextLink' in error || error.name === 'TimeoutError';
   if (!isNetworkError(error) && !isAws) return undefined;
   return `AWS could not be used: ${reasonOf(error)} (${error.name})`;
@@ -60,8 +66,10 @@ const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
  * @param again what is safe to do again
  */
 export function failureText(error: unknown, again: string): string | undefined {
-  if (error instanceof AdminError || error instanceof UnreadableRecordError || error instanceof ServiceError)
-    return error.message;
+  const isSentence = [AdminError, UnreachableError, UnreadableRecordError, ServiceError].some(
+    (kind) => error instanceof kind,
+  );
+  if (isSentence && error instanceof Error) return error.message;
   const reason = awsReason(error);
   if (reason === undefined) return undefined;
   const remedy = remedies.find(([name]) => error instanceof Error && name.test(error.name))?.[1];

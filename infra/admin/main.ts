@@ -1,13 +1,24 @@
-import { Command, CommanderError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, Help } from 'commander';
+import * as v from 'valibot';
 import { failureText } from './admin-error.ts';
 import { consoleCommand } from './commands/console-command.ts';
+import { examples } from './commands/examples.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
+import { targetOptionsOf, withTargetOptions } from './commands/options.ts';
 import { plansCommand, usageCommand } from './commands/usage-command.ts';
-import { visibleLines } from './text-format.ts';
+import { targetOption } from './target-options.ts';
+import { visibleLines, withTarget } from './text-format.ts';
+
+const { version } = v.parse(
+  v.object({ version: v.string() }),
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')),
+);
 
 /** `npm run admin -- …`: what the admin of a store does. */
-const program = new Command('npm run admin --')
+const program = withTargetOptions(new Command('npm run admin --'))
+  .version(version)
   .description('Administers the pet store inventory service, on this machine or on AWS.')
   .addCommand(keysCommand())
   .addCommand(usageCommand())
@@ -20,10 +31,17 @@ const program = new Command('npm run admin --')
 /** The command whose options or arguments are wrong. */
 let refusing = nameOf(program);
 
+const help = new Help();
 for (const command of withSubcommands(program)) {
+  const name = nameOf(command);
   command
-    .showSuggestionAfterError(false)
-    .configureOutput({ outputError: () => (refusing = nameOf(command)) })
+    .helpCommand(false)
+    .configureHelp({
+      showGlobalOptions: true,
+      optionDescription: (option) => `${help.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
+    })
+    .addHelpText('after', `\nExample:\n  ${name} ${examples[name.slice(nameOf(program).length + 1)] ?? ''}`)
+    .configureOutput({ outputError: () => (refusing = name) })
     .exitOverride();
 }
 
@@ -34,7 +52,7 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 });
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(helpAsOption(process.argv.slice(2)), { from: 'user' });
 } catch (error) {
   if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) {
     process.exit(error.exitCode);
@@ -48,7 +66,13 @@ function messageOf(error: unknown): string {
     return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see ${refusing} --help)`;
   }
   const text = failureText(error, 'run the same command again');
-  return text ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
+  if (text !== undefined) return withTarget(text, targetOption(targetOptionsOf(program)));
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** `help keys create` is `keys create --help`. */
+function helpAsOption(words: readonly string[]): string[] {
+  return words[0] === 'help' ? [...words.slice(1), '--help'] : [...words];
 }
 
 function withSubcommands(command: Command): Command[] {

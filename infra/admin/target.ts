@@ -10,14 +10,9 @@ import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
 import { type AnyStageName, stackNameOf } from '../stages.ts';
-import { AdminError, reasonOf } from './admin-error.ts';
-
-export interface TargetOptions {
-  /** Address of a local host. */
-  readonly url: string;
-  /** A deployment on AWS, instead of the one at `url`. */
-  readonly stage?: AnyStageName;
-}
+import { AdminError, reasonOf, UnreachableError } from './admin-error.ts';
+import { ReachingHandler } from './reaching-handler.ts';
+import { DEFAULT_URL, targetOption, type TargetOptions } from './target-options.ts';
 
 /** What an operation reports while it is under way. */
 export interface Notices {
@@ -46,6 +41,8 @@ export interface Target {
   readonly baseUrl: string;
   /** For messages: where that is. */
   readonly place: string;
+  /** For commands in messages: the option that names it. */
+  readonly option: string;
   readonly notices: Notices;
   /** Waits for so many milliseconds. */
   readonly pause: (milliseconds: number) => Promise<void>;
@@ -63,30 +60,52 @@ const outputsSchema = v.object({
 
 type Outputs = v.InferOutput<typeof outputsSchema>;
 
-/** Finds the service: the local host at an address, or a stage on AWS. @throws AdminError where it cannot be reached */
-export async function findTarget({ url, stage }: TargetOptions, notices: Notices): Promise<Target> {
+/**
+ * Finds the service: the local host at an address, or a stage on AWS.
+ *
+ * @throws UnreachableError where nothing answers; AdminError where it is not the service, or may not be used
+ */
+export async function findTarget(options: TargetOptions, notices: Notices): Promise<Target> {
+  const { stage } = options;
+  const option = targetOption(options);
   if (stage !== undefined) {
     const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
-    if (outputs.success) return targetOf(outputs.output, {}, { place: `the stage ${stage}`, stage, notices });
+    const where = { place: `the stage ${stage}`, option, stage, notices };
+    if (outputs.success) return targetOf(outputs.output, awsConnection(), where);
     throw new AdminError(
       `The stage ${stage} runs another version of the service than this command belongs to: deploy this one, or check out that one.`,
     );
   }
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new AdminError(`--url ${url} is no address. It must be one such as http://localhost:3000.`);
-  const { origin } = new URL(url);
+  const origin = originOf(options.url ?? DEFAULT_URL);
   const outputs = v.safeParse(outputsSchema, await hostOutputs(origin));
   if (!outputs.success)
     throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
-  const connection = { endpoint: origin, region: account.region, credentials: localCredentials };
+  const requestHandler = new ReachingHandler(() => nothingAnswersAt(origin));
+  const connection = { endpoint: origin, region: account.region, credentials: localCredentials, requestHandler };
   const atOrigin = { ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` };
-  return targetOf(atOrigin, connection, { place: origin, stage: undefined, notices });
+  return targetOf(atOrigin, connection, { place: origin, option, stage: undefined, notices });
 }
+
+/** @param address with or without `http://`, as in a browser */
+function originOf(address: string): string {
+  const url = address.includes('://') ? address : `http://${address}`;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
+  throw new AdminError(`--url ${address} is no address. It must be one such as ${DEFAULT_URL}.`);
+}
+
+const nothingAnswersAt = (origin: string): string =>
+  `Nothing answers at ${origin}. Start it with npm start, or name another with --url.`;
+
+const awsConnection = (): Connection => ({
+  requestHandler: new ReachingHandler(
+    (reason) => `AWS cannot be reached: ${reason}. Check the network, its proxy or VPN, and AWS_REGION.`,
+  ),
+});
 
 /** A local host's refusal of a call from another machine. */
 const refusalSchema = v.object({ __type: v.literal('AccessDeniedException'), message: v.string() });
 
-/** @throws AdminError where nothing answers, or a local host that does not take admin commands from here */
+/** @throws UnreachableError; AdminError where it is a local host that does not take admin commands from here */
 async function hostOutputs(origin: string): Promise<unknown> {
   let body: unknown;
   try {
@@ -94,9 +113,7 @@ async function hostOutputs(origin: string): Promise<unknown> {
     body = await response.json();
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
-    throw new AdminError(
-      `No local host answers at ${origin}. Start one with npm start, name another with --url, or use --stage for AWS.`,
-    );
+    throw new UnreachableError(nothingAnswersAt(origin), { cause: error });
   }
   if (!v.is(refusalSchema, body)) return body;
   throw new AdminError(
@@ -105,31 +122,39 @@ async function hostOutputs(origin: string): Promise<unknown> {
   );
 }
 
+/** Of a stack, its retries included. */
+const LONGEST_LOOKUP_MS = 10_000;
+
 async function stackOutputs(stage: AnyStageName): Promise<Record<string, string | undefined>> {
   const stackName = stackNameOf(stage);
-  const cloudFormation = new CloudFormationClient({});
+  const cloudFormation = new CloudFormationClient(awsConnection());
+  const abortSignal = AbortSignal.timeout(LONGEST_LOOKUP_MS);
   try {
-    const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackName }));
+    const describe = new DescribeStacksCommand({ StackName: stackName });
+    const { Stacks = [] } = await cloudFormation.send(describe, { abortSignal });
     const outputs = Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey ?? '', OutputValue]) ?? [];
     return Object.fromEntries(outputs);
   } catch (error) {
     const endpoint = process.env.AWS_ENDPOINT_URL;
     const elsewhere = endpoint === undefined ? '' : ` AWS_ENDPOINT_URL is set to ${endpoint}: unset it.`;
+    if (error instanceof UnreachableError) throw new UnreachableError(`${error.message}${elsewhere}`, { cause: error });
+    const reason = abortSignal.aborted ? `no answer within ${LONGEST_LOOKUP_MS / 1_000} seconds` : reasonOf(error);
     const hint = `Check the AWS credentials, AWS_REGION, and that the stack ${stackName} is deployed there`;
-    throw new AdminError(
-      `Cannot reach the stage ${stage}: ${reasonOf(error)}. ${hint}; or leave out --stage.${elsewhere}`,
-    );
+    throw new AdminError(`Cannot reach the stage ${stage}: ${reason}. ${hint}; or leave out --stage.${elsewhere}`);
   } finally {
     cloudFormation.destroy();
   }
 }
 
-type Connection = Pick<DynamoDBClientConfig & APIGatewayClientConfig, 'endpoint' | 'region' | 'credentials'>;
+type Connection = Pick<
+  DynamoDBClientConfig & APIGatewayClientConfig,
+  'endpoint' | 'region' | 'credentials' | 'requestHandler'
+>;
 
 function targetOf(
   outputs: Outputs,
   connection: Connection,
-  where: Pick<Target, 'place' | 'stage' | 'notices'>,
+  where: Pick<Target, 'place' | 'option' | 'stage' | 'notices'>,
 ): Target {
   const documentsOf = (maxAttempts: number): DynamoDBDocumentClient =>
     DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts, ...connection }), {

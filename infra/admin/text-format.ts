@@ -10,6 +10,13 @@ export const visible = (text: string): string =>
 /** The same of text that has several lines. */
 export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
 
+/**
+ * Commands in a message, with the option that names the service they are about. Messages are written as if for the host
+ * that needs none.
+ */
+export const withTarget = (text: string, targetOption: string): string =>
+  targetOption === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${targetOption} `);
+
 /** `1,000`. */
 export const number = (value: number): string => value.toLocaleString('en');
 

@@ -73,15 +73,15 @@ describe('keys create', () => {
 test.each([
   [['keys', 'create', '--name', 'x', '--plan', 'pro', '--per-day', '5'], 'The plan pro has fixed limits.'],
   [['keys', 'create', '--name', 'x', '--plan', 'gold'], `Allowed choices are ${planIds.join(', ')}`],
-  [['keys', 'craete'], "unknown command 'craete' (see npm run admin -- keys --help)"],
+  [['keys', 'craete'], "unknown command 'craete' (Did you mean create?) (see npm run admin -- keys --help)"],
   [['keys', 'rotate', 'x', '--grace', 'soon'], 'such as 30m, 24h or 7d'],
   [['keys', 'end', 'x'], "required option '--label <label>' not specified"],
   [
     ['keys', 'move', 'nobody', '--plan', 'pro'],
-    'There is no key nobody. List the ids with: npm run admin -- keys list',
+    'There is no key nobody. List the ids with: npm run admin -- --url http',
   ],
   [['usage', 'nobody'], 'There is no key nobody.'],
-  [['usage'], 'Say whose usage: npm run admin -- usage ID, or npm run admin -- usage --top 10'],
+  [['usage'], ' usage --top 10'],
   [['usage', '--top', '3', '--days', '3'], '--days goes with an id, not with --top.'],
   [['usage', 'demo-free', '--days', '91'], 'must be a whole number from 1 to 90'],
 ])('%j is refused in one line, and nothing is made', async (words, message) => {
@@ -181,7 +181,8 @@ test('--help is there for every command, without a host', async () => {
     ...imports,
   ]) {
     const stdout = await new AdminCommand('').output(...words.split(' '), '--help');
-    expect(stdout).toMatch(new RegExp(`^Usage: npm run admin -- ${words}[^]+--url <url>[^]+--stage <stage>[^]+--json`));
+    expect(stdout).toMatch(new RegExp(`^Usage: npm run admin -- ${words}[^]+--json[^]+--url <url>[^]+--stage <stage>`));
+    expect(stdout).toMatch(new RegExp(`\nExample:\n  npm run admin -- ${words} \\S.+\n$`));
   }
 });
 

@@ -60,14 +60,14 @@ test('A network that is cut after a token was shown: it is not to be used, and t
 
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
-    stderr: expect.stringMatching(/^Do not use the key that was just shown: .+\. AWS could not be used: .+\n$/),
+    stderr: expect.stringMatching(/^Do not use the key that was just shown: .+\. Nothing answers at http:.+\n$/),
   });
   const { key: rotated } = await straight.newKey('rotate', id);
   expect([await statusOf(key), await statusOf(notConfirmed), await statusOf(rotated)]).toEqual([200, 401, 200]);
 });
 
 test.each([
-  ['connect ECONNREFUSED', 'PutItem', { kind: 'gone' } as const],
+  ['socket hang up', 'PutItem', { kind: 'hangUp' } as const],
   ["Unexpected token '<'", '', { kind: 'answer', status: 200, body: '<html>\n<body>Log in' } as const],
 ])('A fault of the network or a proxy is reported in one line: %s', async (reason, failing, fault) => {
   link.faults = ({ action, path }) => (action === failing && path !== '/outputs.json' ? fault : undefined);

@@ -135,7 +135,7 @@ describe('keys add, keys end, keys find', () => {
     expect(ended).not.toMatch(/^reports\t/m);
     expect([await statusOf(main), await statusOf({ key })]).toEqual([200, 401]);
     expect(await admin.failure('keys', 'end', main.id, '--label', 'main')).toContain(
-      `To end the key: npm run admin -- keys revoke ${main.id}`,
+      `To end the key: npm run admin -- --url ${host.origin} keys revoke ${main.id}`,
     );
   });
 
@@ -160,7 +160,7 @@ test('keys suspend refuses a key for a while (429), or until it is resumed (401,
   expect(await statusOf(key)).toBe(200);
 
   expect(await admin.output('keys', 'suspend', key.id)).toBe(
-    `acme is suspended until it is resumed. To let it in again: npm run admin -- keys resume ${key.id}\n`,
+    `acme is suspended until it is resumed. To let it in again: npm run admin -- --url ${host.origin} keys resume ${key.id}\n`,
   );
   expect(await statusOf(key)).toBe(401);
   expect(host.host.records.apiKey(key.id)).toMatchObject({ enabled: false });

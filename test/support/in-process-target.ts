@@ -77,6 +77,7 @@ export class InProcessTarget {
       ordersTable: '',
       baseUrl: '',
       place: '',
+      option: '',
       stage: undefined,
     };
     const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };

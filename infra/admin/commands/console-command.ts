@@ -1,15 +1,16 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { serveConsole } from '../console/console-app.ts';
-import { findTarget, type TargetOptions } from '../target.ts';
-import { withTargetOptions } from './options.ts';
-import { notices } from './output.ts';
+import { targetOption } from '../target-options.ts';
+import { findTarget } from '../target.ts';
+import { targetOptionsOf } from './options.ts';
+import { noticesOf } from './output.ts';
 
 /** `console`. */
 export function consoleCommand(): Command {
-  return withTargetOptions(new Command('console'))
+  return new Command('console')
     .description('serves pages for all of this in the browser, to this machine alone')
     .option('--port <n>', 'port that it is served at; 0 is any that is free', parsePort, 0)
-    .action(serve);
+    .action((options: { readonly port: number }, command: Command) => serve(options.port, command));
 }
 
 function parsePort(text: string): number {
@@ -19,9 +20,10 @@ function parsePort(text: string): number {
 }
 
 /** No browser is opened: what is in the arguments of a program, every user of the machine can read. */
-async function serve(options: TargetOptions & { readonly port: number }): Promise<void> {
-  const target = await findTarget(options, notices);
-  const { link } = await serveConsole(target, options.port);
+async function serve(port: number, command: Command): Promise<void> {
+  const options = targetOptionsOf(command);
+  const target = await findTarget(options, noticesOf(targetOption(options)));
+  const { link } = await serveConsole(target, port);
   process.stdout.write(`
   The console of ${target.place} is at
 

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AnyStageName, parseStageName, STAGE_NAMES } from '../../stages.ts';
-import { findTarget, type Target, type TargetOptions } from '../target.ts';
-import { visible } from '../text-format.ts';
-import { notices } from './output.ts';
+import { DEFAULT_URL, targetOption, type TargetOptions } from '../target-options.ts';
+import { findTarget, type Target } from '../target.ts';
+import { visible, withTarget } from '../text-format.ts';
+import { noticesOf } from './output.ts';
 
 /** The result of a command. */
 export interface Report {
@@ -31,17 +32,18 @@ export function report<Value>(value: Value, textOf: (shown: Value) => string): R
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function onService<Options = object>(
   command: Command,
-  work: (target: () => Promise<Target>, options: Options & TargetOptions, argument: string) => Promise<Report>,
+  work: (target: () => Promise<Target>, options: Options, argument: string) => Promise<Report>,
 ): Command {
-  return withTargetOptions(command)
-    .option('--json', 'print one JSON value, for scripts', false)
-    .action(async () => {
-      const options = command.opts<Options & TargetOptions & { readonly json: boolean }>();
-      const { value, text, after } = await work(() => findTarget(options, notices), options, command.args[0] ?? '');
-      await print(options.json ? visible(JSON.stringify(value)) : text);
-      const more = await after?.();
-      if (more !== undefined && !options.json) await print(more);
-    });
+  return command.option('--json', 'print one JSON value, for scripts', false).action(async () => {
+    const options = command.opts<Options & { readonly json: boolean }>();
+    const target = targetOptionsOf(command);
+    const option = targetOption(target);
+    const find = (): Promise<Target> => findTarget(target, noticesOf(option));
+    const { value, text, after } = await work(find, options, command.args[0] ?? '');
+    await print(options.json ? visible(JSON.stringify(value)) : withTarget(text, option));
+    const more = await after?.();
+    if (more !== undefined && !options.json) await print(withTarget(more, option));
+  });
 }
 
 /** @returns once the line has left this process */
@@ -50,14 +52,16 @@ const print = (line: string): Promise<void> =>
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
   });
 
-/** Adds the options that say where the service is. */
-export function withTargetOptions(command: Command): Command {
-  return command
-    .addOption(new Option('--url <url>', 'address of a running local host').default('http://localhost:3000'))
+/** Adds the options that say where the service is: to the program, so that they may stand before a command and after it. */
+export function withTargetOptions(program: Command): Command {
+  return program
+    .addOption(
+      new Option('--url <url>', `address of a running local host (default: ${DEFAULT_URL})`).env('PET_STORE_URL'),
+    )
     .addOption(
       new Option('--stage <stage>', 'a stage on AWS, with the usual AWS credentials')
         .argParser(parseStage)
-        .conflicts('url'),
+        .env('PET_STORE_STAGE'),
     );
 }
 
@@ -65,4 +69,14 @@ export function parseStage(text: string): AnyStageName {
   const stage = parseStageName(text);
   if (stage) return stage;
   throw new InvalidArgumentError(`It must be ${STAGE_NAMES}.`);
+}
+
+/** Where the service is. The command line wins over the environment. */
+export function targetOptionsOf(command: Command): TargetOptions {
+  const { url, stage } = command.optsWithGlobals<TargetOptions>();
+  if (url === undefined || stage === undefined) return { url, stage };
+  const source = command.getOptionValueSourceWithGlobals('stage');
+  if (source === command.getOptionValueSourceWithGlobals('url'))
+    command.error('error: --url and --stage (or PET_STORE_URL and PET_STORE_STAGE) name two services: leave one out');
+  return source === 'cli' ? { stage } : { url };
 }

@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import ms from 'ms';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { Notices } from '../target.ts';
-import { number, visible } from '../text-format.ts';
+import { number, visible, withTarget } from '../text-format.ts';
 
 /** Throttling is reported once in so many milliseconds. */
 const THROTTLED_MS = 3_000;
@@ -13,19 +13,25 @@ const GAP = 2;
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Says on standard error, while a command is under way, what it waits for and what it has to leave out. */
-export const notices: Notices = {
-  throttled() {
-    // Now and then: the SDK waits and tries again by itself.
-    if (performance.now() - lastReported < THROTTLED_MS) return;
-    lastReported = performance.now();
-    process.stderr.write('API Gateway takes no more calls for the moment; waiting …\n');
-  },
-  unreadable: ({ message }) => void process.stderr.write(`${visible(message)}\n`),
-  incomplete: (message) => void process.stderr.write(`${visible(message)}\n`),
-};
-
-let lastReported = -Infinity;
+/**
+ * Says on standard error, while a command is under way, what it waits for and what it has to leave out.
+ *
+ * @param option that names the service
+ */
+export function noticesOf(option: string): Notices {
+  let lastReported = -Infinity;
+  const say = (message: string): void => void process.stderr.write(`${withTarget(visible(message), option)}\n`);
+  return {
+    throttled() {
+      // Now and then: the SDK waits and tries again by itself.
+      if (performance.now() - lastReported < THROTTLED_MS) return;
+      lastReported = performance.now();
+      say('API Gateway takes no more calls for the moment; waiting …');
+    },
+    unreadable: ({ message }) => say(message),
+    incomplete: say,
+  };
+}
 
 /** Shows a bar on standard error, where that is a terminal, while work is under way that reports its progress. */
 export async function withProgress<Result>(

@@ -3,6 +3,7 @@ import type { Context, Hono } from 'hono';
 import { failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import type { Target } from '../target.ts';
+import { withTarget } from '../text-format.ts';
 import { Tickets } from './guard.ts';
 import { type Field, type Html, layout, markup, type Page, sentence, type Sent } from './markup.ts';
 
@@ -27,8 +28,10 @@ export class Site {
     const { done = '' } = c.req.query();
     const note = this.#notes.get(done);
     this.#notes.delete(done);
-    const frame = { place: this.target.place, base: this.base, address: c.req.url };
-    return c.html(layout({ note, ...frame, ...page }, content), page.failure === undefined ? 200 : failed);
+    const { place, option } = this.target;
+    const frame = { place, base: this.base, address: c.req.url };
+    const failure = page.failure && withTarget(page.failure, option);
+    return c.html(layout({ note, ...frame, ...page, failure }, content), failure === undefined ? 200 : failed);
   }
 
   /** To a page that says what was done; loaded again, it does nothing again. */

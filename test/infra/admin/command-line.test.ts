@@ -1,13 +1,15 @@
 import { stripVTControlCharacters } from 'node:util';
-import { InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError, failureText, reasonOf } from '../../../infra/admin/admin-error.ts';
 import { keyTable } from '../../../infra/admin/commands/key-texts.ts';
-import { report } from '../../../infra/admin/commands/options.ts';
+import { report, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
 import { usageChart } from '../../../infra/admin/commands/usage-command.ts';
 import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
+import { targetOption } from '../../../infra/admin/target-options.ts';
+import { withTarget } from '../../../infra/admin/text-format.ts';
 import { stages } from '../../../infra/stages.ts';
 import { HostClock } from '../../support/host-clock.ts';
 import { aKey } from '../../support/tables.ts';
@@ -61,6 +63,41 @@ describe('an input', () => {
       expect(() => limitsOn('enterprise', beyond, 'production')).toThrow(
         `production agrees to ${perMinute} a minute and ${perDay} a day at most.`,
       );
+  });
+});
+
+describe('The service that a command works on', () => {
+  const { env } = process;
+  afterEach(() => {
+    process.env = env;
+  });
+
+  test.each<[string, Record<string, string>, string[], object]>([
+    ['is the host at the default address', {}, [], {}],
+    ['is what the options say, before the command and after it', {}, ['--url', 'a', 'list'], { url: 'a' }],
+    ['is what the environment says', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
+    [
+      'is what the options say before the environment',
+      { PET_STORE_STAGE: 'staging' },
+      ['list', '--url', 'a'],
+      { url: 'a' },
+    ],
+    ['is what the options say before it', { PET_STORE_URL: 'a' }, ['list', '--stage', 'staging'], { stage: 'staging' }],
+  ])('%s', async (_, variables, words, options) => {
+    process.env = { ...env, ...variables };
+    const program = withTargetOptions(new Command());
+    const list = program.command('list', { isDefault: true }).action(() => undefined);
+    await program.parseAsync(words, { from: 'user' });
+
+    expect(targetOptionsOf(list)).toEqual(options);
+  });
+
+  test('is in every command that a message names', () => {
+    const message = 'Run npm run admin -- keys list, or npm run admin -- keys sync';
+    expect(withTarget(message, targetOption({ stage: 'production' }))).toBe(
+      'Run npm run admin -- --stage production keys list, or npm run admin -- --stage production keys sync',
+    );
+    expect(withTarget(message, targetOption({}))).toBe(message);
   });
 });
 

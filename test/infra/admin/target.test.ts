@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findTarget } from '../../../infra/admin/target.ts';
+import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { FaultyLink } from '../../support/faulty-engine.ts';
 import { freePort } from '../../support/listening.ts';
 import { answer, ScriptedServer } from '../../support/scripted-server.ts';
 
@@ -15,10 +17,31 @@ describe('A local host', () => {
   test('that is not there: one sentence says what to do', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     await expect(find(origin)).rejects.toThrow(
-      `No local host answers at ${origin}. Start one with npm start, name another with --url, or use --stage for AWS.`,
+      `Nothing answers at ${origin}. Start it with npm start, or name another with --url.`,
     );
-    for (const url of ['ftp://localhost:3000', 'localhost'])
+    for (const url of ['ftp://localhost:3000', 'local host', ''])
       await expect(find(url)).rejects.toThrow(`--url ${url} is no address. It must be one such as`);
+  });
+
+  test('that stops: the next call ends at once, with the same sentence', async () => {
+    const names = [
+      'ApiId',
+      'ApiStage',
+      'BaseUrl',
+      'KeysTableName',
+      'StockTableName',
+      'PetsTableName',
+      'OrdersTableName',
+    ];
+    const outputs = Object.fromEntries(names.map((name) => [name, 'any']));
+    const link = await FaultyLink.to(originOf(await ScriptedServer.start(answer(200, outputs))));
+    const { origin } = link;
+    const { documents, gateway, keyTable } = await find(origin.replace('http://', ''));
+    await link.close();
+
+    for (const call of [() => keyTable.get('any'), () => getGatewayKey(gateway, 'any')])
+      await expect(call()).rejects.toThrow(`Nothing answers at ${origin}. Start it with npm start,`);
+    for (const client of [documents, gateway]) client.destroy();
   });
 
   test.each([
@@ -40,7 +63,7 @@ async function failureWith(status: number, xml: string): Promise<[reason: string
   const server = await ScriptedServer.start(answer(status, xml, { 'Content-Type': 'text/xml' }));
   const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
   Object.assign(process.env, credentials, { AWS_ENDPOINT_URL: originOf(server) });
-  return [await findTarget({ url: '', stage: 'staging' }, notices).then(() => 'none', String), originOf(server)];
+  return [await findTarget({ stage: 'staging' }, notices).then(() => 'none', String), originOf(server)];
 }
 
 describe('A stage on AWS', () => {
