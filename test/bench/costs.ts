@@ -12,6 +12,7 @@ import { serveKey, steadily } from './traffic.ts';
 
 const PETS = 10_000;
 const PAGE = 100;
+const BULK = 25;
 
 /**
  * What requests take: capacity, time, log lines and bytes, through the whole host. docs/operating/costs.md has them, and
@@ -52,6 +53,15 @@ async function measureRequests(measured: MeasuredHost): Promise<Figure[]> {
   };
   const update = await measure('update', { ...patch, headers: () => json });
   await measure('update with Idempotency-Key', { ...patch, headers: onlyOnce });
+  const adjust = { ...answered, method: 'POST', path: '/inventory/1/adjustments', body: '{"by":1}' };
+  await measure('adjustment', { ...adjust, headers: () => json });
+  await measure('adjustment with Idempotency-Key', { ...adjust, headers: onlyOnce });
+  const rows = manyPets(BULK).map(({ petId }) => ({ petId: Number(petId), quantity: 5 }));
+  const bulk = { ...patch, path: '/inventory', body: JSON.stringify(rows), headers: () => json, seconds: 40 };
+  await measure(`bulk of ${BULK} pets`, bulk);
+  await measure('stock of one pet', { ...answered, path: '/inventory/1' });
+  const ids = manyPets(PAGE).map(({ petId }) => petId);
+  await measure(`stock of ${PAGE} pets by their ids`, { ...answered, path: `/inventory?petId=${ids.join(',')}` });
   await measure('one pet', { ...answered, path: '/pets/1' });
   await measure(`page of ${PAGE} pets`, { ...answered, path: `/inventory?limit=${PAGE}` });
   await measure(`page of ${PAGE} orders`, { ...answered, path: `/store/orders?limit=${PAGE}` });
