@@ -2,6 +2,7 @@ import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchAttacks } from './attacks.ts';
+import { benchBulks } from './bulks.ts';
 import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
@@ -18,6 +19,7 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
   costs: { about: 'what requests take: capacity units, time, log lines, bytes', run: benchCosts },
+  bulks: { about: 'what bulks that are sent flat out do to single updates', run: benchBulks },
   cold: { about: 'size of each bundle, its cold start and first answers', run: benchCold },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start, memory and speed of the local host', run: benchLocalHost },
