@@ -6,7 +6,7 @@ import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
 
 const labelSchema = v.object({ id: int64AttributeSchema, name: v.string() });
 
-const petItemSchema = v.pipe(
+export const petItemSchema = v.pipe(
   v.object({
     petId: int64AttributeSchema,
     name: v.string(),

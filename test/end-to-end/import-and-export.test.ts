@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AdminCommand, failureLine, interruptedAdmin } from '../support/admin-command.ts';
+import { AdminCommand, failureLine, interruptedAdmin, Terminal, terminalObstacle } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
@@ -67,7 +68,7 @@ describe('npm run admin -- inventory export', () => {
     const file = written('stock.csv', 'as it was');
     link.faults = ({ action }) => (action === 'Query' ? { kind: 'gone' } : undefined);
     expect(await new AdminCommand(link.origin).failure('inventory', 'export', file)).toMatch(
-      /^The export stopped after 0 entries: [^.]+\. .+stock\.csv is as it was; run the same command again\.$/,
+      /^The export stopped after 0 stock entries: Nothing answers at .+stock\.csv is as it was; run the same command again\.$/,
     );
     await link.close();
     link = await FaultyLink.to(host.origin);
@@ -83,7 +84,7 @@ describe('npm run admin -- inventory export', () => {
 
   test.each([
     ['a folder that is not there', 'nowhere/stock.csv', /^Cannot write .*stock\.csv: ENOENT/],
-    ['the place of a folder', 'folder.csv', /^The export stopped after 3 entries: EISDIR.*is as it was/],
+    ['the place of a folder', 'folder.csv', /^The export stopped after 3 stock entries: EISDIR.*is as it was/],
     ['another format', 'stock.xlsx', /^Cannot export to .*stock\.xlsx: its name must end in \.csv or \.jsonl\.$/],
   ])('into %s says why not in one line', async (_, name, message) => {
     mkdirSync(join(folder, 'folder.csv'));
@@ -147,6 +148,24 @@ describe('npm run admin -- inventory import', () => {
   });
 });
 
+(terminalObstacle() === undefined ? describe : describe.skip)('On a terminal, an import', () => {
+  test('says after Ctrl-C how far it got, and leaves the terminal as it was', async () => {
+    let writes = 0;
+    link.faults = ({ action }) => (action === 'BatchWriteItem' && (writes += 1) > 5 ? { kind: 'silence' } : undefined);
+    const rows = Array.from({ length: 1_200 }, (_, index) => `${index + 60_001},1,sold`);
+    const file = written('stopped.csv', 'petId,quantity,status', ...rows);
+    const terminal = new Terminal(`admin inventory import ${file} --url ${link.origin}`);
+    await terminal.typeAt('125 of 1,200', '\u0003');
+    const { exitCode, screen } = await terminal.ended();
+
+    expect(exitCode).toBe(130);
+    expect(stripVTControlCharacters(screen).trimEnd()).toMatch(
+      /\n125 of 1,200 stock entries written; run it again to complete it\.$/,
+    );
+    expect(screen.lastIndexOf('\u001b[?7h')).toBeGreaterThan(screen.lastIndexOf('\u001b[?7l'));
+  });
+});
+
 test('npm run admin -- pets import loads every pet as GET /pets/{petId} shows it, and can run again', async () => {
   const rex =
     `{"id":${MAX_INT64},"category":{"id":${MIN_INT64},"name":"dogs"},"name":"Zoë 🐶",` +
@@ -159,6 +178,9 @@ test('npm run admin -- pets import loads every pet as GET /pets/{petId} shows it
 
   expect(await textOf(`/pets/${MAX_INT64}`)).toBe(rex.replace(/\}$/, ',"status":"sold"}'));
   expect(await textOf('/pets/-1')).toBe(ant);
+  const copy = join(folder, 'copy.jsonl');
+  expect(await admin.output('pets', 'export', copy)).toBe(`Exported 2 pets from ${host.origin} to ${copy}.\n`);
+  expect(readFileSync(copy, 'utf8').trimEnd().split('\n').toSorted()).toEqual([ant, rex]);
 });
 
 test.each(['csv', 'jsonl'])(
@@ -172,5 +194,9 @@ test.each(['csv', 'jsonl'])(
 
     expect(await admin.output('orders', 'import', file)).toBe(`Imported 2 orders from ${file} into ${host.origin}.\n`);
     expect(await textOf('/store/orders')).toBe(`[${first},${last}]`);
+    await admin.output('orders', 'export', file);
+    const sorted = rows.toReversed().map((row) => row.replace('FALSE', 'false'));
+    const lines = ending === 'csv' ? [header, ...sorted] : [first, last];
+    expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
   },
 );

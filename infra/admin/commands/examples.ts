@@ -22,7 +22,9 @@ export const examples: Readonly<Record<string, string>> = {
   'inventory export': 'stock.csv',
   pets: 'import pets.jsonl',
   'pets import': 'pets.jsonl',
+  'pets export': 'pets.jsonl',
   orders: 'import orders.csv',
   'orders import': 'orders.csv',
+  'orders export': 'orders.csv',
   console: '--stage staging',
 };

@@ -33,24 +33,42 @@ export function noticesOf(option: string): Notices {
   };
 }
 
-/** Shows a bar on standard error, where that is a terminal, while work is under way that reports its progress. */
+/**
+ * Shows a bar on standard error, where that is a terminal, while work is under way that reports its progress. Ctrl-C ends
+ * the command, with a terminal as it was.
+ *
+ * @param interrupted what is so after Ctrl-C
+ */
 export async function withProgress<Result>(
-  what: string,
+  { doing, interrupted }: { readonly doing: string; readonly interrupted: ProgressText },
   work: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
-  const format = `${what} {bar} {percentage}% | {value} of {total}{eta_formatted}`;
+  const format = `${doing} {bar} {percentage}% | {value} of {total}{eta_formatted}`;
   const options = { format, formatValue: number, formatTime: remaining, stream: process.stderr };
   const bar = new SingleBar(options, Presets.shades_classic);
+  let reached: readonly [done: number, total: number] = [0, 0];
+  const stop = (): never => {
+    bar.stop();
+    process.stderr.write(`${visible(interrupted(...reached))}\n`);
+    // What a shell expects of a program that was interrupted; `exit` listeners still run.
+    process.exit(130);
+  };
+  process.once('SIGINT', stop);
   try {
     return await work((done, total) => {
+      reached = [done, total];
       if (!bar.isActive) bar.start(total, done);
       bar.setTotal(total);
       bar.update(done);
     });
   } finally {
+    process.off('SIGINT', stop);
     bar.stop();
   }
 }
+
+/** Says how far it came. */
+export type ProgressText = (...reached: Parameters<OnProgress>) => string;
 
 /** The end of a bar; nothing while the rest cannot be estimated. */
 const remaining = (seconds: number): string =>

@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
-import { exportInventory } from '../records/export-inventory.ts';
+import { exportRecords } from '../records/export-records.ts';
 import { importRecords } from '../records/import-records.ts';
-import { formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
+import { counted, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
+import { number } from '../text-format.ts';
 import { onService } from './options.ts';
-import { withProgress } from './output.ts';
+import { type ProgressText, withProgress } from './output.ts';
 
 const EXAMPLE_OF_PET = {
   id: 101,
@@ -16,43 +17,57 @@ const EXAMPLE_OF_PET = {
 
 /** `inventory …`. */
 export function inventoryCommand(): Command {
-  const inventory = new Command('inventory').description('stock levels, from and to files');
-  addImport(inventory, stockEntries, 'petId, quantity and status');
-  const toFile = inventory
-    .command('export')
-    .description('writes all stock levels to a file that the import reads')
-    .argument('<file>', '.csv or .jsonl file; one that exists is replaced');
-  onService(toFile, async (find, _, file) => {
-    const { count, message } = await withProgress('Reading', (show) => exportInventory(file, find, show));
-    return { value: { exported: count, file }, text: message };
-  });
-  return inventory;
+  return recordsCommand(stockEntries, 'inventory', 'stock levels', 'petId, quantity and status');
 }
 
 /** `pets …`. */
 export function petsCommand(): Command {
-  const example = `\nA line of the file:\n${JSON.stringify(EXAMPLE_OF_PET)}`;
-  const command = new Command('pets').description('pet records, from files');
-  addImport(command, pets, 'id, name, photoUrls, and where wanted category and tags').addHelpText('after', example);
-  return command;
+  const command = recordsCommand(
+    pets,
+    'pets',
+    'pet records',
+    'id, name, photoUrls, and where wanted category and tags',
+  );
+  return command.addHelpText('after', `\nA line of the file:\n${JSON.stringify(EXAMPLE_OF_PET)}`);
 }
 
 /** `orders …`. */
 export function ordersCommand(): Command {
-  const command = new Command('orders').description('orders, from files');
-  addImport(command, orders, 'id, petId, quantity, shipDate (may be empty), status and complete');
-  return command;
+  const content = 'id, petId, quantity, shipDate (may be empty), status and complete';
+  return recordsCommand(orders, 'orders', 'orders', content);
 }
 
-/** `… import FILE`, for records of a kind. @param content what the file has, for the help */
-function addImport<Entry>(group: Command, kind: RecordKind<Entry>, content: string): Command {
+const writtenOf =
+  <Entry>(kind: RecordKind<Entry>): ProgressText =>
+  (written, total) =>
+    written === 0
+      ? 'Nothing was written.'
+      : `${number(written)} of ${counted(total, kind)} written; run it again to complete it.`;
+
+/** `… import FILE` and `… export FILE`, for records of a kind. @param content what the file has, for the help */
+function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: string, content: string): Command {
+  const group = new Command(name).description(`${title}, from and to files`);
   const fromFile = group
     .command('import')
     .description(`loads ${kind.names[1]} from a file; each replaces the one with its ${kind.idField}`)
     .argument('<file>', `${formatsOf(kind)} file with ${content}`);
-  return onService(fromFile, async (find, _, file) => {
+  onService(fromFile, async (find, _, file) => {
     const source = { name: file, open: () => createReadStream(file) };
-    const { count, message } = await withProgress('Writing', (show) => importRecords(source, kind, find, show));
+    const { count, message } = await withProgress({ doing: 'Writing', interrupted: writtenOf(kind) }, (show) =>
+      importRecords(source, kind, find, show),
+    );
     return { value: { imported: count, file }, text: message };
   });
+  const toFile = group
+    .command('export')
+    .description(`writes all ${kind.names[1]} to a file that the import reads`)
+    .argument('<file>', `${formatsOf(kind)} file; one that exists is replaced`);
+  onService(toFile, async (find, _, file) => {
+    const interrupted = (): string => `The export was stopped; ${file} is as it was.`;
+    const { count, message } = await withProgress({ doing: 'Reading', interrupted }, (show) =>
+      exportRecords(file, kind, find, show),
+    );
+    return { value: { exported: count, file }, text: message };
+  });
+  return group;
 }

@@ -7,7 +7,7 @@ import { petStatusSchema, quantitySchema } from '../../../shared/contract/invent
 import type { PetStatus } from '../../../shared/contract/records.ts';
 import type { StockVersion } from '../../../shared/stores/stock-store.ts';
 import { AdminError } from '../admin-error.ts';
-import { stockText } from '../records/export-inventory.ts';
+import { recordsText } from '../records/export-records.ts';
 import { importRecords } from '../records/import-records.ts';
 import { formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
@@ -40,7 +40,7 @@ export function addStockPage(app: Hono, site: Site): void {
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
       // All of it first: where the store fails, a page says so.
-      const text = (await Array.fromAsync(stockText(target, format))).join('');
+      const text = (await Array.fromAsync(recordsText(target, stockEntries, format))).join('');
       c.header('Content-Disposition', `attachment; filename="stock${format}"`);
       c.header('Content-Type', format === '.csv' ? 'text/csv; charset=utf-8' : 'application/jsonl');
       return c.body(text);

@@ -3,7 +3,7 @@ import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { number, visible } from '../text-format.ts';
 import { readRecords, type Source } from './read-records.ts';
-import type { OnProgress, RecordKind, Transfer } from './record-kinds.ts';
+import { counted, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 
 /** Faults that are listed one by one; a file with more is likely of another format altogether. */
 const MAX_LISTED_FAULTS = 20;
@@ -36,9 +36,7 @@ export async function importRecords<Entry>(
         'Run the same command again: it writes all of them once more.',
     );
   }
-  const [one, several] = kind.names;
-  const what = `${number(count)} ${count === 1 ? one : several}`;
-  return { count, message: `Imported ${what} from ${visible(source.name)} into ${store.place}.` };
+  return { count, message: `Imported ${counted(count, kind)} from ${visible(source.name)} into ${store.place}.` };
 }
 
 /** Reads the whole file once before anything is written. @returns the number of rows @throws AdminError listing faults */

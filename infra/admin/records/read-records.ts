@@ -1,10 +1,9 @@
-import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import { visible } from '../text-format.ts';
-import { type Format, formatsOf, type RecordKind } from './record-kinds.ts';
+import { type Format, formatOf, type RecordKind } from './record-kinds.ts';
 
 /** A file to be read, from its beginning each time. */
 export interface Source {
@@ -36,18 +35,14 @@ export async function* readRecords<Entry>(
   source: Source,
   kind: RecordKind<Entry>,
 ): AsyncGenerator<{ readonly line: number; readonly entry: Entry } | Fault> {
-  const ending = extname(source.name).toLowerCase();
-  const format = kind.formats.find((known) => known === ending);
-  if (!format) {
-    const reason = kind.formatReason === undefined ? '' : `: ${kind.formatReason}`;
-    throw new AdminError(`Cannot import ${source.name}: its name must end in ${formatsOf(kind)}${reason}.`);
-  }
+  const format = formatOf(source.name, kind, 'import');
   try {
     for await (const row of readers[format](source, kind.schema.entries)) {
       const { line } = row;
       yield 'fault' in row ? { line, fault: oneLine(row.fault) } : { line, ...check(row.value, kind) };
     }
   } catch (error) {
+    if (error instanceof AdminError) throw error;
     throw new AdminError(`Cannot read ${source.name}: ${reasonOf(error)}`);
   }
 }
@@ -61,14 +56,23 @@ const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries)
 };
 
 /** @param fields what a row may have: a cell is read as the value that its field has */
-async function* csvRows({ open }: Source, fields: v.ObjectEntries): AsyncGenerator<Row> {
+async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncGenerator<Row> {
+  const columns = Object.keys(fields);
+  const checkColumns = (line: readonly string[]): string[] => {
+    const isComplete = columns.every((column) => line.includes(column) || fields[column]?.type === 'optional');
+    const isKnown = line.every((column, at) => columns.includes(column) && line.indexOf(column) === at);
+    if (isComplete && isKnown) return [...line];
+    const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
+    throw new AdminError(`The first line of ${name} must be ${columns.join()}, not ${found}. Nothing was written.`);
+  };
   const parser = parseCsv({
     bom: true,
-    columns: true,
+    columns: checkColumns,
     // Spreadsheets of half the world put semicolons; no cell of ours has either.
     delimiter: [',', ';'],
     info: true,
     max_record_size: MAX_ROW_BYTES,
+    relax_column_count: true,
     skip_empty_lines: true,
     trim: true,
     cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column]?.type)),
@@ -76,7 +80,16 @@ async function* csvRows({ open }: Source, fields: v.ObjectEntries): AsyncGenerat
   const input = Readable.from(open(), { objectMode: false });
   input.on('error', (error) => parser.destroy(error)).pipe(parser);
   try {
-    for await (const { record, info } of parser) yield { line: info.lines, value: record };
+    for await (const { record, info } of parser) {
+      const line: number = info.lines;
+      const cells = info.error?.record?.length;
+      if (cells === undefined) yield { line, value: record };
+      else
+        yield {
+          line,
+          fault: `has ${cells} cells, but the first line names ${info.columns.length} columns: ${columns.join()}`,
+        };
+    }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     yield { line: Number(error.lines ?? 0), fault: error.message };

@@ -1,13 +1,18 @@
+import { extname } from 'node:path';
+import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../../../shared/contract/int64.ts';
-import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
-import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
-import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
-import { orderItem } from '../../../shared/stores/order-list.ts';
-import { petItem } from '../../../shared/stores/find-pet.ts';
+import { type InventoryItem, inventoryItemSchema, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
+import { type Order, orderSchema, orderToJson } from '../../../shared/contract/orders.ts';
+import { type PetRecord, petRecordSchema, petToJson } from '../../../shared/contract/pets.ts';
+import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
+import { petItem, petItemSchema } from '../../../shared/stores/find-pet.ts';
+import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
+import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
+import { number } from '../text-format.ts';
 
 /** Formats of a file, by the ending of its name. */
 export type Format = '.csv' | '.jsonl';
@@ -38,6 +43,10 @@ export interface RecordKind<Entry> {
   readonly foreignFields?: ReadonlyMap<string, string>;
   readonly tableOf: (target: Target) => string;
   readonly toItem: (entry: Entry) => Item;
+  /** All records of the table, page by page. */
+  readonly pages: (documents: DynamoDBDocumentClient, tableName: string) => AsyncIterable<readonly Entry[]>;
+  /** The line of a record in a `.jsonl` file. */
+  readonly toJson: (entry: Entry) => string;
 }
 
 /** Stock entries, in files as the API lists them. */
@@ -49,6 +58,8 @@ export const stockEntries: RecordKind<InventoryItem> = {
   idOf: ({ petId }) => petId,
   tableOf: ({ stockTable }) => stockTable,
   toItem: stockItem,
+  pages: (documents, tableName) => stockList(documents, tableName).all(),
+  toJson: inventoryItemToJson,
 };
 
 /** Pets, in files as the API shows them, but without a status. */
@@ -62,6 +73,8 @@ export const pets: RecordKind<PetRecord> = {
   foreignFields: new Map([['status', 'comes from the stock entry: leave it out, and load it with inventory import']]),
   tableOf: ({ petsTable }) => petsTable,
   toItem: petItem,
+  pages: allPets,
+  toJson: (pet) => petToJson(pet, undefined),
 };
 
 /** Orders, in files as the API lists them. */
@@ -73,7 +86,29 @@ export const orders: RecordKind<Order> = {
   idOf: ({ id }) => id,
   tableOf: ({ ordersTable }) => ordersTable,
   toItem: orderItem,
+  pages: (documents, tableName) => orderList(documents, tableName).all(),
+  toJson: orderToJson,
 };
+
+/** In the order of the table, which is none. */
+async function* allPets(client: DynamoDBDocumentClient, TableName: string): AsyncGenerator<readonly PetRecord[]> {
+  for await (const { Items = [] } of paginateScan({ client }, { TableName }))
+    yield Items.map((item) => v.parse(petItemSchema, item));
+}
+
+/** `1,000 stock entries`. */
+export function counted(count: number, { names: [one, several] }: Pick<RecordKind<never>, 'names'>): string {
+  return `${number(count)} ${count === 1 ? one : several}`;
+}
+
+/** The format of a file, by the ending of its name. @throws AdminError where records of the kind have no such format */
+export function formatOf<Entry>(file: string, kind: RecordKind<Entry>, action: string): Format {
+  const ending = extname(file).toLowerCase();
+  const format = kind.formats.find((known) => known === ending);
+  if (format) return format;
+  const reason = kind.formatReason === undefined ? '' : `: ${kind.formatReason}`;
+  throw new AdminError(`Cannot ${action} ${file}: its name must end in ${formatsOf(kind)}${reason}.`);
+}
 
 /** `.csv or .jsonl`. */
 export const formatsOf = ({ formats }: Pick<RecordKind<never>, 'formats'>): string => formats.join(' or ');

@@ -48,6 +48,27 @@ describe('a CSV file', () => {
     expect(bad?.line).toBeGreaterThanOrEqual(3);
   });
 
+  test.each([
+    [
+      'no header line',
+      '101,4,available\n',
+      /^The first line of a\.csv must be petId,quantity,status, not 101,4,available\. /,
+    ],
+    ['a wrong column', 'petId;qty;status\n1;1;sold\n', /, not petId,qty,status\. Nothing was written\.$/],
+    ['a column twice', 'petId,quantity,status,petId\n', /, not petId,quantity,status,petId\. /],
+  ])('with %s is refused, and told what the first line must be', async (_, content, message) => {
+    await expect(read(stockEntries, 'a.csv', content)).rejects.toThrow(message);
+  });
+
+  test('with rows of another length names each of them', async () => {
+    const text = (cells: number): string => `has ${cells} cells, but the first line names 3 columns: ${HEADER}`;
+    expect(await read(stockEntries, 'a.csv', `${HEADER}\n1,1\n2,2,sold\n3,3,sold,x\n`)).toEqual([
+      fault(2, text(2)),
+      { line: 3, entry: { petId: '2', quantity: 2, status: 'sold' } },
+      fault(4, text(4)),
+    ]);
+  });
+
   test('keeps a fault to one short line, whatever the file holds', async () => {
     const cell = `"\u001B[31m\n\r\u0000${'x'.repeat(10_000)}"`;
     const [row] = await read(stockEntries, 'g.csv', `${HEADER}\n${cell},1,sold\n`);
