@@ -24,7 +24,7 @@ export type TableName = (typeof tableNames)[number];
 /** What requests call DynamoDB with: `parts` of AWS's SDK (`stack/dynamodb-parts`), or the `whole` SDK. */
 export type DynamoDBParts = 'parts' | 'whole';
 
-/** What differs between deployments of the service. Account and region come from the environment of the deploy. */
+/** What differs between deployments of the service. The account comes from the environment of the deploy, as the region does. */
 export interface StageSettings {
   readonly name: AnyStageName;
   /** Tells the stage's bootstrap from others in the account: `cdk bootstrap --qualifier`, ten characters at most. */
@@ -34,8 +34,9 @@ export interface StageSettings {
   /** Tables that were restored from a backup and take the place of those of the stack, by their names in DynamoDB. */
   readonly restoredTables?: Partial<Record<TableName, string>>;
   /**
-   * Tables that this release no longer uses: `own` for those of the stack, or the names of restored ones. Functions may
-   * use old and new ones, and switch at once, without a canary. The next release takes this out.
+   * Tables that this release no longer uses: `own` for those of the stack, or the names of restored ones. A release that
+   * leaves a table without naming it here is refused. Functions switch at once, without a canary. The next release takes
+   * this out.
    */
   readonly replacedTables?: Partial<Record<TableName, string>>;
   readonly logRetentionDays: LogRetentionDays;
@@ -75,11 +76,21 @@ export interface StageSettings {
   /** A name of one's own for the API, and for the reference page; by default API Gateway's and CloudFront's. */
   readonly apiDomain?: Domain;
   readonly pageDomain?: Domain;
+  /** `off` once all customers use `apiDomain`: until then, API Gateway's own address goes on beside it. */
+  readonly gatewayAddress?: 'off';
   /** The most that an admin agrees with one Enterprise customer: raise it, and deploy, before a customer gets more. */
   readonly mostForEnterprise: Limits;
+  /** What a region has otherwise, by its name: during a move to it, for one. */
+  readonly regions?: Readonly<Record<string, RegionSettings>>;
   /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
 }
+
+/** What a region may have otherwise, `undefined` included. Customers, and the admin command, find the rest in all regions. */
+export type RegionSettings = {
+  readonly [Name in Exclude<keyof StageSettings, SameEverywhere>]?: StageSettings[Name] | undefined;
+};
+type SameEverywhere = 'name' | 'qualifier' | 'regions' | 'mostForEnterprise' | 'petDeprecation';
 
 export type LogRetentionDays = 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
 
@@ -178,11 +189,17 @@ const production: StageSettings = {
 
 export const stages: Readonly<Record<StageName, StageSettings>> = { staging, production };
 
+/** A stage as a region has it. */
+export function inRegion(settings: StageSettings, region = ''): StageSettings {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
+  return { ...settings, ...settings.regions?.[region] } as StageSettings;
+}
+
 /** A personal stage is staging without what outlives it, or what another stage of the account could have in common with it. */
 const personal = { ...staging, qualifier: 'petdev', logRetentionDays: 1, gatewayLogs: false, page: false } as const;
 
-export const settingsOf = (name: AnyStageName): StageSettings =>
-  isPersonal(name) ? { ...personal, name } : stages[name];
+export const settingsOf = (name: AnyStageName, region?: string): StageSettings =>
+  inRegion(isPersonal(name) ? { ...personal, name } : stages[name], region);
 
 /** The name that CloudFormation knows the stack of a stage by. */
 export const stackNameOf = (stage: AnyStageName): string => `${stage}-Inventory`;

@@ -3,14 +3,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
 import { formatDifferences, fullDiff } from '@aws-cdk/cloudformation-diff';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import * as v from 'valibot';
-import { stackNameOf, stageNames } from '../stages.ts';
-import { lostTables, narrowedFunctions, type Template, templateSchema } from './losses.ts';
+import { stackNameOf, type StageName, stageNames } from '../stages.ts';
+import { lossesOf, type Template, templateSchema } from './losses.ts';
 
 /**
- * `npm run changes`: what a deploy would change. It refuses the loss of a table, and of what a version of a function that
- * still runs needs, unless a line of the description allows it.
+ * `npm run changes`: what a deploy would change, forward or back. It refuses what takes a table away from the service, unless
+ * a line of the description allows it, or its name is given.
  */
 
 const DESCRIPTION = 'PULL_REQUEST_DESCRIPTION';
@@ -24,17 +24,21 @@ const MAX_COMMENT = 60_000;
 interface Options {
   readonly app: string;
   readonly against?: string;
+  readonly stage?: StageName;
+  readonly lose: readonly string[];
   readonly markdown: boolean;
 }
 
 const command = new Command('npm run changes --')
   .description(
-    'Compares the synthesized stacks with the deployed ones. Exits with 1 where a table, or what a running ' +
-      `function needs, would be lost and the variable ${DESCRIPTION} has no line ` +
-      '“Replaces-table: STACK/ID: why” or “Narrows-function: STACK/ID: why”; with 2 where it cannot be known.',
+    'Compares the synthesized stacks with the deployed ones. Exits with 1 where a table would be lost, --lose does not ' +
+      `name it and the variable ${DESCRIPTION} has no line “Replaces-table: STACK/TABLE: why”; with 2 where it cannot ` +
+      'be known.',
   )
   .option('--app <dir>', 'the synthesized stacks', 'cdk.out')
   .option('--against <dir>', 'other synthesized stacks, instead of the deployed ones')
+  .addOption(new Option('--stage <stage>', 'the stacks of this stage only').choices(stageNames))
+  .option('--lose <table...>', 'tables that may be lost, each as STACK/TABLE', [])
   .option('--markdown', 'print Markdown, for a comment', false)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(printChanges);
@@ -46,16 +50,19 @@ try {
   process.exitCode = 2;
 }
 
-async function printChanges({ app, against, markdown }: Options): Promise<void> {
+async function printChanges({ app, against, stage, lose, markdown }: Options): Promise<void> {
   const after = synthesized(app);
-  const before = against === undefined ? await deployed(after.keys()) : synthesized(against);
+  const before = against === undefined ? await deployed(after.keys(), stage) : synthesized(against);
   const reasons = allowedIn(process.env[DESCRIPTION] ?? '');
-  const names = [...new Set([...after.keys(), ...before.keys()])].toSorted();
-  const losses = names.flatMap((name) => lossesOf(name, before.get(name), after.get(name)));
-  const refused = losses.filter(({ allowance }) => !reasons.has(allowance));
+  for (const table of lose) reasons.set(table, 'Allowed: by its name.');
+  const names = [...new Set([...after.keys(), ...before.keys()])].filter((name) => isOf(stage, name)).toSorted();
+  const losses = names.flatMap((name) => lossesIn(name, before.get(name), after.get(name)));
+  const refused = losses.filter(({ of }) => !reasons.has(of));
   const report = [
-    ...losses.map(({ of, what, allowance }) => `Loss: ${of} ${what}. ${reasons.get(allowance) ?? 'Not allowed.'}`),
-    ...refused.map(({ allowance }) => `If that is meant, say so in the description: ${allowance}: why`),
+    ...losses.map(({ of, what }) => `Loss: ${of} ${what}. ${reasons.get(of) ?? 'Not allowed.'}`),
+    ...refused.map(
+      ({ of }) => `If that is meant: --lose ${of}, or in a pull request's description: Replaces-table: ${of}: why`,
+    ),
     ...names.map((name) => `${name}: ${changesOf(before.get(name), after.get(name))}`),
   ].join('\n');
   process.stdout.write(markdown ? asComment(report) : `${report}\n`);
@@ -65,23 +72,20 @@ async function printChanges({ app, against, markdown }: Options): Promise<void> 
   process.exitCode = 1;
 }
 
-/** The losses that a text allows, such as `Replaces-table: STACK/ID`, each with the reason. */
-function allowedIn(text: string): Map<string, string> {
-  const lines = text.matchAll(
-    /^[ \t]*(?:[-*][ \t]+)?(Replaces-table|Narrows-function):[ \t]*([^\s:]+):[ \t]+(\S.*)$/gm,
-  );
-  return new Map([...lines].map(([, kind = '', of = '', reason = '']) => [`${kind}: ${of}`, `Allowed: ${reason}`]));
+/** Whether a stack is one of the stage, or no stage is given. */
+function isOf(stage: StageName | undefined, stack: string): boolean {
+  return stage === undefined || stack.startsWith(`${stage}-`);
 }
 
-function lossesOf(stack: string, before: Template | undefined, after: Template | undefined) {
+/** The losses that a text allows, each with the reason. */
+function allowedIn(text: string): Map<string, string> {
+  const lines = text.matchAll(/^[ \t]*(?:[-*][ \t]+)?Replaces-table:[ \t]*([^\s:]+):[ \t]+(\S.*)$/gm);
+  return new Map([...lines].map(([, of = '', reason = '']) => [of, `Allowed: ${reason}`]));
+}
+
+function lossesIn(stack: string, before: Template | undefined, after: Template | undefined) {
   if (!before) return [];
-  const losses = {
-    'Replaces-table': lostTables(before, after),
-    'Narrows-function': after ? narrowedFunctions(before, after) : new Map<string, string>(),
-  };
-  return Object.entries(losses).flatMap(([kind, found]) =>
-    [...found].map(([id, what]) => ({ of: `${stack}/${id}`, what, allowance: `${kind}: ${stack}/${id}` })),
-  );
+  return [...lossesOf(before, after)].map(([table, what]) => ({ of: `${stack}/${table}`, what }));
 }
 
 /** What a deploy changes in a stack, as `cdk diff` prints it. */
@@ -112,11 +116,11 @@ function synthesized(folder: string): Map<string, Template> {
 }
 
 /** The templates that these stacks, and those with the tables, were last deployed from. */
-async function deployed(stackNames: Iterable<string>): Promise<Map<string, Template>> {
+async function deployed(stackNames: Iterable<string>, stage?: StageName): Promise<Map<string, Template>> {
   const client = new CloudFormationClient({});
   const templates = new Map<string, Template>();
   const names = new Set([...stackNames, ...stageNames.map(stackNameOf)]);
-  for (const name of [...names].toSorted()) {
+  for (const name of [...names].filter((one) => isOf(stage, one)).toSorted()) {
     try {
       const { TemplateBody: body = '' } = await client.send(new GetTemplateCommand({ StackName: name }));
       // A stack whose first change set was never carried out has none.

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { fullDiff, ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import * as v from 'valibot';
 
@@ -9,8 +8,13 @@ const resourceSchema = v.looseObject({
   Properties: v.optional(v.looseObject({ AttributeDefinitions: v.optional(attributesSchema, []) }), {}),
 });
 
-/** A CloudFormation template, as far as it matters here. */
-export const templateSchema = v.looseObject({ Resources: v.optional(v.record(v.string(), resourceSchema), {}) });
+const tablesSchema = v.optional(v.record(v.string(), v.string()), {});
+
+/** A CloudFormation template, as far as it matters here; its metadata are those of infra/stack/tables.ts. */
+export const templateSchema = v.looseObject({
+  Metadata: v.optional(v.looseObject({ TablesInUse: tablesSchema, ReplacedTables: tablesSchema }), {}),
+  Resources: v.optional(v.record(v.string(), resourceSchema), {}),
+});
 export type Template = v.InferOutput<typeof templateSchema>;
 type Resource = v.InferOutput<typeof resourceSchema>;
 
@@ -25,11 +29,27 @@ const losses: Readonly<Partial<Record<ResourceImpact, string>>> = {
 };
 
 /**
- * The tables that a stack has and would lose, by their logical ids, each with what becomes of it.
+ * The tables that a deploy, forward or back, takes away from the service, each with what becomes of it: by the logical ids
+ * of the tables of the stack, and the names of restored ones.
  *
  * @param after undefined where the app no longer has the stack
  */
-export function lostTables(before: Template, after: Template | undefined): Map<string, string> {
+export const lossesOf = (before: Template, after: Template | undefined): Map<string, string> =>
+  new Map([...leftTables(before, after), ...lostTables(before, after)]);
+
+/** The tables in use that the service would leave for others, unless the release says which one it replaces. */
+function leftTables(before: Template, after: Template | undefined): Map<string, string> {
+  const { TablesInUse = {}, ReplacedTables = {} } = after?.Metadata ?? {};
+  const left = Object.entries(before.Metadata.TablesInUse ?? {}).filter(
+    ([name, table]) => TablesInUse[name] !== table && ReplacedTables[name] !== table,
+  );
+  return new Map(
+    left.map(([name, table]) => [table, `is no longer used: ${TablesInUse[name] ?? 'none'} takes its place`]),
+  );
+}
+
+/** The tables that a stack has and would lose. */
+function lostTables(before: Template, after: Template | undefined): Map<string, string> {
   const tables = Object.entries(before.Resources).filter(([, { Type }]) => tableTypes.has(Type));
   if (!after) return new Map(tables.map(([id]) => [id, 'is left behind: the app no longer has its stack']));
   const { resources } = fullDiff(before, after);
@@ -53,75 +73,4 @@ function furtherLoss(before: Resource, after: Resource | undefined): string | un
   );
   const localIndexes = [before, after].map((table) => JSON.stringify(table?.Properties['LocalSecondaryIndexes']));
   return isRetyped || localIndexes[0] !== localIndexes[1] ? losses[ResourceImpact.WILL_REPLACE] : undefined;
-}
-
-const listSchema = v.pipe(
-  v.unknown(),
-  v.transform((value) => (Array.isArray(value) ? value : [value])),
-  v.array(v.unknown()),
-);
-const statementSchema = v.looseObject({ Action: v.optional(listSchema, []), Resource: v.optional(listSchema, []) });
-const policySchema = v.object({
-  PolicyDocument: v.object({ Statement: v.array(statementSchema) }),
-  Roles: v.optional(v.array(v.unknown()), []),
-});
-
-/**
- * The functions that a release both changes and narrows: it makes a new version, and takes away a permission or a resource
- * that the old version needs. All versions share one role, and the old one serves until the release is over, and again if
- * it is rolled back. So a permission must go in a later release, which leaves the function unchanged.
- *
- * @returns by logical id, what the old version would lack
- */
-export function narrowedFunctions(before: Template, after: Template): Map<string, string> {
-  const narrowed = new Map<string, string>();
-  for (const [id, { Type, Properties }] of Object.entries(before.Resources)) {
-    const next = after.Resources[id];
-    if (Type !== 'AWS::Lambda::Function' || !next) continue;
-    if (isDeepStrictEqual(versionsOf(id, before), versionsOf(id, after))) continue;
-    const kept = new Set(grantsOf(next.Properties['Role'], after));
-    const lost = [
-      ...grantsOf(Properties['Role'], before).filter((grant) => !kept.has(grant)),
-      ...referencesIn(Properties['Environment']).filter(
-        (name) => name in before.Resources && !(name in after.Resources),
-      ),
-    ];
-    if (lost.length > 0) narrowed.set(id, `changes, and its version until now would lack ${lost.join(', ')}`);
-  }
-  return narrowed;
-}
-
-/** Their ids change with the code and the configuration of the function. */
-const versionsOf = (id: string, { Resources }: Template): string[] =>
-  Object.entries(Resources).flatMap(([name, { Type, Properties }]) =>
-    Type === 'AWS::Lambda::Version' && isDeepStrictEqual(Properties['FunctionName'], { Ref: id }) ? [name] : [],
-  );
-
-/** Everything that a role may do, as `action on resource`. */
-function grantsOf(role: unknown, { Resources }: Template): string[] {
-  const [roleId] = referencesIn(role);
-  return Object.values(Resources)
-    .filter(({ Type }) => Type === 'AWS::IAM::Policy')
-    .map(({ Properties }) => v.parse(policySchema, Properties))
-    .filter(({ Roles }) => Roles.some((one) => isDeepStrictEqual(one, { Ref: roleId })))
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .flatMap(({ Action, Resource, ...rest }) =>
-      Action.flatMap((action) => Resource.map((one) => `${String(action)} on ${shown(one)}${conditionOf(rest)}`)),
-    );
-}
-
-const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** A grant with another condition is another grant; so is a denial. */
-function conditionOf({ Effect, ...rest }: Readonly<Record<string, unknown>>): string {
-  return Effect === 'Allow' && Object.keys(rest).length === 0 ? '' : ` with ${JSON.stringify({ Effect, ...rest })}`;
-}
-
-/** The logical ids that a value refers to. */
-function referencesIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, part]) => {
-    if (name === 'Ref') return [String(part)];
-    return name === 'Fn::GetAtt' && Array.isArray(part) ? [String(part[0])] : referencesIn(part);
-  });
 }

@@ -67,7 +67,7 @@ export class InventoryApi extends Construct {
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { functions, logRetentionDays, apiDomain, lists, gatewayLogs } = props;
+    const { functions, logRetentionDays, lists, gatewayLogs } = props;
     this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.byName.authorizer.live,
@@ -81,8 +81,7 @@ export class InventoryApi extends Construct {
       restApiName: this.name,
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       endpointTypes: [EndpointType.REGIONAL],
-      // With a name of its own, the API has no other address.
-      disableExecuteApiEndpoint: apiDomain !== undefined,
+      disableExecuteApiEndpoint: hasNoGatewayAddress(props),
       cloudWatchRole: gatewayLogs,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
@@ -204,6 +203,12 @@ export class InventoryApi extends Construct {
       'The policy that AWS keeps for the one purpose of this role: API Gateway writing to CloudWatch Logs.',
     );
   }
+}
+
+/** @throws Error where the API would have no address */
+function hasNoGatewayAddress({ gatewayAddress, apiDomain }: StageSettings): boolean {
+  if (gatewayAddress === 'off' && !apiDomain) throw new Error("gatewayAddress: 'off' needs an apiDomain");
+  return gatewayAddress === 'off';
 }
 
 /**

@@ -74,7 +74,7 @@ export class KeySync extends Construct {
     Grant.addToPrincipal({
       grantee: sync,
       actions: ['dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      resourceArns: tables.arnsOf('keys'),
+      resourceArns: [tables.arnOf('keys')],
     });
     this.#allowReading(sync);
 

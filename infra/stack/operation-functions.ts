@@ -151,7 +151,7 @@ export class OperationFunctions extends Construct {
     });
     for (const table of used) {
       const actions = (calls[table] ?? []).map((call) => `dynamodb:${call}`);
-      Grant.addToPrincipal({ grantee, actions, resourceArns: tables.arnsOf(table) });
+      Grant.addToPrincipal({ grantee, actions, resourceArns: [tables.arnOf(table)] });
     }
     return grantee;
   }

@@ -1,4 +1,4 @@
-import { CfnElement, CfnResource, Stack } from 'aws-cdk-lib';
+import { CfnElement, CfnResource, Lazy, Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -80,7 +80,14 @@ export interface VersionCheckProps {
 export class VersionCheck extends Construct {
   constructor(scope: Construct, id: string, { functions, logRetentionDays }: VersionCheckProps) {
     super(scope, id);
-    for (const handler of functions) new Trigger(this, handler.node.id, { handler });
+    let before: IConstruct | undefined;
+    for (const handler of functions) {
+      const trigger = new Trigger(this, handler.node.id, { handler });
+      nameAfterVersion(trigger, handler);
+      // One after the other: a fresh account runs ten functions at once.
+      if (before) trigger.node.addDependency(before);
+      before = trigger;
+    }
     const logs = new ServiceLogs(this, 'Logs', { logRetentionDays });
     // The CDK's own function, which invokes the others.
     const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
@@ -96,6 +103,18 @@ export class VersionCheck extends Construct {
     // None gets a request before all are proven.
     for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
   }
+}
+
+/**
+ * Gives a proof another logical id with each version. A deploy then makes a new proof, which invokes the version, and its
+ * rollback deletes that one and leaves the proof before alone: deleting invokes nothing, so no proof can fail a rollback.
+ */
+function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFunction): void {
+  const [proof, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];
+  if (!CfnElement.isCfnElement(proof) || !CfnElement.isCfnElement(version)) throw new Error('Not a resource');
+  const id = String(stack.resolve(proof.logicalId));
+  const hash = (): string => String(stack.resolve(version.logicalId)).slice(-32);
+  proof.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${hash()}` }));
 }
 
 function acknowledgeVersions(construct: IConstruct, functions: readonly ServiceFunction[], reason: string): void {

@@ -1,5 +1,6 @@
-import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { createHash } from 'node:crypto';
+import { CfnElement, type Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type Alias,
   ApplicationLogLevel,
@@ -12,7 +13,7 @@ import {
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/request-log.ts';
 import type { DynamoDBParts, LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
@@ -55,6 +56,7 @@ export class ServiceFunction extends LambdaFunction {
     const logs = new ServiceLogs(scope, `${id}Logs`, { logRetentionDays });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
+    nameAfterGrants(role.node.findChild('DefaultPolicy'));
 
     super(scope, id, {
       memorySize: MEMORY_MEGABYTES,
@@ -82,4 +84,21 @@ export class ServiceFunction extends LambdaFunction {
     this.live = this.alias as IFunction;
     acknowledgeTracing(role);
   }
+}
+
+/**
+ * Gives a policy another logical id whenever its grants change. CloudFormation then adds the new policy before it replaces
+ * the function, and takes the old one away when the release is over: the version that serves until then, and again after a
+ * rollback, keeps what it may do.
+ */
+function nameAfterGrants(policy: IConstruct): void {
+  const resource = policy.node.defaultChild;
+  if (!(policy instanceof Policy) || !CfnElement.isCfnElement(resource)) throw new Error('The role has no policy');
+  const stack = Stack.of(policy);
+  const id = String(stack.resolve(resource.logicalId));
+  const hash = (): string =>
+    createHash('md5')
+      .update(JSON.stringify(stack.resolve(policy.document)))
+      .digest('hex');
+  resource.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${hash()}` }));
 }

@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { CfnElement, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   type Attribute,
   AttributeType,
@@ -44,12 +44,16 @@ const OWN = 'own';
  */
 export class Tables extends Construct {
   readonly #used = new Map<TableName, ServiceTable>();
-  readonly #replaced = new Map<TableName, ServiceTable>();
+  /** Which table is in use, and which one it replaces: the logical id of one of the stack, the name of a restored one. */
+  readonly #inUse: Partial<Record<TableName, string>> = {};
+  readonly #replaced: Partial<Record<TableName, string>> = {};
 
-  /** @throws Error where the name of a restored table cannot be one */
+  /** @throws Error where a restored table cannot have its name, or a replaced one is in use */
   constructor(scope: Construct, id: string, settings: StageSettings) {
     super(scope, id);
     for (const name of tableNames) this.#add(name, settings);
+    // For the check before a deploy (infra/release/losses.ts).
+    Stack.of(this).templateOptions.metadata = { TablesInUse: this.#inUse, ReplacedTables: this.#replaced };
   }
 
   /** The name of the table to use. */
@@ -57,9 +61,9 @@ export class Tables extends Construct {
     return this.#used.get(name)?.tableName ?? '';
   }
 
-  /** What may be used in the place of a table: beside itself the one in use until now, which running versions have. */
-  arnsOf(name: TableName): string[] {
-    return [this.#used.get(name), this.#replaced.get(name)].flatMap((table) => table?.tableArn ?? []);
+  /** The ARN of the table to use. */
+  arnOf(name: TableName): string {
+    return this.#used.get(name)?.tableArn ?? '';
   }
 
   #add(name: TableName, settings: StageSettings): void {
@@ -76,14 +80,19 @@ export class Tables extends Construct {
       deletionProtection: isKept,
       removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
-    const named = (prefix: string, table: string): ITable =>
-      Table.fromTableName(this, `${prefix}${id}`, checkedName(name, table));
-    this.#used.set(name, restored === undefined ? own : named('Restored', restored));
-    if (replaced === undefined) return;
-    if (replaced === (restored ?? OWN))
-      throw new Error(`replacedTables.${name} must be another table than the one in use`);
-    this.#replaced.set(name, replaced === OWN ? own : named('Replaced', replaced));
+    const other = restored !== undefined && Table.fromTableName(this, `Restored${id}`, checkedName(name, restored));
+    this.#used.set(name, other || own);
+    const inUse = restored ?? OWN;
+    if (replaced === inUse) throw new Error(`replacedTables.${name} must be another table than the one in use`);
+    const named = (table: string): string => (table === OWN ? Stack.of(this).getLogicalId(resourceOf(own)) : table);
+    this.#inUse[name] = named(inUse);
+    if (replaced !== undefined) this.#replaced[name] = named(replaced);
   }
+}
+
+function resourceOf({ node }: Table): CfnElement {
+  if (CfnElement.isCfnElement(node.defaultChild)) return node.defaultChild;
+  throw new Error(`${node.path} is no resource`);
 }
 
 /** An empty name, or an ARN, would be found out by a deploy only, when it has already begun. */

@@ -57,6 +57,7 @@ const several = `
   const { createApp } = await import(root + '/infra/create-app.ts');
   const refusals = {};
   for (const [name, settings] of Object.entries(argument.apps)) {
+    process.env.CDK_CONTEXT_JSON = JSON.stringify(argument.contexts[name] ?? {});
     try {
       createApp(settings, { outdir: argument.folder + '/' + name, referencePage: argument.referencePage }).synth();
     } catch (error) {
@@ -68,15 +69,15 @@ const several = `
 
 /**
  * Synthesises stages with settings of their own, each app into a folder of its name. All are made in one process, where
- * the second is done in a tenth of the time of the first.
+ * the second is done in a tenth of the time of the first. An app may have a context, as of `cdk --context`.
  *
  * @returns by the names of the apps whose settings cannot be, why
  */
 export function synthesizeApps(
   folder: string,
   apps: Readonly<Record<string, readonly StageSettings[]>>,
-  { referencePage = false } = {},
+  { referencePage = false, contexts = {} }: { referencePage?: boolean; contexts?: Record<string, object> } = {},
 ): Readonly<Record<string, string>> {
-  const refusals = runModule(several, { folder, apps, referencePage });
+  const refusals = runModule(several, { folder, apps, referencePage, contexts });
   return v.parse(v.record(v.string(), v.string()), JSON.parse(refusals));
 }

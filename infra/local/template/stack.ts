@@ -24,6 +24,8 @@ const templateSchema = v.strictObject({
   Mappings: v.optional(v.unknown()),
   Parameters: v.optional(v.record(v.string(), v.looseObject({ Default: v.optional(v.string()) })), {}),
   Rules: v.optional(v.unknown()),
+  // For the check before a deploy.
+  Metadata: v.optional(v.unknown()),
 });
 
 /** What a resource that is served may have besides its properties. */

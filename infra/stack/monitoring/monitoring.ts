@@ -69,9 +69,9 @@ export class AccountBudget extends Construct {
       notification: { notificationType, threshold, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
       subscribers: [{ subscriptionType: 'EMAIL', address: email }],
     });
+    // Without a name: CloudFormation replaces a budget whose subscribers change, which a fixed name would refuse.
     new CfnBudget(this, 'Budget', {
       budget: {
-        budgetName: Stack.of(this).stackName,
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
         budgetLimit: { amount: usdAMonth, unit: 'USD' },

@@ -107,6 +107,18 @@ describe('npm run changes with what is deployed', () => {
     }
   });
 
+  test('before a deploy asks for the stacks of its stage alone, and takes the typed name of a table', async () => {
+    const bodies = { 'production-Inventory': JSON.stringify(inventoryTemplate('production')) };
+    const server = await ScriptedServer.start(cloudFormation(bodies));
+    const words = ['--app', replacing, '--stage', 'production', '--lose', 'production-Inventory/Other', table];
+    const { exitCode, stdout, stderr } = await changes(words, awsUser(server));
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toContain(`Loss: ${table} is replaced by an empty one. Allowed: by its name.\n`);
+    const asked = server.requests.map(({ body }) => new URLSearchParams(body).get('StackName'));
+    expect(asked).toEqual(['Inventory', 'ReferenceContent', 'ReferenceSite'].map((stack) => `production-${stack}`));
+  });
+
   test('sees that the app has lost the stack with the tables', async () => {
     const renamed = path.join(folder, 'renamed');
     mkdirSync(renamed, { recursive: true });

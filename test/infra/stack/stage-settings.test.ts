@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { parseStageName, settingsOf, type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
+import { inRegion, parseStageName, settingsOf, type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
 import { synthesizeApps, synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -24,6 +24,21 @@ const everything: StageSettings = {
   keysWarmThroughput: { readUnitsPerSecond: 20_000, writeUnitsPerSecond: 10_000 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
+  gatewayAddress: 'off',
+};
+
+/** The same during a move: its old region has both addresses, its new one none of its own names, and a copied table. */
+const moving: StageSettings = {
+  ...everything,
+  regions: {
+    'eu-central-1': { gatewayAddress: undefined },
+    'eu-west-1': {
+      gatewayAddress: undefined,
+      apiDomain: undefined,
+      pageDomain: undefined,
+      restoredTables: { stock: 'copied-stock' },
+    },
+  },
 };
 
 const templateSchema = v.looseObject({
@@ -76,6 +91,7 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
     { firewall: { requestsWithoutKey: 2_000, requestsPerAddress: 359_999 } },
     'firewall.requestsPerAddress must be 360000 at least',
   ],
+  ['no address at all', { gatewayAddress: 'off' }, "gatewayAddress: 'off' needs an apiDomain"],
   ['a canary without alarms', { rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
     'the ARN of a restored table',
@@ -103,7 +119,13 @@ let refusals: Readonly<Record<string, string>>;
 
 beforeAll(() => {
   const wrong = refused.map(([what, settings]) => [what, [{ ...stages.staging, ...settings }]] as const);
-  const right = { everything: [everything], 'without page': [{ ...stages.staging, page: false }], personal };
+  const right = {
+    everything: [everything],
+    'without page': [{ ...stages.staging, page: false }],
+    'at home': [inRegion(moving, 'eu-central-1')],
+    personal,
+    elsewhere: [inRegion(moving, 'eu-west-1')],
+  };
   refusals = synthesizeApps(folder, { ...right, ...Object.fromEntries(wrong) }, { referencePage: true });
 }, 60_000);
 
@@ -175,11 +197,12 @@ describe('a stage with every setting', () => {
     expect(propertiesOf(inventory, 'AWS::DynamoDB::Table', 'TablesKeys')).toMatchObject([
       { WarmThroughput: { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 10_000 } },
     ]);
-    expect(propertiesOf(inventory, 'AWS::Budgets::Budget')).toMatchObject([
+    expect(propertiesOf(inventory, 'AWS::Budgets::Budget')).toEqual([
       {
-        Budget: { BudgetLimit: { Amount: 50, Unit: 'USD' }, TimeUnit: 'MONTHLY' },
+        // Without a name, which would keep a budget with another subscriber from taking its place.
+        Budget: { BudgetLimit: { Amount: 50, Unit: 'USD' }, TimeUnit: 'MONTHLY', BudgetType: 'COST' },
         NotificationsWithSubscribers: [80, 100].map((Threshold) => ({
-          Notification: { Threshold },
+          Notification: expect.objectContaining({ Threshold }),
           Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'treasurer@example.com' }],
         })),
       },
@@ -237,6 +260,22 @@ describe('a stage with every setting', () => {
   test('has the same code as any other synthesis: a deploy without a change changes nothing', () => {
     expect(archivesIn(assembly)).toEqual(archivesIn(synthesizedOnce()));
     expect(archivesIn(assembly).length).toBeGreaterThan(7);
+  });
+});
+
+describe('a stage that moves to another region', () => {
+  test('keeps the address of API Gateway beside its own name until that is off', () => {
+    const inventory = templateIn(path.join(folder, 'at home'), 'Inventory');
+
+    expect(propertiesOf(inventory, 'AWS::ApiGateway::RestApi')).toMatchObject([{ DisableExecuteApiEndpoint: false }]);
+    expect(inventory.Outputs['BaseUrl']?.Value).toBe('https://api.example.com/v1');
+  });
+
+  test('has settings of its own there', () => {
+    const inventory = templateIn(path.join(folder, 'elsewhere'), 'Inventory');
+
+    expect(propertiesOf(inventory, 'AWS::ApiGateway::DomainName')).toEqual([]);
+    expect(inventory.Outputs['StockTableName']?.Value).toBe('copied-stock');
   });
 });
 
