@@ -77,6 +77,9 @@ const named = (stage: StageName): string[] =>
     ),
   );
 
-/** In any region: the page's are in another one. Buckets are known by their names alone. */
-const arn = (service: string, resource: string): string =>
-  `arn:${Aws.PARTITION}:${service}:${service === 's3' ? '::' : `*:${Aws.ACCOUNT_ID}:`}${resource}`;
+/** In any region: the page's are in another one. IAM and dashboards have none, and buckets are known by their names alone. */
+function arn(service: string, resource: string): string {
+  const hasRegion = service !== 'iam' && service !== 's3' && !resource.startsWith('dashboard/');
+  const account = service === 's3' ? '' : Aws.ACCOUNT_ID;
+  return `arn:${Aws.PARTITION}:${service}:${hasRegion ? '*' : ''}:${account}:${resource}`;
+}

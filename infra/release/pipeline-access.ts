@@ -49,7 +49,7 @@ export class PipelineAccess extends Stack {
     for (const stage of stageNames) {
       const description = `Deploys ${stage} and issues a key for its smoke test`;
       this.#role(capitalised(stage), `environment:${stage}`, description, [
-        this.#deploy(stage),
+        ...this.#deploy(stage),
         ...this.#issueKeys(stage),
       ]);
       this.#bootstrapPolicies(stage);
@@ -102,30 +102,32 @@ export class PipelineAccess extends Stack {
     }
   }
 
-  /** The roles that `cdk bootstrap` has made for the stage in this account and region do the work. */
-  #deploy(stage: StageName): PolicyStatement {
+  /**
+   * The roles that `cdk bootstrap` has made for the stage in this account and region do the work. What is deployed is
+   * compared with what is to be, and a roll-back stops a deploy that is under way.
+   */
+  #deploy(stage: StageName): PolicyStatement[] {
     const bootstrapped = ['deploy', 'file-publishing', 'lookup'].map(
       (role) => `cdk-${stages[stage].qualifier}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
     );
     const arns = bootstrapped.map((role) => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/${role}`);
-    return allow(['sts:AssumeRole'], arns);
+    const calls = ['DescribeStacks', 'GetTemplate', 'CancelUpdateStack'].map((call) => `cloudformation:${call}`);
+    return [allow(['sts:AssumeRole'], arns), allow(calls, [this.#arn('cloudformation', `stack/${stage}-*/*`)])];
   }
 
   /** What `keys create` and `keys revoke` need for a key on a plan of the catalogue (docs/keys.md). */
   #issueKeys(stage: StageName): PolicyStatement[] {
     const stack = stackNameOf(stage);
-    const { restoredTables, replacedTables } = stages[stage];
-    const own = `${stack}-TablesKeys*`;
-    const tables = [restoredTables?.keys ?? 'own', replacedTables?.keys].filter((table) => table !== undefined);
+    const regions = Object.values(stages[stage].regions ?? {});
+    const restored = [stages[stage], ...regions].flatMap(({ restoredTables }) => restoredTables?.keys ?? []);
     return [
-      allow(['cloudformation:DescribeStacks'], [this.#arn('cloudformation', `stack/${stack}/*`)]),
       allow(['apigateway:GET'], ['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*', '/tags/*'].map(gateway)),
       allow(['apigateway:POST'], ['/apikeys', '/usageplans/*/keys'].map(gateway)),
       allow(['apigateway:PATCH', 'apigateway:DELETE'], [gateway('/apikeys/*')]),
       allow(['apigateway:PUT', 'apigateway:POST', 'apigateway:DELETE'], [gateway('/tags/*')]),
       allow(
         ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:Scan'],
-        tables.map((table) => this.#arn('dynamodb', `table/${table === 'own' ? own : table}`)),
+        [`${stack}-TablesKeys*`, ...restored].map((table) => this.#arn('dynamodb', `table/${table}`)),
       ),
     ];
   }
@@ -145,7 +147,7 @@ const capitalised = (stage: StageName): string => `${stage.charAt(0).toUpperCase
 /** Why a resource of a service may end in a wildcard. */
 const wildcardReasons: Readonly<Record<string, string>> = {
   apigateway: 'API keys and usage plans get their ids when they are made, and belong to no stage.',
-  cloudformation: 'CloudFormation ends the id of a stack with a part of its own. Reading only.',
+  cloudformation: 'CloudFormation ends the id of a stack with a part of its own.',
   '*': 'What a stage will have gets its name when it is made; the boundary policy keeps other stages out.',
   iam: 'CloudFormation ends the name of a role with a part of its own.',
   dynamodb: 'CloudFormation ends the name of the keys table with a part of its own.',

@@ -102,6 +102,7 @@ export function withoutFunctions(value: unknown): unknown {
 function textOf(name: string, argument: unknown): string | undefined {
   if (name === 'Ref') return `<${String(argument)}>`;
   if (name === 'Fn::ImportValue') return `<import ${String(argument)}>`;
+  if (name === 'Fn::Sub' && typeof argument === 'string') return argument.replaceAll(/\$\{([^}]+)\}/g, '<$1>');
   if (!Array.isArray(argument)) return undefined;
   if (name === 'Fn::GetAtt') return `<${argument.join('.')}>`;
   const [separator, parts]: unknown[] = argument;

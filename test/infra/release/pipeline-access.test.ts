@@ -121,7 +121,9 @@ describe('the access of the pipeline', () => {
       ...gateway('PATCH', 'apikeys/*'),
       ...gateway('POST', 'apikeys', 'tags/*', 'usageplans/*/keys'),
       ...gateway('PUT', 'tags/*'),
-      `cloudformation:DescribeStacks ${stack(`${stage}-Inventory`)}`,
+      ...['CancelUpdateStack', 'DescribeStacks', 'GetTemplate'].map(
+        (call) => `cloudformation:${call} ${stack(`${stage}-*`)}`,
+      ),
       ...['GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
       ...bootstrapped.map((role) => `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:${role}`),
     ]);
@@ -130,7 +132,8 @@ describe('the access of the pipeline', () => {
   });
 });
 
-const inAccount = (service: string, name: string) => `* arn:<AWS::Partition>:${service}:*:<AWS::AccountId>:${name}-*`;
+const inAccount = (service: string, name: string, region = '*') =>
+  `* arn:<AWS::Partition>:${service}:${region}:<AWS::AccountId>:${name}-*`;
 
 describe.each(stageNames)('the bootstrap of %s', (stage) => {
   const other = stage === 'staging' ? 'production' : 'staging';
@@ -146,7 +149,7 @@ describe.each(stageNames)('the bootstrap of %s', (stage) => {
       expect(statements.flatMap(({ Action }) => Action)).toContain(action);
     }
     const ofRoles = grants.filter((grant) => grant.startsWith('iam:*')).map((grant) => grant.split(' ')[1]);
-    expect(new Set(ofRoles)).toEqual(new Set([`arn:<AWS::Partition>:iam:*:<AWS::AccountId>:role/${stage}-*`]));
+    expect(new Set(ofRoles)).toEqual(new Set([`arn:<AWS::Partition>:iam::<AWS::AccountId>:role/${stage}-*`]));
   });
 
   test('keeps whoever deploys it off all that has the name of the other stage', () => {
@@ -156,7 +159,7 @@ describe.each(stageNames)('the bootstrap of %s', (stage) => {
       expect.arrayContaining([
         inAccount('cloudformation', `stack/${other}`),
         inAccount('dynamodb', `table/${other}`),
-        inAccount('iam', `role/cdk-${stages[other].qualifier}`),
+        inAccount('iam', `role/cdk-${stages[other].qualifier}`, ''),
         inAccount('lambda', `function:${other}`),
         `* arn:<AWS::Partition>:s3:::cdk-${stages[other].qualifier}-*`,
       ]),
