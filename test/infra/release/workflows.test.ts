@@ -47,6 +47,7 @@ describe('the jobs', () => {
       'deploy-stage.yml: deploy: id-token',
       'deploy.yml: production: id-token',
       'deploy.yml: staging: id-token',
+      'roll-back.yml: check: actions',
       'roll-back.yml: deploy: id-token',
     ]);
   });
@@ -67,21 +68,24 @@ describe('the way to production', () => {
   const stepNamed = (name: string) => all.find((one) => one.name === name);
 
   test('leads from the tests to staging, and from there to production, one deploy of a stage at a time', () => {
-    expect(build?.steps.map(({ run }) => run)).toEqual(
-      expect.arrayContaining([
-        'npm test',
-        'npm run synth',
-        'npm run synth -- --context rollout=allAtOnce --output cdk.out/all-at-once',
-      ]),
-    );
+    const scriptsOfBuild = build?.steps.map(({ run }) => run).join('\n');
+    for (const command of [
+      'npm test',
+      'npm run synth',
+      'npm run synth -- --context rollout=allAtOnce --output cdk.out/all-at-once',
+      'npx esbuild test/smoke/main.ts --bundle --platform=node --format=esm --outfile=cdk.out/smoke.mjs',
+    ]) {
+      expect(scriptsOfBuild).toContain(`${command}\n`);
+    }
     expect(build?.steps.map(({ with: { path } }) => path)).toContain('cdk.out');
+    const lose = '${{ inputs.lose }}';
     expect([staging, production]).toMatchObject([
-      { needs: 'build', with: { stage: 'staging' } },
-      { needs: 'staging', with: { stage: 'production', 'smoke-options': '--read-only' } },
+      { needs: 'build', with: { stage: 'staging', lose } },
+      { needs: 'staging', with: { stage: 'production', 'smoke-options': '--read-only', lose } },
     ]);
     expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({
       needs: 'check',
-      with: { 'go-back-to': '${{ inputs.run }}' },
+      with: { 'go-back-to': '${{ inputs.run }}', lose, orphan: '${{ inputs.orphan }}' },
     });
     expect(deploy).toMatchObject({
       environment: '${{ inputs.stage }}',
@@ -90,9 +94,21 @@ describe('the way to production', () => {
   });
 
   test('deploys what was tested, tries it, and revokes the key whatever came of it', () => {
-    const inOrder = ['Look which build runs', 'Deploy', 'Issue a key for an hour', 'Smoke test', 'Go back'];
+    const inOrder = [
+      'Settle the stacks',
+      'Look which build runs',
+      'Refuse to lose a table',
+      'Deploy',
+      'Find the address',
+      'Issue a key for an hour',
+      'Smoke test',
+      'Fetch the build before',
+      'Go back',
+      'Smoke test of the build before',
+      'Revoke the key',
+    ];
     const download = all.findIndex(({ uses = '' }) => uses.startsWith('actions/download-artifact@'));
-    const places = [download, ...[...inOrder, 'Revoke the key'].map((name) => all.findIndex((s) => s.name === name))];
+    const places = [download, ...inOrder.map((name) => all.findIndex((s) => s.name === name))];
 
     expect(download).toBeGreaterThan(0);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
@@ -106,9 +122,22 @@ describe('the way to production', () => {
 
   test('goes back after a failed smoke test alone, and not from where an admin has gone back to', () => {
     expect(stepNamed('Fetch the build before')).toMatchObject({
-      if: "failure() && steps.smoke.outcome == 'failure' && inputs.go-back-to == '' && steps.before.outputs.build != ''",
+      if: "failure() && steps.key.outcome == 'success' && inputs.go-back-to == '' && steps.before.outputs.build != ''",
       with: { name: 'assembly', 'run-id': '${{ steps.before.outputs.build }}' },
     });
-    expect(stepNamed('Go back')?.if).toBe("always() && steps.smoke.outcome == 'failure'");
+    expect(stepNamed('Go back')?.if).toBe("failure() && steps.smoke.outcome == 'failure'");
+  });
+
+  test('tries the release that runs: also where CloudFormation, or the job, has gone back to it', () => {
+    expect(stepNamed('Find the address')?.if).toBe(
+      "success() || failure() && steps.deploy.outcome == 'failure' && steps.before.outputs.build != ''",
+    );
+    expect(stepNamed('Smoke test of the build before')?.if).toBe(
+      "failure() && steps.fetch.outcome == 'success' && steps.back.outcome != 'failure'",
+    );
+    expect(['Smoke test', 'Smoke test of the build before'].map((name) => stepNamed(name)?.run)).toEqual([
+      expect.stringContaining('node cdk.out/smoke.mjs '),
+      expect.stringContaining('node before/smoke.mjs '),
+    ]);
   });
 });
