@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { readAssembly } from '../../../infra/local/assembly.ts';
 import { lossesOf, type Template, templateSchema } from '../../../infra/release/losses.ts';
-import { type StageSettings, stages, tableNames } from '../../../infra/stages.ts';
+import { inRegion, type StageSettings, stages, tableNames } from '../../../infra/stages.ts';
 import { operations } from '../../../shared/contract/operations.ts';
 import { synthesizeApps } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -12,6 +12,13 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const restoredTables = Object.fromEntries(tableNames.map((name) => [name, `restored-${name}`]));
 const own = Object.fromEntries(tableNames.map((name) => [name, 'own']));
 
+const certificateArn = 'arn:aws:acm:eu-central-1:111122223333:certificate/6f3a2c1e';
+const moving: StageSettings = {
+  ...stages.production,
+  apiDomain: { name: 'api.example.com', certificateArn },
+  regions: { 'eu-west-1': { apiDomain: undefined, restoredTables } },
+};
+
 /** Production as it is settled from release to release; and as usual, deployed to go back to it. */
 const releases = {
   usual: {},
@@ -19,6 +26,9 @@ const releases = {
   afterRestore: { restoredTables },
   wayBack: { replacedTables: restoredTables },
   allAtOnce: {},
+  /** During a move, by region: customers know the old one by both addresses; the new one has copied data, and no domain yet. */
+  oldRegion: inRegion(moving, 'eu-central-1'),
+  newRegion: inRegion(moving, 'eu-west-1'),
 } satisfies Record<string, Partial<StageSettings>>;
 type Release = keyof typeof releases;
 
@@ -125,4 +135,16 @@ describe('the proofs of new versions', () => {
   test('are not there on the way back', () => {
     expect(proofsOf('allAtOnce')).toEqual([]);
   });
+});
+
+const api = v.looseObject({ DisableExecuteApiEndpoint: v.boolean() });
+
+test('A stage in two regions has its own name in one, beside the address of API Gateway, and other tables in the other', () => {
+  const [here, there] = [templateOf('oldRegion'), templateOf('newRegion')];
+  const [[, restApi] = ['']] = ofType(here, 'AWS::ApiGateway::RestApi');
+
+  expect([here, there].map((one) => ofType(one, 'AWS::ApiGateway::DomainName').length)).toEqual([1, 0]);
+  expect(v.parse(api, restApi?.Properties)).toMatchObject({ DisableExecuteApiEndpoint: false });
+  expect(there.Metadata.TablesInUse).toEqual(restoredTables);
+  expect(lossesOf(templateOf('usual'), here)).toEqual(new Map());
 });

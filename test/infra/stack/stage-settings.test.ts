@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { inRegion, parseStageName, settingsOf, type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
+import { parseStageName, settingsOf, type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
 import { synthesizeApps, synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -25,20 +25,6 @@ const everything: StageSettings = {
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
   gatewayAddress: 'off',
-};
-
-/** The same during a move: its old region has both addresses, its new one none of its own names, and a copied table. */
-const moving: StageSettings = {
-  ...everything,
-  regions: {
-    'eu-central-1': { gatewayAddress: undefined },
-    'eu-west-1': {
-      gatewayAddress: undefined,
-      apiDomain: undefined,
-      pageDomain: undefined,
-      restoredTables: { stock: 'copied-stock' },
-    },
-  },
 };
 
 const templateSchema = v.looseObject({
@@ -98,11 +84,7 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
     { restoredTables: { keys: 'arn:aws:dynamodb:eu-central-1:1:table/t' } },
     'A restored table of keys must be the name of a DynamoDB table',
   ],
-  [
-    'a replaced table that is the one in use',
-    { replacedTables: { stock: 'own' } },
-    'replacedTables.stock must be another table than the one in use',
-  ],
+  ['a replaced table in use', { replacedTables: { stock: 'own' } }, 'replacedTables.stock must be another table'],
   [
     'a deprecation that is no time',
     { petDeprecation: { deprecatedAt: 'soon', sunsetAt: 'later' } },
@@ -111,7 +93,7 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
 ];
 
 const personalNames = ['dev-ann', 'dev-bo'] as const;
-const personal = [...personalNames.map(settingsOf), stages.staging];
+const personal = [...personalNames.map((name) => settingsOf(name)), stages.staging];
 
 const folder = temporaryFolder();
 const inPersonal = (stage: string) => templateIn(path.join(folder, 'personal'), 'Inventory', stage);
@@ -119,13 +101,7 @@ let refusals: Readonly<Record<string, string>>;
 
 beforeAll(() => {
   const wrong = refused.map(([what, settings]) => [what, [{ ...stages.staging, ...settings }]] as const);
-  const right = {
-    everything: [everything],
-    'without page': [{ ...stages.staging, page: false }],
-    'at home': [inRegion(moving, 'eu-central-1')],
-    personal,
-    elsewhere: [inRegion(moving, 'eu-west-1')],
-  };
+  const right = { everything: [everything], 'without page': [{ ...stages.staging, page: false }], personal };
   refusals = synthesizeApps(folder, { ...right, ...Object.fromEntries(wrong) }, { referencePage: true });
 }, 60_000);
 
@@ -199,7 +175,6 @@ describe('a stage with every setting', () => {
     ]);
     expect(propertiesOf(inventory, 'AWS::Budgets::Budget')).toEqual([
       {
-        // Without a name, which would keep a budget with another subscriber from taking its place.
         Budget: { BudgetLimit: { Amount: 50, Unit: 'USD' }, TimeUnit: 'MONTHLY', BudgetType: 'COST' },
         NotificationsWithSubscribers: [80, 100].map((Threshold) => ({
           Notification: expect.objectContaining({ Threshold }),
@@ -260,22 +235,6 @@ describe('a stage with every setting', () => {
   test('has the same code as any other synthesis: a deploy without a change changes nothing', () => {
     expect(archivesIn(assembly)).toEqual(archivesIn(synthesizedOnce()));
     expect(archivesIn(assembly).length).toBeGreaterThan(7);
-  });
-});
-
-describe('a stage that moves to another region', () => {
-  test('keeps the address of API Gateway beside its own name until that is off', () => {
-    const inventory = templateIn(path.join(folder, 'at home'), 'Inventory');
-
-    expect(propertiesOf(inventory, 'AWS::ApiGateway::RestApi')).toMatchObject([{ DisableExecuteApiEndpoint: false }]);
-    expect(inventory.Outputs['BaseUrl']?.Value).toBe('https://api.example.com/v1');
-  });
-
-  test('has settings of its own there', () => {
-    const inventory = templateIn(path.join(folder, 'elsewhere'), 'Inventory');
-
-    expect(propertiesOf(inventory, 'AWS::ApiGateway::DomainName')).toEqual([]);
-    expect(inventory.Outputs['StockTableName']?.Value).toBe('copied-stock');
   });
 });
 
