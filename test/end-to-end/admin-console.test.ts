@@ -67,7 +67,7 @@ describeInBrowser('The console in a browser', () => {
     const file = join(folder, 'open.html');
     writeFileSync(file, `<meta http-equiv="refresh" content="0; url=${console.link}">`);
     await by.goto(`file://${file}`);
-    await by.waitForURL(at('/keys'));
+    await by.waitForURL(at('/overview'));
   }
 
   const note = () => page.getByRole('status').innerText();
@@ -272,7 +272,7 @@ describeInBrowser('The console in a browser', () => {
   test.each(screens)('everybody can use it: %s', async (_, screen) => {
     const other = await browser.newPage(screen);
     await other.context().addCookies(await page.context().cookies());
-    for (const address of ['/keys', '/keys?q=nobody', '/keys/demo-free', '/keys/new', '/plans', '/stock?petId=101']) {
+    for (const address of ['/overview', '/keys', '/keys?q=nobody', '/keys/demo-free', '/keys/new', '/plans', '/stock?petId=101']) {
       await other.goto(at(address));
       const overflow = await other.evaluate('document.documentElement.scrollWidth - window.innerWidth');
       const faults = await accessibilityFaults(other);

@@ -11,6 +11,7 @@ import { formLimit, headers, newPass, ownName, ownRequests, type Pass, Session, 
 import { addKeyPage, addNewKeyPage } from './key-page.ts';
 import { addKeysPage } from './keys-page.ts';
 import { markup } from './markup.ts';
+import { addOverviewPage } from './overview-page.ts';
 import { addPlansPage } from './plans-page.ts';
 import { Site } from './site.ts';
 import { addStockPage } from './stock-page.ts';
@@ -69,7 +70,8 @@ export function createConsole(target: Target, origin: string, pass: Pass): Hono 
   }
   // The session first: the body of a request without one is not read.
   app.use(session.guard).post('*', formLimit(), ticketed(base, site.tickets));
-  for (const add of [addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage]) add(app.basePath(base), site);
+  for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage])
+    add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;
   app.notFound((c) => site.show(c, { title: 'Not found', failure: 'There is no such page.' }, linkToKeys, 404));
   app.onError((error, c) => {

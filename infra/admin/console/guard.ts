@@ -103,8 +103,8 @@ export class Session {
     }
     setCookie(c, this.#cookie, this.#secret, { httpOnly: true, sameSite: 'Strict', path: base });
     // Not a redirect: where another page or a file has led here, browsers would follow it without the cookie.
-    c.header('Refresh', `0; url=${base}/keys`);
-    return c.html(layout({ title: 'Console' }, markup`<p><a href="${base}/keys">To the keys</a></p>`));
+    c.header('Refresh', `0; url=${base}/overview`);
+    return c.html(layout({ title: 'Console' }, markup`<p><a href="${base}/overview">To the overview</a></p>`));
   };
 }
 

@@ -22,7 +22,7 @@ export interface Page {
   readonly failure?: string | undefined;
 }
 
-const parts = { keys: 'Keys', plans: 'Plans', stock: 'Stock' } as const;
+const parts = { overview: 'Overview', keys: 'Keys', plans: 'Plans', stock: 'Stock' } as const;
 
 export function layout({ title, place, base, address, part, note, failure }: Page, content: Html): Html {
   const link = ([id, name]: readonly string[]): Html =>
@@ -43,7 +43,7 @@ ${base === undefined ? '' : markup`<base href="${base}/">`}
 <body>
 <a class="skip" href="${address}#main">Skip to content</a>
 <header class="top">
-<a class="brand" href="keys"><img src="/icon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
+<a class="brand" href="overview"><img src="/icon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
 ${
   place === undefined
     ? ''

@@ -30,6 +30,8 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     /** To the minute. */
     lastUsed: currentMinute === 0 ? null : timeText(currentMinute * 60_000),
     usedThisMinute: currentMinute === minute ? key.minuteUsed : 0,
+    /** For more requests than it may make; not those of a suspended key. */
+    refusedThisMinute: currentMinute === minute ? key.minuteRefused : 0,
     usedToday: isSameDay(currentMinute, minute) ? key.dayUsed : 0,
     expires: timeOrNull(expiresAt),
     /** Null where it is not suspended, or until it is resumed. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { BASE, LINK, ORIGIN, Visitor } from '../../support/console-visitor.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
@@ -6,6 +6,9 @@ import { KEY_PATTERN } from '../../support/secrets.ts';
 
 const world = new InProcessTarget();
 afterAll(() => world.close());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 let visitor: Visitor;
 
@@ -22,7 +25,7 @@ describe('The token in the address', () => {
     const answer = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
 
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('Refresh')).toBe(`0; url=${BASE}/keys`);
+    expect(answer.headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
     expect(answer.headers.get('Set-Cookie')).toMatch(
       /^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/,
     );
@@ -155,6 +158,23 @@ test('Every answer forbids scripts and styles in place, frames, and keeping it',
     });
     expect((await new Visitor(world.target).request(path)).headers.get('Cache-Control')).toBe('no-store');
   }
+});
+
+test('The overview adds up what keys did, and names those that are close to a limit or were used last', async () => {
+  const currentMinute = Math.floor(Date.now() / 60_000);
+  jest.spyOn(Date, 'now').mockReturnValue(currentMinute * 60_000);
+  const used = { currentMinute, minuteUsed: 2, minuteRefused: 3, dayUsed: 4 };
+  await world.issue(aKey({ keyId: 'a', name: 'A', revision: 1, ...used }), 'free');
+  await world.issue(aKey({ keyId: 'b', name: 'B', revision: 1, ...used, dayUsed: 950 }), 'free');
+  await world.issue(aKey({ keyId: 'c', name: 'C', revision: 1 }), 'free');
+  const page = await (await visitor.get('/overview')).text();
+  const keysIn = (label: string) =>
+    [...(page.split(`aria-label="${label}"`)[1]?.split('</table>')[0] ?? '').matchAll(/href="keys\/(\w)"/g)].map(
+      ([, id]) => id,
+    );
+
+  expect([...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text)).toEqual(['954', '4', 'at least 6', '2 of 3']);
+  expect([keysIn('Keys close to a limit'), keysIn('Keys used last')]).toEqual([['b'], ['a', 'b']]);
 });
 
 test('A new key is in the answer to its form, and nowhere else', async () => {
