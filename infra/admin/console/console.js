@@ -24,6 +24,9 @@ function keepLive(place) {
   setInterval(() => void update(), place.dataset.seconds * 1_000);
 }
 
+// The answer to a form: coming back to it, a browser would ask whether to send the form again, and show an error.
+history.replaceState(null, '', location.href);
+
 for (const place of document.querySelectorAll('[data-live]')) keepLive(place);
 for (const place of document.querySelectorAll('[data-part]')) {
   nodesOf(place.dataset.part).then(

@@ -1,59 +1,18 @@
 import type { Context, Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
 import { failureText } from '../admin-error.ts';
-import { createAction, type Done, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
-import { curlWith, planOfToken, revokedText, tokenText } from '../key-text.ts';
+import { createAction, type Done } from '../key-actions.ts';
+import { curlWith, planOfToken, tokenText } from '../key-text.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
-import { findKeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
-import type { Target } from '../target.ts';
-import { number, percent, time, timeOrNever, visible } from '../text-format.ts';
+import { counted, number, percent, time, timeOrNever } from '../text-format.ts';
 import { dailyUsage, type Usage } from '../usage.ts';
+import { type KeyCard, keyCards } from './key-cards.ts';
 import { stateBadge } from './keys-page.ts';
-import { alert, facts, type Field, field, heads, type Html, markup, meter, nothingSent } from './markup.ts';
+import { alert, facts, field, heads, hidden, type Html, markup, meter, nothingSent } from './markup.ts';
 import { sentence, type Sent, table } from './markup.ts';
-import { fieldOf, FormFault, onForm, parseInputs, type Site, type Texts } from './site.ts';
+import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
 
 const DAYS = 30;
-
-/** A form of the page of a key. */
-interface Card extends Pick<KeyAction, 'title' | 'effect' | 'suits'> {
-  readonly fields: readonly Field[];
-  readonly run: (target: Target, texts: Texts, id: string) => Promise<Done>;
-  readonly proposed: (view: KeyView) => Texts;
-}
-
-const cards: Readonly<Record<string, Card>> = {
-  ...Object.fromEntries(Object.entries(keyActions).map(([name, action]) => [name, cardOf(action)])),
-  revoke: {
-    title: 'Revoke for good',
-    effect: REVOKE_EFFECT,
-    fields: [{ name: 'name', label: 'To confirm, enter the name of the key' }],
-    suits: () => true,
-    proposed: () => ({}),
-    run: async (target, { name = '' }, id) => {
-      const key = await findKeyToRevoke(target, id);
-      if (asTyped(name) !== asTyped(key.name)) throw new FormFault({ name: `The name is ${key.name}.` });
-      await revokeKey(target, key);
-      return { message: revokedText(key) };
-    },
-  },
-};
-
-function cardOf({ inputs, run, defaults, ...action }: KeyAction): Card {
-  return {
-    ...action,
-    fields: inputs.map(fieldOf),
-    proposed: (view) => ({ ...planOf(view), ...defaults }),
-    run: (target, texts, id) => run(target, parseInputs(inputs, texts), id),
-  };
-}
-
-function planOf({ plan, perMinute, perDay }: KeyView): Texts {
-  return plans[plan].limits === 'agreed' ? { plan, perMinute: String(perMinute), perDay: String(perDay) } : { plan };
-}
-
-/** A name as it can be typed, and as a page shows it. */
-const asTyped = (name: string): string => visible(name).replaceAll(/ +/g, ' ').trim();
 
 const idOf = (c: Context): string => c.req.param('id') ?? '';
 
@@ -62,21 +21,16 @@ export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
   const showKeyPage = async (c: Context, sent?: Sent, sentTo?: string): Promise<Response> => {
     const view = await showKey(target, idOf(c));
-    const forms = Object.entries(cards)
-      .filter(([, { suits }]) => suits(view))
-      .map(([name, card]) => cardForm(site, view, name, card, name === sentTo ? sent : undefined));
-    return site.show(c, { title: view.name, part: 'keys', failure: sent?.failure }, content(view, forms));
+    const forms = Object.entries(keyCards).filter(([, { suits }]) => suits(view));
+    const cardsOf = (isDangerous: boolean): Html[] =>
+      forms
+        .filter(([, card]) => card.isDangerous === isDangerous)
+        .map(([name, card]) => cardForm(site, view, name, card, name === sentTo ? sent : undefined));
+    const page = { title: view.name, part: 'keys', failure: sent?.failure } as const;
+    return site.show(c, page, content(view, cardsOf(false), cardsOf(true)));
   };
   app.get('/keys/:id', (c) => showKeyPage(c));
-  for (const [name, { run }] of Object.entries(cards)) {
-    const path = (c: Context): string => (name === 'revoke' ? '/keys' : `/keys/${idOf(c)}`);
-    onForm(
-      app,
-      `/keys/:id/${name}`,
-      async (c, texts) => showDone(c, site, await run(target, texts, idOf(c)), path(c)),
-      (c, sent) => showKeyPage(c, sent, name),
-    );
-  }
+  for (const [name, card] of Object.entries(keyCards)) addKeyAction(app, site, name, card, showKeyPage);
   app.get('/keys/:id/live', async (c) => c.html(live(await showKey(target, idOf(c)))));
   app.get('/keys/:id/usage', async (c) => {
     const chart = await dailyUsage(target, idOf(c), DAYS).then(usageChart, (error: unknown) => {
@@ -88,7 +42,11 @@ export function addKeyPage(app: Hono, site: Site): void {
   });
 }
 
-const content = (view: KeyView, forms: readonly Html[]): Html => markup`<p class="crumbs"><a href="keys">Keys</a></p>
+const content = (
+  view: KeyView,
+  forms: readonly Html[],
+  dangers: readonly Html[],
+): Html => markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${view.name}</h1>${stateBadge(view)}</div>
 ${facts({
   Id: markup`<code>${view.id}</code>`,
@@ -103,7 +61,9 @@ ${live(view)}
 <div data-part="keys/${view.id}/usage"><p class="quiet">Adding up ${DAYS} days …
 <noscript><a href="keys/${view.id}/usage">Show them</a></noscript></p></div></section>
 <h2>What can be done</h2>
-<div class="cards pairs">${forms}</div>`;
+<div class="cards pairs">${forms}</div>
+<h2>What refuses the customer</h2>
+<div class="cards pairs dangers">${dangers}</div>`;
 
 function tokenTable({ tokens }: KeyView): Html {
   const rows = tokens.map((token) => [
@@ -120,13 +80,69 @@ const live = (view: KeyView): Html => markup`<section class="gauges" data-live="
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', view.usedThisMinute, view.perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', view.usedToday, view.perDay)}</div></section>`;
 
-function cardForm(site: Site, view: KeyView, name: string, card: Card, sent?: Sent): Html {
-  const { title, effect, fields, proposed } = card;
+function cardForm(site: Site, view: KeyView, name: string, card: KeyCard, sent?: Sent): Html {
+  const { title, effect, fields, proposed, isDangerous } = card;
   const filled = sent ?? { ...nothingSent, values: proposed(view) };
-  const button = markup`<button ${name === 'revoke' ? markup`class="danger"` : ''}>${title}</button>`;
-  const inputs = fields.map((one) => field(name, one, filled));
+  const button = markup`<button ${isDangerous ? markup`class="danger"` : ''}>${title}${isDangerous ? ' …' : ''}</button>`;
+  const inputs = fields(view).map((one) => field(name, one, filled));
   return markup`<section class="card"><h3>${title}</h3><p>${sentence(effect)}</p>
 ${site.form(`/keys/${view.id}/${name}`, button, inputs)}</section>`;
+}
+
+/** `/keys/ID/ACTION`: does it; where that refuses the customer something, it asks first, on a page of its own. */
+function addKeyAction(
+  app: Hono,
+  site: Site,
+  name: string,
+  card: KeyCard,
+  showKeyPage: (c: Context, sent?: Sent, sentTo?: string) => Promise<Response>,
+): void {
+  const { target } = site;
+  const path = `/keys/:id/${name}`;
+  const showQuestion = async (c: Context, sent: Sent): Promise<Response> => {
+    const view = await showKey(target, idOf(c));
+    const refused = card.refuses(target, view, sent.values);
+    if (refused === undefined) return showKeyPage(c, sent, name);
+    const title = `${card.title}: ${view.name}?`;
+    return site.show(
+      c,
+      { title, part: 'keys', failure: sent.failure },
+      question(site, view, name, card, sent, refused),
+    );
+  };
+  app.get(path, (c) => showQuestion(c, { ...nothingSent, values: c.req.query() }));
+  onForm(
+    app,
+    path,
+    async (c, texts) => {
+      const id = idOf(c);
+      const { ticket: _, ...query } = texts;
+      if (texts['sure'] === undefined && card.refuses(target, await showKey(target, id), texts) !== undefined)
+        return c.redirect(`${site.base}/keys/${id}/${name}?${new URLSearchParams(query).toString()}`, 303);
+      return showDone(c, site, await card.run(target, texts, id), name === 'revoke' ? '/keys' : `/keys/${id}`);
+    },
+    (c, sent) => (sent.values['sure'] === undefined ? showKeyPage(c, sent, name) : showQuestion(c, sent)),
+  );
+}
+
+/** Whether an action is meant, with what it refuses and whom. */
+function question(site: Site, view: KeyView, name: string, card: KeyCard, sent: Sent, refused: string): Html {
+  const { id, name: whom, plan, lastUsed, usedThisMinute, usedToday, tokens } = view;
+  const values = Object.fromEntries(card.fields(view).map((one) => [one.name, sent.values[one.name] ?? '']));
+  const inputs = [...hidden({ ...values, sure: 'yes' }), ...card.confirmation.map((one) => field(name, one, sent))];
+  return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${whom}</a></p>
+<h1>${card.title}: ${whom}?</h1>
+<section class="card narrow"><p>${refused}</p>
+${facts({
+  Id: markup`<code>${id}</code>`,
+  Plan: plans[plan].title,
+  'Last used': timeOrNever(lastUsed),
+  'This minute': counted(usedThisMinute, 'request'),
+  Today: counted(usedToday, 'request'),
+  Tokens: tokens.map(({ label, last }) => `${label} …${last}`).join(', '),
+})}
+${site.form(`/keys/${id}/${name}`, markup`<button class="danger">${card.title}</button>`, inputs)}
+<p><a href="keys/${id}">Leave it as it is</a></p></section>`;
 }
 
 /** `/keys/new`. */
