@@ -3,6 +3,9 @@ import type { InventoryClientOptions } from './client-options.ts';
 /** The options, checked and with their defaults. */
 export type ClientSettings = ReturnType<typeof checkOptions>;
 
+/** Browsers call themselves so; Node.js, Bun and Deno do not. */
+export const isBrowser = globalThis.navigator?.userAgent.startsWith('Mozilla/') ?? false;
+
 /** The longest time that a timer of JavaScript can run, in milliseconds. */
 const MAX_TIME = 2_147_483_647;
 

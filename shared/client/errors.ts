@@ -51,8 +51,11 @@ function readRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** No answer; none within `timeout`; an answer that broke off; an answer that is not what the interface promises. */
-export type ConnectionFailure = 'network' | 'timeout' | 'broken-off' | 'unreadable';
+/**
+ * No answer; none within `timeout`; an answer that broke off; an answer that is not what the interface promises; one that
+ * the browser keeps from the page (CORS).
+ */
+export type ConnectionFailure = 'network' | 'timeout' | 'broken-off' | 'unreadable' | 'blocked';
 
 /** The service gave no answer, or none that can be used. What became of the request is not known. */
 export class ConnectionError extends Error {

@@ -9,16 +9,14 @@ import type {
   PetStatus,
 } from './answer.ts';
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
-import { checkOptions, type ClientSettings } from './client-settings.ts';
+import { checkOptions, type ClientSettings, isBrowser } from './client-settings.ts';
 import { ConnectionError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { RetryAndLimits } from './retry-and-limits.ts';
 
 /** Browsers name themselves, and would ask the service first whether this header may be sent. */
-const userAgent = globalThis.navigator?.userAgent.startsWith('Mozilla/')
-  ? {}
-  : { 'User-Agent': 'pet-store-inventory-client/1.0.0' };
+const userAgent = isBrowser ? {} : { 'User-Agent': 'pet-store-inventory-client/1.0.0' };
 
 /** A pet's number: a bigint, or a number where that is exact. */
 export type PetId = bigint | number;

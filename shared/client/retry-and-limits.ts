@@ -1,4 +1,4 @@
-import type { ClientSettings } from './client-settings.ts';
+import { type ClientSettings, isBrowser } from './client-settings.ts';
 import { ApiError, ConnectionError, readErrorBody } from './errors.ts';
 import { type Limits, readLimits } from './limits.ts';
 
@@ -50,6 +50,9 @@ export class RetryAndLimits {
         await this.#enter(call);
         return await this.#sendOnce(request, settings).finally(() => this.#leave());
       } catch (error) {
+        if (attempt > 1 && (await isKeptFromPage(error, request, settings))) {
+          throw new ConnectionError('blocked', `${request.method} ${request.url}`, BLOCKED);
+        }
         if (!isPassing(error) || attempt > settings.maxRetries) throw error;
         const pause = pauseAfter(error, attempt, settings.retryDelay);
         if (pause > call.pauseLeft) throw error;
@@ -138,6 +141,21 @@ async function fetchWhole(request: CallRequest, { fetch, timeout }: ClientSettin
   } finally {
     clearTimeout(timeoutId);
   }
+}
+
+const BLOCKED = new Error("the browser keeps it from this page (CORS); the browser's console says why");
+
+/**
+ * Whether the service answers, and the browser keeps the answer from the page. The error of `fetch` is the same as where there
+ * is no answer; but a request that needs no leave of CORS, and carries no key, gets through.
+ */
+async function isKeptFromPage(error: unknown, { url, signal }: CallRequest, { fetch, timeout }: ClientSettings) {
+  if (!isBrowser || !(error instanceof ConnectionError) || error.reason !== 'network') return false;
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
+  return fetch(url, { method: 'HEAD', mode: 'no-cors', credentials: 'omit', signal: ends }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

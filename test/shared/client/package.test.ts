@@ -64,8 +64,10 @@ describe('the package of the client', () => {
     expect(await run(process.execPath, [tsc, '--project', folder])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 
-  test('has the example of the folder to copy in its README', () => {
-    expect(read(path.join(installed, 'README.md'))).toContain(read(path.join(root, 'docs/client-example/stock.ts')));
+  test('has the example of the folder to copy in its README, which links to nothing that is not there', () => {
+    const readme = read(path.join(installed, 'README.md'));
+    expect(readme).toContain(read(path.join(root, 'docs/client-example/stock.ts')));
+    expect(readme).not.toMatch(/\]\((?!https:)/);
   });
 
   test('has an example that runs', async () => {
@@ -83,6 +85,9 @@ describe('the package of the client', () => {
 });
 
 describeInBrowser('the client in a browser', () => {
+  const options = { bundle: true, write: false, format: 'iife', globalName: 'client', platform: 'browser' } as const;
+  const entryPoint = path.join(root, 'shared/client/pet-store-inventory-client.ts');
+  const [bundle] = buildSync({ entryPoints: [entryPoint], ...options }).outputFiles;
   let browser: TestBrowser;
 
   beforeAll(async () => {
@@ -91,9 +96,6 @@ describeInBrowser('the client in a browser', () => {
   afterAll(() => browser.close());
 
   test('lists, updates and fails as it does elsewhere', async () => {
-    const options = { bundle: true, write: false, format: 'iife', globalName: 'client', platform: 'browser' } as const;
-    const entryPoint = path.join(root, 'shared/client/pet-store-inventory-client.ts');
-    const [bundle] = buildSync({ entryPoints: [entryPoint], ...options }).outputFiles;
     await host.stock.put(anEntry('9223372036854775807', 1, 'sold'));
     const page = await browser.newPage({ viewport: { width: 800, height: 600 } });
     await page.goto(`${host.origin}/outputs.json`);
@@ -117,6 +119,24 @@ describeInBrowser('the client in a browser', () => {
       stale: 'ApiError PRECONDITION_FAILED',
       unanswered: 'ConnectionError network',
     });
+  });
+
+  test('does not go on where the browser keeps the answer from the page', async () => {
+    const page = await browser.newPage({ viewport: { width: 800, height: 600 } });
+    await page.goto(`${host.origin.replace('localhost', '127.0.0.1')}/outputs.json`);
+    const seen: unknown = await page.evaluate(`(async () => {
+      ${bundle?.text ?? ''}
+      let repeated = 0;
+      const options = { baseUrl: '${host.baseUrl}', apiKey: '${token}', retryDelay: 1, onRetry: () => repeated++ };
+      const store = new client.InventoryClient(options);
+      await store.getInventory(101n);
+      const error = await store.getInventory(101n, { headers: { 'X-Not-Allowed': '1' } }).catch((thrown) => thrown);
+      return { reason: error.reason, message: error.message, repeated };
+    })()`);
+    const message = expect.stringMatching(
+      /^GET http:\S+\/inventory\/101 got no usable answer \(blocked\): the browser keeps/,
+    );
+    expect(seen).toEqual({ reason: 'blocked', message, repeated: 1 });
   });
 });
 
