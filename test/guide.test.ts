@@ -11,7 +11,7 @@ import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { API_VERSION, operations } from '../shared/contract/operations.ts';
 import { limitHeaders } from '../shared/http/authorizer-context.ts';
 import { LEAST_PACE } from '../shared/http/list-handler.ts';
-import { STABILITY_HEADER } from '../shared/http/response-headers.ts';
+import { allowedRequestHeaders, STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
 import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
 import { MOST_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
@@ -102,6 +102,7 @@ describe('docs/guide.md', () => {
     `less than ${LEAST_PACE.bytes / LEAST_PACE.withinMs} kB of it a second, before compression, for ${LEAST_PACE.withinMs / 1_000} seconds`,
     `reads at most ${number(MOST_READ_FOR_PAGE)} of`,
     `an \`Idempotency-Key\` with each update, a new one each time: ${IDEMPOTENCY_KEY_RULE}.`,
+    `send ${allowedRequestHeaders.map((name) => `\`${name}\``).join(', ')}`.replace(/, (?=[^,]+$)/, ' and '),
     `version ${API_VERSION};`,
     `header \`${STABILITY_HEADER}\``,
     ...deprecated.map(({ method, path }) => `\`${method} ${path}\` is deprecated.`),

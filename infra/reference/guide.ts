@@ -12,19 +12,38 @@ export interface GuideOptions {
 
 const file = join(import.meta.dirname, '../../docs/guide.md');
 
+/** Where the reference page serves what the guide links to, by its path from there. */
+export const PAGES = { 'errors.md': '/errors', '../shared/client/README.md': '/typescript-client' } as const;
+
+/** A link to a file beside the guide, or within it; its text, path and anchor. */
+const FILE_LINK = /\[([^\][]+)\]\((?!https?:)([^()#]*)(?:#([^()]*))?\)/g;
+
 /**
  * `docs/guide.md` for one service, in Markdown: the introduction of the reference. Its title is the reference's own, and
- * links to other files lead nowhere there.
+ * its links lead to pages beside that.
  */
 export function guide({ serverUrl, exampleKey, petDeprecation }: GuideOptions): string {
   return readFileSync(file, 'utf8')
     .replace(/^# .*\n+/, '')
-    .replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1')
+    .replaceAll(FILE_LINK, (_, text: string, path: string, anchor = '') => pageLink(text, path, anchor))
     .replaceAll('http://localhost:3000/v1', () => serverUrl)
     .replaceAll("Bearer <API_KEY>'", () => `Bearer ${exampleKey}'`)
     .replace('is deprecated.', () => `is ${deprecationText(petDeprecation)}.`)
     .trimEnd();
 }
+
+/** @throws Error for a file that the page does not serve */
+function pageLink(text: string, path: string, anchor: string): string {
+  if (path === '') return `[${text}](#description/${anchor})`;
+  const [, page] = Object.entries(PAGES).find(([name]) => name === path) ?? [];
+  if (page === undefined) throw new Error(`The reference page does not serve ${path}, which the guide links to`);
+  return `[${text}](${page}${anchor && `#${anchor.toUpperCase()}`})`;
+}
+
+const PAGE_LINK = /\[([^\][]+)\]\(\/[^()]*\)/g;
+
+/** A text for where the reference page is not: without the links to pages beside it. */
+export const withoutPageLinks = (text: string): string => text.replaceAll(PAGE_LINK, '$1');
 
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 

@@ -5,11 +5,15 @@ import { dirname, extname, join } from 'node:path';
 import type { ExampleObject, OpenAPIObject, ParameterObject, ReferenceObject } from 'openapi3-ts/oas31';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { openApiDocument, openApiJson, type Environment } from './document.ts';
+import { parse, stringify } from 'yaml';
 import { errorPage } from './error-page.ts';
+import { PAGES } from './guide.ts';
+import { llmsText } from './llms-text.ts';
 import { markdownPage } from './markdown-page.ts';
 import { scalarLicense } from './scalar-license.ts';
 
 const siteFolder = join(import.meta.dirname, 'site');
+const clientReadme = join(import.meta.dirname, '../../shared/client/README.md');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
 
 /**
@@ -40,21 +44,30 @@ export interface PageOptions {
 }
 
 /**
- * The files of the reference page: `index.html`, `openapi.json`, the page of errors, the licence of what shows them, and the
- * assets that they lead to. Each is made or read when it is wanted.
+ * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, a table of
+ * them for language models (https://llmstxt.org), the licence of Scalar, and assets. Each is made or read when it is wanted.
  */
 export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
   const { folder, files } = (assets ??= findAssets());
-  const document = (): OpenAPIObject => openApiDocument({ serverUrl, environment, exampleKey: demoKey });
+  const json = (): string =>
+    openApiJson(withOptionalParametersOff(openApiDocument({ serverUrl, environment, exampleKey: demoKey })));
+  const page = (path: string, title: string, markdown: () => string) =>
+    rendered(path.slice(1), () => inPlace(markdownPage(title, markdown()), folder, options));
   return new Map([
     rendered('index.html', () => inPlace(indexHtml(), folder, options)),
-    rendered('errors', () => inPlace(markdownPage('Errors', errorPage(String)), folder, options)),
-    rendered('openapi.json', () => openApiJson(withOptionalParametersOff(document()))),
+    page(PAGES['errors.md'], 'Errors', () => errorPage(String)),
+    page(PAGES['../shared/client/README.md'], 'TypeScript client', () => readFileSync(clientReadme, 'utf8')),
+    rendered('openapi.json', json),
+    rendered('openapi.yaml', () => asYaml(json())),
+    rendered('llms.txt', () => llmsText(serverUrl)),
     rendered('scalar-license.txt', () => scalarLicense(scalarFolder)),
     ...files,
   ]);
 }
+
+/** JSON is YAML; a number of it keeps all its digits. */
+const asYaml = (json: string): string => stringify(parse(json, { intAsBigInt: true }), { lineWidth: 0 });
 
 const rendered = (path: string, render: () => string) => fileAt(path, false, () => Buffer.from(render()));
 
@@ -121,6 +134,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
+  '.yaml': 'application/yaml',
 };
 
 /** @throws Error for a kind of file that the page does not have */

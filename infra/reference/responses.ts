@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { ReferenceObject, ResponseObject } from 'openapi3-ts/oas31';
-import { errorGuide } from '../../shared/contract/error-guide.ts';
 import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
 import { everyOperationErrors, type Operation } from '../../shared/contract/operations.ts';
 import { prose } from './error-page.ts';
+import { PAGES } from './guide.ts';
 import { type HeaderComponent, headersOf, type OperationHeader } from './headers.ts';
 import { errorSchema } from './schemas.ts';
 
@@ -55,7 +55,7 @@ function errorResponse(
   perhaps: readonly OperationHeader[] = [],
 ): ResponseObject {
   return {
-    description: descriptionOf(codes),
+    description: codes.map((code) => `- ${codeAndMessage(code)}`).join('\n'),
     headers: headersOf([...(ofStatus[status] ?? []), ...sure, 'HelpPage'], perhaps),
     content: {
       'application/json': {
@@ -66,13 +66,8 @@ function errorResponse(
   };
 }
 
-/** One code with what is to know of it; of several the names come first, as a reader may see the first line only. */
-function descriptionOf(codes: readonly ErrorCode[]): string {
-  const names = codes.map((code) => `\`${code}\``);
-  const texts = codes.map(
-    (code, index) => `${names[index]}: ${prose(`${errorGuide[code].cause} ${errorGuide[code].remedy}`)}`,
-  );
-  return texts.length === 1 ? texts.join('') : `${names.join(', ')}\n\n- ${texts.join('\n- ')}`;
+function codeAndMessage(code: ErrorCode): string {
+  return `[\`${code}\`](${PAGES['errors.md']}#${code}): ${prose(errorCatalogue[code].message)}`;
 }
 
 function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {

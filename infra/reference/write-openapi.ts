@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { format, resolveConfig } from 'prettier';
 import { demoKey } from '../demo-keys.ts';
 import { type Environment, environments, openApiDocument, openApiJson } from './document.ts';
+import { withoutPageLinks } from './guide.ts';
 
 /** `npm run openapi`: writes the OpenAPI document. */
 
@@ -44,7 +45,8 @@ function complain(reason: string): void {
 
 async function write({ server, stage = server === LOCAL ? 'local' : 'production', out }: Options): Promise<void> {
   const exampleKey = stage === 'local' ? demoKey('free') : undefined;
-  const json = openApiJson(openApiDocument({ serverUrl: server, environment: stage, exampleKey }));
+  const document = openApiDocument({ serverUrl: server, environment: stage, exampleKey });
+  const json = withoutPageLinks(openApiJson(document));
   const text = await format(json, { ...(await resolveConfig(import.meta.filename)), parser: 'json' });
   if (out !== '-') writeFileSync(out, text);
   process.stdout.write(out === '-' ? text : `Wrote ${out}, for ${server}.\n`);

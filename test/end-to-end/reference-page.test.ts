@@ -96,6 +96,8 @@ describeInBrowser('The reference page in a browser', () => {
     expect({ complaints, origins: [...origins] }).toEqual({ complaints: [], origins: [host.origin] });
 
     await client.getByRole('button', { name: 'Clear Value' }).click();
+    // The key is not only left out: it is no longer shown.
+    await client.getByRole('button', { name: 'Clear Value' }).waitFor({ state: 'hidden' });
     const refused = await reference.send();
     expect(refused.status).toBe('401 Unauthorized');
     expect(refused.body).toContain('"code": "API_KEY_MISSING"');

@@ -16,6 +16,11 @@ function leaveOutEmptyKey({ request }) {
   if (key === '') request.headers.delete('Authorization');
 }
 
+const authenticationWith = (token) => ({
+  preferredSecurityScheme: SCHEME,
+  securitySchemes: { [SCHEME]: { token } },
+});
+
 /** As numbers the bounds of an int64 would lose their last digits: in words they keep them. */
 const INT64 = /"minimum":(-?\d+),"maximum":(\d{16,})(?:,"description":"([^"]*)")?/g;
 
@@ -32,7 +37,7 @@ async function fetchDocument(address, init) {
   );
 }
 
-createApiReference('#reference', {
+const configuration = {
   url: '/openapi.json',
   customFetch: fetchDocument,
   slug: DOCUMENT,
@@ -47,10 +52,7 @@ createApiReference('#reference', {
   modelsSectionLabel: 'Schemas',
   orderSchemaPropertiesBy: 'preserve',
   defaultOpenAllTags: true,
-  authentication: {
-    preferredSecurityScheme: SCHEME,
-    securitySchemes: { [SCHEME]: { token: demoKey ?? '' } },
-  },
+  authentication: authenticationWith(demoKey ?? ''),
   plugins: [
     () => ({
       name: 'entered-key',
@@ -63,4 +65,18 @@ createApiReference('#reference', {
     }),
   ],
   onRequestBuilt: leaveOutEmptyKey,
-});
+};
+const reference = createApiReference('#reference', configuration);
+
+let configuredKey = demoKey ?? '';
+
+/** Scalar shows the key of its configuration again where the reader has removed it: so it goes there too. */
+function forgetDemoKey() {
+  if (configuredKey === '' || enteredKey() !== '') return;
+  configuredKey = '';
+  reference.updateConfiguration({ ...configuration, authentication: authenticationWith(configuredKey) });
+}
+
+for (const type of ['click', 'input']) {
+  document.addEventListener(type, () => setTimeout(forgetDemoKey));
+}
