@@ -64,8 +64,13 @@ const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
  * Any failure that an admin can do something about, in words that say what; undefined for a fault of the program.
  *
  * @param again what is safe to do again
+ * @param effect what that comes to
  */
-export function failureText(error: unknown, again: string): string | undefined {
+export function failureText(
+  error: unknown,
+  again: string,
+  effect = 'it takes up what was cut off',
+): string | undefined {
   const isSentence = [AdminError, UnreachableError, UnreadableRecordError, ServiceError].some(
     (kind) => error instanceof kind,
   );
@@ -73,5 +78,5 @@ export function failureText(error: unknown, again: string): string | undefined {
   const reason = awsReason(error);
   if (reason === undefined) return undefined;
   const remedy = remedies.find(([name]) => error instanceof Error && name.test(error.name))?.[1];
-  return `${reason}. ${remedy === undefined ? '' : `${remedy} `}It is safe to ${again}: it takes up what was cut off.`;
+  return `${reason}. ${remedy === undefined ? '' : `${remedy} `}It is safe to ${again}: ${effect}.`;
 }

@@ -97,6 +97,7 @@ describeInBrowser('The console in a browser', () => {
     await open('/keys');
     await page.getByRole('link', { name: 'Create a key' }).click();
     await press('Create the key');
+    await page.locator('#create-name:focus').waitFor();
     await fill('Name', 'Acme Pets');
     await press('Create the key');
     expect(await statusOf(await copyKey())).toBe(200);
@@ -138,7 +139,7 @@ describeInBrowser('The console in a browser', () => {
   test('the new limits hold at once while a client goes on calling', async () => {
     await open('/keys');
     await fill('Search', 'acme');
-    await page.getByLabel('Search').press('Enter');
+    await page.getByText(/^1 of \d+ keys$/).waitFor();
     await page.getByRole('link', { name: 'Acme Pets' }).click();
     clock.moveToFreshMinute();
     const api = ApiClient.withKey(host.baseUrl, keys[0] ?? '');
@@ -240,7 +241,6 @@ describeInBrowser('The console in a browser', () => {
     await page.getByLabel('Status of pet 101').selectOption('pending');
     await press('Save pet 101');
     expect(await note()).toBe('Pet 101 is pending, with 7 in stock.');
-    // As it was filtered before, without the pet that is pending now.
     await page.getByText('No pet is like that.').waitFor();
     expect(await host.stock.read('101')).toMatchObject({ quantity: 7, status: 'pending' });
   });

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { AdminError, failureText } from '../admin-error.ts';
+import { UnknownKeyError } from '../keys/find-key.ts';
 import type { Target } from '../target.ts';
 import { visibleLines } from '../text-format.ts';
 import { formLimit, headers, newPass, ownName, ownRequests, type Pass, Session, ticketed } from './guard.ts';
@@ -73,9 +74,13 @@ export function createConsole(target: Target, origin: string, pass: Pass): Hono 
   for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage])
     add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;
-  app.notFound((c) => site.show(c, { title: 'Not found', failure: 'There is no such page.' }, linkToKeys, 404));
+  const notFound = (c: Context, failure: string) =>
+    site.show(c, { title: 'Not found', failure }, markup`<h1>Not found</h1>${linkToKeys}`, 404);
+  app.notFound((c) => notFound(c, 'There is no such page.'));
   app.onError((error, c) => {
-    const failure = failureText(error, 'do the same again');
+    if (error instanceof UnknownKeyError) return notFound(c, 'There is no such key. It was revoked, or never made.');
+    const isReading = c.req.method === 'GET';
+    const failure = failureText(error, 'do the same again', isReading ? 'nothing was changed' : undefined);
     const content = markup`<h1>Not done</h1>${linkToKeys}`;
     if (failure !== undefined) return site.show(c, { title: 'Not done', failure }, content);
     process.stderr.write(`${visibleLines(error.stack ?? error.message)}\n`);

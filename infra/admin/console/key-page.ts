@@ -34,7 +34,7 @@ export function addKeyPage(app: Hono, site: Site): void {
   app.get('/keys/:id/live', async (c) => c.html(live(await showKey(target, idOf(c)))));
   app.get('/keys/:id/usage', async (c) => {
     const chart = await dailyUsage(target, idOf(c), DAYS).then(usageChart, (error: unknown) => {
-      const failure = failureText(error, 'load the page again');
+      const failure = failureText(error, 'load the page again', 'nothing was changed');
       if (failure === undefined) throw error;
       return alert(failure);
     });
@@ -161,6 +161,7 @@ ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</sect
     '/keys/new',
     async (c, texts) => showDone(c, site, await run(site.target, parseInputs(inputs, texts), ''), '/keys'),
     showForm,
+    'it makes another key, and what was left of this one, which was never shown, is cleared away by a later one of its name',
   );
 }
 

@@ -106,12 +106,17 @@ export function fieldOf(name: keyof Inputs): Field {
   return { name, label: title, hint: sentence(hint), choices, isNumber: presence === 'agreed' };
 }
 
-/** Has a form do something; where that is refused, its page is shown again with what was sent. */
+/**
+ * Has a form do something; where that is refused, its page is shown again with what was sent.
+ *
+ * @param effectAgain what it comes to if it is sent again after a failure; by default it takes up what was cut off
+ */
 export function onForm(
   app: Hono,
   path: string,
   work: (c: Context, values: Texts) => PageResponse,
   showAgain: (c: Context, sent: Sent) => PageResponse,
+  effectAgain?: string,
 ): void {
   app.post(path, async (c) => {
     const body = Object.entries(await c.req.parseBody());
@@ -121,15 +126,15 @@ export function onForm(
     try {
       return await work(c, values);
     } catch (error) {
-      return showAgain(c, refusal(values, error));
+      return showAgain(c, refusal(values, error, effectAgain));
     }
   });
 }
 
 /** What was sent, and why it was not done. @throws faults of the program */
-export function refusal(values: Texts, error: unknown): Sent {
+function refusal(values: Texts, error: unknown, effectAgain?: string): Sent {
   if (error instanceof FormFault) return { values, faults: error.faults, failure: error.message };
-  const failure = failureText(error, 'send the form again');
+  const failure = failureText(error, 'send the form again', effectAgain);
   if (failure === undefined) throw error;
   return { values, faults: {}, failure };
 }

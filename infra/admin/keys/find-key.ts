@@ -91,8 +91,11 @@ const unfinishedError = (id: string): AdminError =>
     `The key ${id} is being made, or was left unfinished and never shown. Another keys create with its name, ten minutes later, clears it away.`,
   );
 
+/** There is no key of this id, or not any more. */
+export class UnknownKeyError extends AdminError {}
+
 export const unknownKey = (id: string): AdminError =>
-  new AdminError(`There is no key ${id}. List the ids with: npm run admin -- keys list`);
+  new UnknownKeyError(`There is no key ${id}. List the ids with: npm run admin -- keys list`);
 
 /** The customers' usage plan that a key is on. */
 export async function usagePlanOf({ gateway, apiStage }: Target, keyId: string): Promise<CustomerPlan | undefined> {

@@ -192,6 +192,13 @@ test('A new key is in the answer to its form, and nowhere else', async () => {
   }
 });
 
+test.each(['', '/live', '/suspend'])('A key that there is not is said on a page: /keys/nope%s', async (path) => {
+  const answer = await visitor.get(`/keys/nope${path}`);
+
+  expect(answer.status).toBe(404);
+  expect(await answer.text()).toContain('There is no such key. It was revoked, or never made.');
+});
+
 test('What others have named is text', async () => {
   await visitor.create('<script>alert(1)</script>"\'');
 
@@ -217,14 +224,17 @@ test('What is wrong with a form is said beside its fields, which keep what was e
 test('What AWS refuses is said on a page, with what to do', async () => {
   const ticket = await visitor.ticket('/keys/new');
   const error = Object.assign(new Error('No'), { name: 'ExpiredTokenException', $metadata: {} });
-  for (const request of [
-    () => visitor.post('/keys/new', { name: 'acme', plan: 'free', ticket }),
-    () => visitor.get('/keys/some-key'),
-  ]) {
+  for (const [request, again] of [
+    [
+      () => visitor.post('/keys/new', { name: 'acme', plan: 'free', ticket }),
+      'send the form again: it makes another key',
+    ],
+    [() => visitor.get('/keys/some-key'), 'do the same again: nothing was changed'],
+  ] as const) {
     const answer = await world.run(request, () => Promise.reject(error));
     expect(answer.status).toBe(422);
     expect(await answer.text()).toContain(
-      'AWS could not be used: No (ExpiredTokenException). Renew the AWS credentials, and start the command again. It is safe to',
+      `AWS could not be used: No (ExpiredTokenException). Renew the AWS credentials, and start the command again. It is safe to ${again}`,
     );
   }
   expect(await names()).toEqual([]);
