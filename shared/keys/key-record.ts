@@ -40,7 +40,7 @@ const tokenRecordSchema = v.object({
 /** A token as its key has it: never the token itself. */
 export type TokenRecord = v.InferOutput<typeof tokenRecordSchema>;
 
-const keyRecordSchema = v.object({
+export const keyRecordSchema = v.object({
   /** The partition key: see `Token`. */
   recordId: v.string(),
   /** The id that API Gateway gave the key. */

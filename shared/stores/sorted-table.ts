@@ -1,3 +1,4 @@
+import type { KeysAndAttributes } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
@@ -46,6 +47,28 @@ interface QueryResult {
 /** What DynamoDB leaves out of a batch, as it is too busy: it is named as a throttled call is. */
 class Unprocessed extends Error {
   override readonly name = 'ThrottlingException';
+}
+
+/** The items that there are of these keys, at most 100, as they are now, in any order. @throws ServiceError SERVICE_UNAVAILABLE */
+export async function itemsOf(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  keys: readonly Item[],
+  projection: Readonly<Pick<KeysAndAttributes, 'ProjectionExpression' | 'ExpressionAttributeNames'>> = {},
+): Promise<Item[]> {
+  const found: Item[] = [];
+  let left = [...keys];
+  const read = async (): Promise<void> => {
+    const get = { ...projection, Keys: left, ConsistentRead: true };
+    const { Responses, UnprocessedKeys } = await client.send(
+      new BatchGetCommand({ RequestItems: { [tableName]: get } }),
+    );
+    found.push(...(Responses?.[tableName] ?? []));
+    left = UnprocessedKeys?.[tableName]?.Keys ?? [];
+    if (left.length > 0) throw new Unprocessed();
+  };
+  await reachingDynamoDB(readAgain(read));
+  return found;
 }
 
 /** The items of a table as a list shows them: partition = store, sort key = id. */
@@ -107,17 +130,8 @@ export class SortedTable<Entry> {
 
   /** The entries that there are of these ids, at most 100, as they are now, in ascending id. @throws ServiceError SERVICE_UNAVAILABLE */
   async byIds(ids: readonly Int64[]): Promise<readonly Entry[]> {
-    const found: Item[] = [];
-    let keys: Item[] = ids.map((id) => ({ storeId: STORE_ID, [this.#idName]: BigInt(id) }));
-    const read = async (): Promise<void> => {
-      const get = { ...this.#projection(), Keys: keys, ConsistentRead: true };
-      const batch = new BatchGetCommand({ RequestItems: { [this.#tableName]: get } });
-      const { Responses, UnprocessedKeys } = await this.#client.send(batch);
-      found.push(...(Responses?.[this.#tableName] ?? []));
-      keys = UnprocessedKeys?.[this.#tableName]?.Keys ?? [];
-      if (keys.length > 0) throw new Unprocessed();
-    };
-    await reachingDynamoDB(readAgain(read));
+    const keys = ids.map((id) => ({ storeId: STORE_ID, [this.#idName]: BigInt(id) }));
+    const found = await itemsOf(this.#client, this.#tableName, keys, this.#projection());
     const byId = new Map(found.map((item) => [BigInt(this.#idOf(item)), item]));
     return this.#parse([...byId].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item));
   }

@@ -26,5 +26,7 @@ export const examples: Readonly<Record<string, string>> = {
   orders: 'import orders.csv',
   'orders import': 'orders.csv',
   'orders export': 'orders.csv',
+  'export-all': 'service.jsonl',
+  'import-all': 'service.jsonl',
   console: '--stage staging',
 };

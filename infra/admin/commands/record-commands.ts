@@ -37,12 +37,19 @@ export function ordersCommand(): Command {
   return recordsCommand(orders, 'orders', 'orders', content);
 }
 
-const writtenOf =
-  <Entry>(kind: RecordKind<Entry>): ProgressText =>
+/** What is so after an import that was interrupted. */
+export const writtenOf =
+  (kind: Pick<RecordKind<never>, 'names'>): ProgressText =>
   (written, total) =>
     written === 0
       ? 'Nothing was written.'
       : `${number(written)} of ${counted(total, kind)} written; run it again to complete it.`;
+
+/** The same after an export. */
+export const unchanged =
+  (file: string): ProgressText =>
+  () =>
+    `The export was stopped; ${file} is as it was.`;
 
 /** `… import FILE` and `… export FILE`, for records of a kind. @param content what the file has, for the help */
 function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: string, content: string): Command {
@@ -63,8 +70,7 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
     .description(`writes all ${kind.names[1]} to a file that the import reads`)
     .argument('<file>', `${formatsOf(kind)} file; one that exists is replaced`);
   onService(toFile, async (find, _, file) => {
-    const interrupted = (): string => `The export was stopped; ${file} is as it was.`;
-    const { count, message } = await withProgress({ doing: 'Reading', interrupted }, (show) =>
+    const { count, message } = await withProgress({ doing: 'Reading', interrupted: unchanged(file) }, (show) =>
       exportRecords(file, kind, find, show),
     );
     return { value: { exported: count, file }, text: message };

@@ -1,4 +1,3 @@
-import { type ApiKey, ConflictException, CreateApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
 import { newRecord } from '../../../shared/key-registry/key-table.ts';
@@ -9,7 +8,7 @@ import { generateToken, parseToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { closeForGood, INTERIM_MS, isSuspendedForGood, type KeyNames, readRecord } from './change-record.ts';
-import { deleteGatewayKey, gatewayKeysNamed, limitTags, putOnPlan, untag } from './gateway-calls.ts';
+import { createGatewayKey, deleteGatewayKey, gatewayKeysNamed, limitTags, putOnPlan, untag } from './gateway-calls.ts';
 import { confirmation, type NewToken, newToken } from './new-token.ts';
 
 export interface KeyOrder {
@@ -56,7 +55,7 @@ export async function cataloguePlanId({ gateway, apiStage }: Target, plan: PlanI
   throw new AdminError(`API Gateway has no usage plan for ${plans[plan].title}. Deploy the stack again: it makes one.`);
 }
 
-/** Makes an API key that is marked as unfinished. Where the answer to that was lost, it is found by its value. */
+/** Makes an API key that is marked as unfinished. */
 async function createUnfinished(
   target: Target,
   recordId: string,
@@ -68,14 +67,8 @@ async function createUnfinished(
     ...(expiresAt !== undefined && { [gatewayTags.expires]: new Date(expiresAt).toISOString() }),
     [gatewayTags.unfinished]: now.toISOString(),
   };
-  const created: ApiKey | undefined = await target.gateway
-    .send(new CreateApiKeyCommand({ name, value: recordId, enabled: true, tags }))
-    .catch(async (error: unknown) => {
-      if (!(error instanceof ConflictException)) throw error;
-      return (await gatewayKeysNamed(target, name)).find(({ value }) => value === recordId);
-    });
-  const { id: keyId, createdDate = now } = created ?? {};
-  if (keyId === undefined) throw new AdminError('API Gateway could not make the key. Run the command again.');
+  const order = { name, value: recordId, enabled: true, tags };
+  const { id: keyId, createdDate = now } = await createGatewayKey(target, order);
   return { recordId, keyId, name, plan, ...limits, enabled: true, createdAt: createdDate.getTime(), expiresAt };
 }
 

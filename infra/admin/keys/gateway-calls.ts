@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiKey,
   ConflictException,
+  CreateApiKeyCommand,
+  type CreateApiKeyRequest,
   CreateUsagePlanKeyCommand,
   DeleteApiKeyCommand,
   DeleteUsagePlanKeyCommand,
@@ -26,6 +28,21 @@ export async function gatewayKeysNamed({ gateway: client }: Target, name: string
   const query = { nameQuery: name, includeValues: true };
   const pages = await Array.fromAsync(paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query));
   return pages.flatMap(({ items = [] }) => items.filter((gatewayKey) => gatewayKey.name === name));
+}
+
+/** Makes a key, found by its value where the answer to that was lost. */
+export async function createGatewayKey(
+  target: Target,
+  order: CreateApiKeyRequest & { readonly name: string; readonly value: string },
+): Promise<ApiKey & { readonly id: string }> {
+  const created: ApiKey | undefined = await target.gateway
+    .send(new CreateApiKeyCommand(order))
+    .catch(async (error: unknown) => {
+      if (!(error instanceof ConflictException)) throw error;
+      return (await gatewayKeysNamed(target, order.name)).find(({ value }) => value === order.value);
+    });
+  if (created?.id === undefined) throw new AdminError('API Gateway could not make the key. Run the command again.');
+  return { ...created, id: created.id };
 }
 
 /** Enables or disables a key in API Gateway. @returns whether it is there */

@@ -1,11 +1,8 @@
-import { renameSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
 import { counted, type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
+import { writeWhole } from './write-whole.ts';
 
 /** No text of a kind that has this format has a comma or a quote. */
 const cellOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
@@ -36,30 +33,13 @@ export async function exportRecords<Entry>(
 ): Promise<Transfer> {
   const format = formatOf(file, kind, 'export to');
   const source = await target();
-  const part = `${file}.part`;
-  const removePart = (): void => rmSync(part, { force: true });
-  process.once('exit', removePart);
   let count = 0;
   const report: OnProgress = (done, total) => {
     count = done;
     onProgress(done, total);
   };
-  try {
-    const output = await open(part, 'w').catch((error: unknown) => {
-      throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
-    });
-    try {
-      await pipeline(recordsText(source, kind, format, report), output.createWriteStream());
-      renameSync(part, file);
-    } catch (error) {
-      const done = `The export stopped after ${counted(count, kind)}`;
-      throw new AdminError(`${done}: ${reasonOf(error)}. ${file} is as it was; run the same command again.`);
-    }
-    return { count, message: `Exported ${counted(count, kind)} from ${source.place} to ${visible(file)}.` };
-  } finally {
-    removePart();
-    process.off('exit', removePart);
-  }
+  await writeWhole(file, recordsText(source, kind, format, report), () => counted(count, kind));
+  return { count, message: `Exported ${counted(count, kind)} from ${source.place} to ${visible(file)}.` };
 }
 
 /** All records of a kind as the text of a file, in parts. */
@@ -76,7 +56,7 @@ export async function* recordsText<Entry>(
   const report = (): void => onProgress(written, Math.max(1, Table?.ItemCount ?? 0, written));
   report();
   yield head;
-  for await (const page of kind.pages(target.documents, kind.tableOf(target))) {
+  for await (const page of kind.listOf(target).all()) {
     written += page.length;
     report();
     yield page.map(row).join('');

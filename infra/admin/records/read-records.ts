@@ -13,7 +13,7 @@ export interface Source {
 }
 
 /** What is wrong with a row of a file. */
-interface Fault {
+export interface Fault {
   readonly line: number;
   readonly fault: string;
 }
@@ -108,7 +108,7 @@ function cellValue(text: string, type: string | undefined): unknown {
 const LINE_FEED = 0x0a;
 
 /** A JSON value a line. */
-async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
+export async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
   let line = 0;
   let rest: Uint8Array = new Uint8Array();
   for await (const chunk of open()) {
@@ -153,7 +153,10 @@ function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
   }
 }
 
-function check<Entry>(value: unknown, kind: RecordKind<Entry>): { readonly entry: Entry } | { readonly fault: string } {
+/** A record, or what is wrong with it. */
+export type Checked<Entry> = { readonly entry: Entry } | { readonly fault: string };
+
+export function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<Entry> {
   const { entries } = kind.schema;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const required = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');

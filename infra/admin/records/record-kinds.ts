@@ -1,18 +1,18 @@
 import { extname } from 'node:path';
-import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
 import { type Order, orderSchema, orderToJson } from '../../../shared/contract/orders.ts';
 import { type PetRecord, petRecordSchema, petToJson } from '../../../shared/contract/pets.ts';
 import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
-import { petItem, petItemSchema } from '../../../shared/stores/find-pet.ts';
+import { petItem } from '../../../shared/stores/find-pet.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { number } from '../text-format.ts';
+import { petList } from './pet-list.ts';
 
 /** Formats of a file, by the ending of its name. */
 export type Format = '.csv' | '.jsonl';
@@ -43,10 +43,17 @@ export interface RecordKind<Entry> {
   readonly foreignFields?: ReadonlyMap<string, string>;
   readonly tableOf: (target: Target) => string;
   readonly toItem: (entry: Entry) => Item;
-  /** All records of the table, page by page. */
-  readonly pages: (documents: DynamoDBDocumentClient, tableName: string) => AsyncIterable<readonly Entry[]>;
-  /** The line of a record in a `.jsonl` file. */
+  readonly listOf: (target: Target) => RecordList<Entry>;
+  /** The line of a record in a `.jsonl` file: the same for the same record. */
   readonly toJson: (entry: Entry) => string;
+}
+
+/** The records of a table. */
+export interface RecordList<Entry> {
+  /** All of them in ascending id, some at a time. */
+  readonly all: () => AsyncGenerator<readonly Entry[]>;
+  /** Those that there are of these, at most 100, as they are now. */
+  readonly byIds: (ids: readonly Int64[]) => Promise<readonly Entry[]>;
 }
 
 /** Stock entries, in files as the API lists them. */
@@ -58,7 +65,7 @@ export const stockEntries: RecordKind<InventoryItem> = {
   idOf: ({ petId }) => petId,
   tableOf: ({ stockTable }) => stockTable,
   toItem: stockItem,
-  pages: (documents, tableName) => stockList(documents, tableName).all(),
+  listOf: ({ documents, stockTable }) => stockList(documents, stockTable),
   toJson: inventoryItemToJson,
 };
 
@@ -73,7 +80,7 @@ export const pets: RecordKind<PetRecord> = {
   foreignFields: new Map([['status', 'comes from the stock entry: leave it out, and load it with inventory import']]),
   tableOf: ({ petsTable }) => petsTable,
   toItem: petItem,
-  pages: allPets,
+  listOf: ({ documents, petsTable }) => petList(documents, petsTable),
   toJson: (pet) => petToJson(pet, undefined),
 };
 
@@ -86,15 +93,9 @@ export const orders: RecordKind<Order> = {
   idOf: ({ id }) => id,
   tableOf: ({ ordersTable }) => ordersTable,
   toItem: orderItem,
-  pages: (documents, tableName) => orderList(documents, tableName).all(),
+  listOf: ({ documents, ordersTable }) => orderList(documents, ordersTable),
   toJson: orderToJson,
 };
-
-/** In the order of the table, which is none. */
-async function* allPets(client: DynamoDBDocumentClient, TableName: string): AsyncGenerator<readonly PetRecord[]> {
-  for await (const { Items = [] } of paginateScan({ client }, { TableName }))
-    yield Items.map((item) => v.parse(petItemSchema, item));
-}
 
 /** `1,000 stock entries`. */
 export function counted(count: number, { names: [one, several] }: Pick<RecordKind<never>, 'names'>): string {
