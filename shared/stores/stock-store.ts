@@ -170,10 +170,14 @@ export function refusal(found: StockVersion | undefined, change: StockChange | S
     return new ServiceError('PRECONDITION_FAILED', { message, headers });
   }
   if (!('by' in change)) return undefined;
-  const sum = found.entry.quantity + change.by;
-  if (sum < 0) return new ServiceError('INSUFFICIENT_STOCK', { headers });
-  const message = `The quantity cannot be more than ${MAX_QUANTITY}.`;
-  return sum > MAX_QUANTITY ? new ServiceError('INSUFFICIENT_STOCK', { headers, message }) : undefined;
+  const { quantity } = found.entry;
+  const sum = quantity + change.by;
+  if (sum >= 0 && sum <= MAX_QUANTITY) return undefined;
+  const reason = sum < 0 ? `the adjustment takes ${-change.by}` : `there can be no more than ${MAX_QUANTITY}`;
+  return new ServiceError('INSUFFICIENT_STOCK', {
+    headers,
+    message: `Pet ${change.petId} has ${quantity} in stock; ${reason}.`,
+  });
 }
 
 /** For a health check: the condition of such a change is false, as no write sets this version. */
