@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { HostError } from './host-error.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
@@ -16,13 +17,14 @@ const synthesizer = join(import.meta.dirname, 'synthesize.ts');
  * Puts the service's cloud assembly into a folder: that of an earlier start where no source has changed since, else a
  * new one.
  *
- * @throws HostError where the CDK app fails, which has printed why on standard error
+ * @param errors where the CDK app prints why it fails: `inherit` for standard error, `pipe` for the message of the error
+ * @throws HostError where the CDK app fails
  */
-export async function assemble(folder: string): Promise<void> {
+export async function assemble(folder: string, errors: 'inherit' | 'pipe' = 'inherit'): Promise<void> {
   const cached = join(cacheFolder, sourceHash(projectRoot));
   if (existsSync(cached)) return cpSync(cached, folder, { recursive: true });
   report('Synthesising the service. The next start is quicker, until a source changes.');
-  await synthesize(folder);
+  await synthesize(folder, errors);
   try {
     keep(folder, cached);
   } catch (error) {
@@ -35,16 +37,19 @@ function report(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-async function synthesize(folder: string): Promise<void> {
+async function synthesize(folder: string, errors: 'inherit' | 'pipe'): Promise<void> {
   // What the CDK app would take from the environment must not get into what is kept.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CDK_')));
-  const child = spawn(process.execPath, [synthesizer, folder], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, [synthesizer, folder], { env, stdio: ['ignore', 'ignore', errors] });
+  const printed = child.stderr ? text(child.stderr) : Promise.resolve('');
   const kill = (): void => void child.kill();
   // For a host that is stopped meanwhile.
   process.once('exit', kill);
   const [exitCode]: unknown[] = await once(child, 'exit');
   process.off('exit', kill);
-  if (exitCode !== 0) throw new HostError('The service cannot be synthesised');
+  if (exitCode === 0) return;
+  const [reason] = /^.*Error.*$/m.exec(await printed) ?? [];
+  throw new HostError(`The service cannot be synthesised${reason === undefined ? '' : ` (${reason.trim()})`}`);
 }
 
 /** Keeps an assembly for the next start, whole or not at all, and no other one. */

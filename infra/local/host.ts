@@ -7,12 +7,13 @@ import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
 import { createControlPlane } from './account/control-plane.ts';
 import { makeFolder, openDataFolder } from './data-folder.ts';
-import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
+import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import type { UsageMeter } from './gateway/usage-meter.ts';
 import { GatewayRecords } from './account/gateway-records.ts';
 import { applyTemplate } from './account/template-records.ts';
+import type { LambdaFunction } from './lambda/lambda-function.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
@@ -49,6 +50,10 @@ export interface Host {
   readonly usageMeter: UsageMeter;
   /** Address of the DynamoDB engine. */
   readonly engineEndpoint: URL;
+  /** The functions that serve requests now. */
+  functions(): readonly LambdaFunction[];
+  /** Synthesises the service again, and serves it; what is under way finishes. @throws HostError, and serves what it did */
+  synthesizeAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,7 +65,7 @@ export interface Host {
 export async function startHost(options: HostOptions): Promise<Host> {
   const closings = new AsyncDisposableStack();
   try {
-    return { ...(await start(options, closings)), close: () => closings.disposeAsync() };
+    return await start(options, closings);
   } catch (error) {
     // The user must see why it could not start, and not what could not be closed after it.
     await closings.disposeAsync().catch(() => undefined);
@@ -68,32 +73,21 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 }
 
-async function start(options: HostOptions, closings: AsyncDisposableStack): Promise<Omit<Host, 'close'>> {
+async function start(options: HostOptions, closings: AsyncDisposableStack): Promise<Host> {
   // Listening comes first: a port that is taken is found at once, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host);
   const address = await listen(server, options.host, options.port);
   closings.defer(() => closeServer(server));
 
-  const assemblyFolder = mkdtempSync(join(tmpdir(), 'pet-store-'));
-  const removeAssembly = (): void => rmSync(assemblyFolder, { recursive: true, force: true });
-  // For a host that is stopped before it has started.
-  process.once('exit', removeAssembly);
-  closings.defer(() => {
-    process.off('exit', removeAssembly);
-    removeAssembly();
-  });
+  const assemblyFolder = temporaryFolder(closings);
   if (options.dataFolder !== undefined) openDataFolder(options.dataFolder);
   const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(options.dataFolder);
   closings.defer(() => engine.close());
   const records = GatewayRecords.open(options.dataFolder);
   closings.defer(() => records.save());
   if (options.assembly === undefined) await assemble(assemblyFolder);
-  const synthesized = readAssembly(options.assembly ?? assemblyFolder);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
-  const stack = new ServedStack(synthesized.name, synthesized.template, origin);
-  applyTemplate(records, stack);
-
   const logFolder = makeFolder(options.dataFolder ?? assemblyFolder, 'logs');
   const logGroups = new LogGroups(logFolder);
   closings.defer(() => logGroups.close());
@@ -101,25 +95,73 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
     AWS_ENDPOINT_URL_API_GATEWAY: `http://${ownHost(address)}:${address.port}`,
     AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint.href,
   };
-  const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
-  closings.defer(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
-  const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
-  closings.defer(() => schedule.close());
-  const { restApi, usageMeter } = loadRestApi(stack, functions, logGroups, records);
-  await prepareData(stack, engine, records, options.sampleData);
-  records.save();
-
-  const controlPlane = createControlPlane(records, () => schedule.runSoon());
-  service.resolve({ restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs });
-  // Once it serves, it is the first to be closed: answers that are under way need all the rest.
-  closings.defer(() => closeServer(server));
+  const account = { origin, engine, records, logGroups, endpoints, sampleData: options.sampleData };
+  const served = await serve(options.assembly ?? assemblyFolder, account, closings);
+  service.resolve(served);
+  const functions = (): LambdaFunction[] => [...new Set(served.functions.values())];
   return {
-    baseUrl: `${origin}/${restApi.stage}`,
+    baseUrl: `${origin}/${served.restApi.stage}`,
     keys: demoKeys,
     logFolder,
-    outputs: stack.outputs,
+    outputs: served.outputs,
     records,
-    usageMeter,
+    usageMeter: served.usageMeter,
     engineEndpoint: engine.endpoint,
+    functions,
+    synthesizeAgain: async () => {
+      const folder = mkdtempSync(join(assemblyFolder, 'again-'));
+      await assemble(folder, 'pipe');
+      const next = await serve(folder, account, closings);
+      served.schedule.close();
+      for (const lambda of functions()) lambda.renew();
+      // Each request takes its parts of it when it comes.
+      Object.assign(served, next);
+    },
+    close: async () => {
+      // Answers that are under way need all the rest.
+      await closeServer(server);
+      await closings.disposeAsync();
+    },
   };
+}
+
+/** A folder that is gone with the host. */
+function temporaryFolder(closings: AsyncDisposableStack): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pet-store-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  // For a host that is stopped before it has started.
+  process.once('exit', remove);
+  closings.defer(() => {
+    process.off('exit', remove);
+    remove();
+  });
+  return folder;
+}
+
+/** What all assemblies that a host serves one after the other have in common. */
+interface Account {
+  readonly origin: string;
+  readonly engine: Engine;
+  readonly records: GatewayRecords;
+  readonly logGroups: LogGroups;
+  /** Variables by which every function finds the services of this host. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  readonly sampleData: boolean;
+}
+
+/** Loads what serves requests from an assembly. */
+async function serve(assembly: string, account: Account, closings: AsyncDisposableStack) {
+  const { origin, engine, records, logGroups, endpoints, sampleData } = account;
+  const synthesized = readAssembly(assembly);
+  const stack = new ServedStack(synthesized.name, synthesized.template, origin);
+  applyTemplate(records, stack);
+  const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
+  closings.defer(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
+  const loaded = loadRestApi(stack, functions, logGroups, records);
+  await prepareData(stack, engine, records, sampleData);
+  records.save();
+  const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
+  closings.defer(() => schedule.close());
+  const controlPlane = createControlPlane(records, () => schedule.runSoon());
+  return { ...loaded, functions, schedule, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs };
 }

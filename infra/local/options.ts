@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { HostError } from './host-error.ts';
 
 export interface StartOptions {
@@ -9,8 +9,11 @@ export interface StartOptions {
   readonly dynamodb?: URL;
   readonly sampleData: boolean;
   readonly assembly?: string;
+  readonly watch: boolean;
   readonly json: boolean;
 }
+
+const WATCH = 'bundle functions again when they or shared code are saved, and synthesise again when infra/stack is';
 
 /**
  * Reads the command line of `npm start`.
@@ -27,6 +30,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
     .option('--no-sample-data', 'leave an empty store empty')
     .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
+    .addOption(new Option('--watch', WATCH).default(false).conflicts('assembly'))
     .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)

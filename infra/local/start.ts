@@ -38,7 +38,9 @@ async function run(options: StartOptions): Promise<void> {
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
   process.stdout.write(options.json ? json : readyForPeople(host, options.dynamodb?.origin ?? dataFolder));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
+  const sources = options.watch ? await (await import('./source-watch.ts')).SourceWatch.start(host) : undefined;
   await untilSignal();
+  await sources?.close();
   await host.close();
   process.exit(0);
 }

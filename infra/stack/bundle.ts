@@ -65,10 +65,22 @@ await initialise?.();
 export { handler };
 `;
 
+const buildOptions = (folder: string, files: Readonly<Record<string, string>>, dynamodb: DynamoDBParts) => ({
+  ...bundleOptions(dynamodb),
+  entryPoints: Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') })),
+  outdir: folder,
+  outExtension: { '.js': '.cjs' },
+});
+
+/** How all functions are bundled, each to `function.cjs` in a folder of its name: the sync apart from the others. */
+export function buildsOfFunctions(dynamodb: DynamoDBParts): BuildOptions[] {
+  const { [WHOLE_ALWAYS]: own = '', ...ofRequests } = functionFiles();
+  return [buildOptions('/', { [WHOLE_ALWAYS]: own }, 'whole'), buildOptions('/', ofRequests, dynamodb)];
+}
+
 /** Bundles modules in one pass, each into a folder of its name: `function.cjs` with its SDK, and `index.mjs`. No Docker is involved. */
 export function bundleInto(folder: string, files: Readonly<Record<string, string>>, dynamodb: DynamoDBParts): void {
-  const entryPoints = Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') }));
-  buildSync({ ...bundleOptions(dynamodb), entryPoints, outdir: folder, outExtension: { '.js': '.cjs' } });
+  buildSync(buildOptions(folder, files, dynamodb));
   for (const name of Object.keys(files)) writeFileSync(join(folder, name, 'index.mjs'), lambdaModule);
 }
 

@@ -22,6 +22,8 @@ export class LambdaFunction {
   /** With the timers that end them; the one that was used last comes last. */
   readonly #idle = new Map<ExecutionEnvironment, NodeJS.Timeout>();
   readonly #all = new Set<ExecutionEnvironment>();
+  /** Those that run code which was replaced: they get no other event. */
+  readonly #outdated = new WeakSet<ExecutionEnvironment>();
   readonly #pool: EnvironmentPool;
   readonly #queue: InvocationQueue;
   #closed = false;
@@ -117,6 +119,16 @@ export class LambdaFunction {
     this.#log(`${JSON.stringify({ time: new Date().toISOString(), type: 'platform.report', record })}\n`);
   }
 
+  get codeFolder(): string {
+    return this.#settings.codeFolder;
+  }
+
+  /** Lets every event from now on run the code as it is in its folder; what is under way finishes. */
+  renew(): void {
+    for (const environment of this.#all) this.#outdated.add(environment);
+    for (const idle of this.#idle.keys()) void idle.stop();
+  }
+
   /** Breaks off what is running and starting. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -137,7 +149,8 @@ export class LambdaFunction {
 
   /** Keeps an environment for later events, unless there are too many. */
   #rest(environment: ExecutionEnvironment): void {
-    if (this.#pool.isOver && this.#all.size > 1) return void environment.stop();
+    const isOneTooMany = this.#pool.isOver && this.#all.size > 1;
+    if (isOneTooMany || this.#outdated.has(environment)) return void environment.stop();
     this.#idle.set(environment, setTimeout(() => void environment.stop(), this.#pool.idleMs).unref());
   }
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
@@ -49,7 +51,23 @@ test('A function has its context, the variables that Lambda sets and its own, an
   for (const name of ['PATH', 'HOME', 'AWS_PROFILE', 'ONE']) expect(other).not.toHaveProperty(['variables', name]);
 });
 
+const answeringLate = (answer: string) => `exports.handler = ({ wait }) => {
+  console.log('begun');
+  return new Promise((resolve) => setTimeout(resolve, wait, '${answer}'));
+};`;
+
 describe('execution environments', () => {
+  test('run code that was replaced from the next event on, and finish what is under way', async () => {
+    const { lambda, logs } = deployLogging(deploy, answeringLate('old'));
+    const underWay = invoke(lambda, { wait: 100 });
+    await logs('begun');
+    writeFileSync(join(lambda.codeFolder, 'index.js'), answeringLate('new'));
+    lambda.renew();
+
+    expect(await Promise.all([underWay, invoke(lambda, { wait: 0 })])).toEqual(['old', 'new']);
+    expect(await invoke(lambda, { wait: 0 })).toBe('new');
+  });
+
   test('run event after event, failed ones too, and end when they have had nothing to do for a while', async () => {
     const source = `let calls = 0;
       exports.handler = async ({ fail }) => { calls += 1; if (fail) throw new Error('no'); return calls; };`;
