@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { jobs, scripts, steps, texts, workflow } from '../../support/workflows.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { jobs, scripts, scriptStep, steps, texts, workflow } from '../../support/workflows.ts';
 
 /** An action by the hash of a version, an image by its digest, or a workflow of ours. */
 const PINNED =
@@ -73,7 +76,6 @@ describe('the way to production', () => {
       'npm test',
       'npm run synth',
       'npm run synth -- --context rollout=allAtOnce --output cdk.out/all-at-once',
-      'npx esbuild test/smoke/main.ts --bundle --platform=node --format=esm --outfile=cdk.out/smoke.mjs',
     ]) {
       expect(scriptsOfBuild).toContain(`${command}\n`);
     }
@@ -91,6 +93,17 @@ describe('the way to production', () => {
       environment: '${{ inputs.stage }}',
       concurrency: { group: 'deploy-${{ inputs.stage }}', 'cancel-in-progress': false },
     });
+  });
+
+  const folder = temporaryFolder();
+
+  test('brings the smoke test of the build as one file, which needs no packages', () => {
+    const file = join(folder, 'smoke.mjs');
+    const { run } = scriptStep('deploy.yml', 'build', 'Bundle the smoke test');
+    spawnSync('bash', ['-c', run.replace('cdk.out/smoke.mjs', file)]);
+
+    expect(run).toContain('--outfile=cdk.out/smoke.mjs');
+    expect(spawnSync(process.execPath, [file], { encoding: 'utf8' }).stderr).toMatch(/^required option '--url <url>'/);
   });
 
   test('deploys what was tested, tries it, and revokes the key whatever came of it', () => {
