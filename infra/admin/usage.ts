@@ -53,16 +53,20 @@ export interface Closeness extends Pick<
   KeyView,
   'id' | 'name' | 'plan' | 'usedThisMinute' | 'perMinute' | 'usedToday' | 'perDay'
 > {
-  /** The window with the least left, as the part that is used: 0 to 1. */
+  /** Of the window with the least left. */
   readonly used: number;
 }
+
+/** Of the window with the least left, the part that is used: 0 to 1. */
+export const partUsed = (key: Omit<Closeness, 'id' | 'name' | 'plan' | 'used'>): number =>
+  Math.max(key.usedThisMinute / key.perMinute, key.usedToday / key.perDay);
 
 /** Keys by how close they are to their limits, the closest first; those that were not used today are left out. */
 export function closest(views: readonly KeyView[]): Closeness[] {
   return views
     .filter(({ usedToday }) => usedToday > 0)
     .map(({ id, name, plan, usedThisMinute, perMinute, usedToday, perDay }) => {
-      const used = Math.max(usedThisMinute / perMinute, usedToday / perDay);
+      const used = partUsed({ usedThisMinute, perMinute, usedToday, perDay });
       return { id, name, plan, usedThisMinute, perMinute, usedToday, perDay, used };
     })
     .toSorted((a, b) => b.used - a.used);

@@ -275,7 +275,6 @@ describeInBrowser('The console in a browser', () => {
       '/keys/demo-free',
       '/keys/demo-free/suspend',
       '/keys/new',
-      '/plans',
       '/stock?petId=101',
     ]) {
       await other.goto(at(address));

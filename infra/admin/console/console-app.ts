@@ -13,7 +13,6 @@ import { addKeyPage, addNewKeyPage } from './key-page.ts';
 import { addKeysPage } from './keys-page.ts';
 import { markup } from './markup.ts';
 import { addOverviewPage } from './overview-page.ts';
-import { addPlansPage } from './plans-page.ts';
 import { Site } from './site.ts';
 import { addStockPage } from './stock-page.ts';
 
@@ -71,7 +70,7 @@ export function createConsole(target: Target, origin: string, pass: Pass): Hono 
   }
   // The session first: the body of a request without one is not read.
   app.use(session.guard).post('*', formLimit(), ticketed(base, site.tickets));
-  for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addPlansPage, addStockPage])
+  for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addStockPage])
     add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;
   const notFound = (c: Context, failure: string) =>

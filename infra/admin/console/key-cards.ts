@@ -38,7 +38,7 @@ const refusals: Readonly<Record<string, (target: Target, view: KeyView, inputs: 
     if (limits.perMinute >= perMinute && limits.perDay >= perDay) return undefined;
     const isUsedUp = usedThisMinute >= limits.perMinute || usedToday >= limits.perDay;
     const now = isUsedUp ? ' It has used that up already, so its next request is refused.' : '';
-    return `${plans[plan].title} allows less, ${limitsText(limits)}: requests above that are refused.${now}`;
+    return `Its limits go down to ${limitsText(limits)}: requests above that are refused.${now}`;
   },
 };
 

@@ -3,7 +3,7 @@ import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { type KeyState, type KeyView, listKeys } from '../keys/key-view.ts';
 import { stateText } from '../key-text.ts';
 import { counted, number, timeOrNever } from '../text-format.ts';
-import { filters, type Html, markup, meter, table } from './markup.ts';
+import { filters, heads, type Html, markup, meter, table } from './markup.ts';
 import { type Column, type Query, rowPage } from './row-pages.ts';
 import type { Site } from './site.ts';
 
@@ -14,7 +14,12 @@ interface KeyColumn extends Column<KeyView> {
 }
 
 const columns: Readonly<Record<string, KeyColumn>> = {
-  name: { title: 'Name', isUpFirst: true, by: ({ name }) => name.toLowerCase(), cell: keyLink },
+  name: {
+    title: 'Name',
+    isUpFirst: true,
+    by: ({ name }) => name.toLowerCase(),
+    cell: ({ id, name }) => markup`<a href="keys/${id}">${name}</a> <small>${id}</small>`,
+  },
   plan: {
     title: 'Plan',
     isUpFirst: true,
@@ -44,9 +49,11 @@ export function stateBadge(view: KeyView): Html {
   return markup`<span class="badge ${view.state}">${stateText(view).replace(' UTC', '')}</span>`;
 }
 
-/** To the page of a key. */
-export function keyLink({ id, name }: Pick<KeyView, 'id' | 'name'>): Html {
-  return markup`<a href="keys/${id}">${name}</a> <small>${id}</small>`;
+/** Keys as they stand in a list; undefined without any. */
+export function keyTable(label: string, views: readonly KeyView[], head?: readonly Html[]): Html | undefined {
+  const shown = Object.values(columns);
+  const rows = views.map((view) => shown.map(({ cell }) => cell(view)));
+  return rows.length > 0 ? table(label, head ?? heads(shown.map(({ title }) => title)), rows) : undefined;
 }
 
 /** `/keys`: all keys, a page at a time. */
@@ -72,12 +79,11 @@ function keyFilters(query: Query): Html {
 async function keyRows(site: Site, query: Query): Promise<Html> {
   const views = await listKeys(site.target);
   const found = views.filter(matching(query));
-  const { rows: shown, heads, links } = rowPage('keys', columns, found, query);
-  const rows = shown.map((view) => Object.values(columns).map(({ cell }) => cell(view)));
+  const { rows, heads: sortingHeads, links } = rowPage('keys', columns, found, query);
   const some = found.length === views.length ? '' : `${number(found.length)} of `;
   return markup`<section data-results data-live="keys?${new URLSearchParams(query).toString()}" data-seconds="10">
 <p class="quiet" aria-live="polite">${some}${counted(views.length, 'key')}</p>
-${rows.length > 0 ? table('Keys', heads, rows) : empty(views.length)}
+${keyTable('Keys', rows, sortingHeads) ?? empty(views.length)}
 ${links}</section>`;
 }
 

@@ -22,7 +22,7 @@ export interface Page {
   readonly failure?: string | undefined;
 }
 
-const parts = { overview: 'Overview', keys: 'Keys', plans: 'Plans', stock: 'Stock' } as const;
+const parts = { overview: 'Overview', keys: 'Keys', stock: 'Stock' } as const;
 
 export function layout({ title, place, base, address, part, note, failure }: Page, content: Html): Html {
   const link = ([id, name]: readonly string[]): Html =>

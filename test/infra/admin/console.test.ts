@@ -185,7 +185,7 @@ test('A new key is in the answer to its form, and nowhere else', async () => {
   const { keyId, recordId } = (await world.keys())[0] ?? aKey();
 
   expect(text).toContain(`curl -H &#39;Authorization: Bearer ${key}&#39;`);
-  for (const path of ['/keys', `/keys/${keyId}`, `/keys/${keyId}/live`, '/plans']) {
+  for (const path of ['/keys', `/keys/${keyId}`, `/keys/${keyId}/live`, '/overview']) {
     const page = await (await visitor.get(path)).text();
     expect(page).not.toContain(key);
     expect(page).not.toContain(recordId);
