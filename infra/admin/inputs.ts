@@ -11,9 +11,11 @@ import { limitsText, number } from './text-format.ts';
 const MAX_PER_MINUTE = 1_000_000_000;
 const MAX_PER_DAY = 2_147_483_647 - MAX_PER_MINUTE;
 
+/** With or without the commas that numbers are printed with. */
 export function wholeNumberUpTo(max: number): (text: string) => number {
   return (text) => {
-    const value = /^[1-9]\d{0,11}$/.test(text) ? Number(text) : Number.NaN;
+    const isNumber = /^[1-9](?:\d{0,11}|\d{0,2}(?:,\d{3}){1,3})$/.test(text);
+    const value = isNumber ? Number(text.replaceAll(',', '')) : Number.NaN;
     if (value <= max) return value;
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${number(max)}.`);
   };
@@ -100,6 +102,12 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
   ),
   for: optional('--for <time>', 'For how long', 'how long, such as 1h; otherwise until it is resumed', parseLasting),
 };
+
+/** What an admin should hear of limits that are allowed, and hardly meant; empty where there is nothing. */
+export function doubtAbout({ perMinute, perDay }: Limits): string {
+  if (perDay >= perMinute) return '';
+  return `With ${number(perDay)} a day, the ${number(perMinute)} a minute are never reached. To mend that, move it with another --per-day.`;
+}
 
 function parsePlan(text: string): PlanId {
   const plan = planIds.find((id) => id === text);

@@ -1,6 +1,7 @@
 import { type Access, MAIN_LABEL } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
-import { type Inputs, limitsOn } from './inputs.ts';
+import { NEVER } from '../../shared/keys/working-token.ts';
+import { doubtAbout, type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
@@ -57,7 +58,7 @@ export const createAction = action({
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAt, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
     const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAt });
-    return { token, message: '' };
+    return { token, message: doubtAbout(limits) };
   },
 });
 
@@ -81,7 +82,8 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     run: async (target, { plan, ...agreed }, id) => {
       const view = await moveKey(target, id, plan, limitsOn(plan, agreed, target.stage));
       const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
-      return { view, message: view.state === 'active' ? moved : `${moved} It stays ${view.state}.` };
+      const state = view.state === 'active' ? '' : `It stays ${view.state}.`;
+      return { view, message: [moved, state, doubtAbout(view)].filter(Boolean).join(' ') };
     },
   }),
   rotate: action({
@@ -124,7 +126,13 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     run: async (target, { for: forMs }, id) => {
       const view = await suspendKey(target, id, forMs);
       const end = view.suspendedUntil === null ? 'it is resumed' : time(view.suspendedUntil);
-      return { view, message: `${visible(view.name)} is suspended until ${end}.` };
+      const message = `${visible(view.name)} is suspended until ${end}`;
+      const asked = Date.now() + (forMs ?? NEVER);
+      const isLonger = view.suspendedUntil === null ? forMs !== undefined : Date.parse(view.suspendedUntil) > asked;
+      return {
+        view,
+        message: isLonger ? `${message}, as it was before: a shorter time changes nothing.` : `${message}.`,
+      };
     },
   }),
 };

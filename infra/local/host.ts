@@ -41,6 +41,8 @@ export interface Host {
   readonly baseUrl: string;
   /** A demo key per plan. */
   readonly keys: Readonly<Record<PlanId, string>>;
+  /** Plans whose demo key opened it when it started: an admin may have ended others. */
+  readonly openPlans: ReadonlySet<PlanId>;
   /** Folder of the log files; gone with the host where data is kept in memory. */
   readonly logFolder: string;
   readonly outputs: Readonly<Record<string, string>>;
@@ -102,6 +104,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   return {
     baseUrl: `${origin}/${served.restApi.stage}`,
     keys: demoKeys,
+    openPlans: served.openPlans,
     logFolder,
     outputs: served.outputs,
     records,
@@ -158,10 +161,18 @@ async function serve(assembly: string, account: Account, closings: AsyncDisposab
   const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
   closings.defer(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
   const loaded = loadRestApi(stack, functions, logGroups, records);
-  await prepareData(stack, engine, records, sampleData);
+  const openPlans = await prepareData(stack, engine, records, sampleData);
   records.save();
   const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
   closings.defer(() => schedule.close());
   const controlPlane = createControlPlane(records, () => schedule.runSoon());
-  return { ...loaded, functions, schedule, controlPlane, engineEndpoint: engine.endpoint, outputs: stack.outputs };
+  return {
+    ...loaded,
+    openPlans,
+    functions,
+    schedule,
+    controlPlane,
+    engineEndpoint: engine.endpoint,
+    outputs: stack.outputs,
+  };
 }

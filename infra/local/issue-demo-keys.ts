@@ -1,10 +1,12 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
+import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { type KeyIdentity, unusedCounters } from '../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
+import { NEVER, workingToken } from '../../shared/keys/working-token.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import type { GatewayRecords } from './account/gateway-records.ts';
 import type { UsagePlan } from './account/records.ts';
@@ -18,12 +20,14 @@ export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan
 /**
  * Issues the demo keys, once per data folder: a key that an admin has changed or deleted stays so. A key that the gateway
  * has gets its record in the table where that is missing, as with another engine or a folder that was half deleted.
+ *
+ * @returns the plans whose demo key opens this host
  */
 export async function issueDemoKeys(
   client: DynamoDBDocumentClient,
   keysTable: string,
   records: GatewayRecords,
-): Promise<void> {
+): Promise<Set<PlanId>> {
   for (const plan of planIds) {
     const identity = identityOf(plan);
     const note = `demoKeyIssued/${plan}`;
@@ -38,6 +42,19 @@ export async function issueDemoKeys(
     putInGateway(records, identity, usagePlan);
     records.notes.set(note, new Date(identity.createdAt).toISOString());
   }
+  const table = new KeyTable(client, keysTable);
+  const opens = await Promise.all(planIds.map((plan) => isOpen(table, demoKey(plan))));
+  return new Set(planIds.filter((_, at) => opens[at]));
+}
+
+/** Whether requests with a token are let in. */
+async function isOpen(table: KeyTable, text: string): Promise<boolean> {
+  const token = parseToken(text);
+  const record = token && (await table.get(token.recordId));
+  if (!record || record.revoked || !record.enabled) return false;
+  const now = Date.now();
+  const isOver = (record.expiresAt ?? NEVER) <= now;
+  return !isOver && record.suspendedUntil <= now && workingToken(record, token.hash, now) !== undefined;
 }
 
 function identityOf(plan: PlanId): KeyIdentity {

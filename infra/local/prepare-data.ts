@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { exactNumbers } from '../../shared/dynamodb.ts';
+import type { PlanId } from '../../shared/keys/plans.ts';
 import { account, localCredentials } from '../local-endpoint.ts';
 import { orderItem } from '../../shared/stores/order-list.ts';
 import { petItem } from '../../shared/stores/find-pet.ts';
@@ -17,6 +18,7 @@ import type { ServedStack } from './template/stack.ts';
 /**
  * Creates what a host starts with and does not have yet: tables, sample data, demo keys.
  *
+ * @returns the plans whose demo key opens it
  * @throws HostError where the engine cannot be used
  */
 export async function prepareData(
@@ -24,7 +26,7 @@ export async function prepareData(
   { endpoint }: Engine,
   records: GatewayRecords,
   sampleData: boolean,
-): Promise<void> {
+): Promise<Set<PlanId>> {
   const { region } = account;
   const client = new DynamoDBClient({ endpoint: endpoint.href, region, credentials: localCredentials, maxAttempts: 2 });
   const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
@@ -37,7 +39,7 @@ export async function prepareData(
         orders: outputOf(stack, 'OrdersTableName'),
       });
     }
-    await issueDemoKeys(documents, outputOf(stack, 'KeysTableName'), records);
+    return await issueDemoKeys(documents, outputOf(stack, 'KeysTableName'), records);
   } catch (error) {
     if (error instanceof HostError) throw error;
     throw new HostError(

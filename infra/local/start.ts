@@ -57,13 +57,15 @@ function untilSignal(): Promise<void> {
   });
 }
 
-function readyForPeople({ baseUrl, keys, logFolder }: Host, data = 'in memory, gone when it stops'): string {
+function readyForPeople({ baseUrl, keys, openPlans, logFolder }: Host, data = 'in memory, gone when it stops'): string {
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
     const limits = `${number.format(perMinute)} a minute, ${number.format(perDay)} a day`;
-    return `    ${plans[plan].title.padEnd(11)}${keys[plan]}  ${limits}`;
+    const key = openPlans.has(plan) ? `${keys[plan]}  ${limits}` : 'ended or suspended by an admin';
+    return `    ${plans[plan].title.padEnd(11)}${key}`;
   });
+  const [tried] = openPlans;
   return `
   Pet Store Inventory Service is ready.
 
@@ -78,7 +80,7 @@ ${keyLines.join('\n')}
 
   Try it:
 
-    curl -H 'Authorization: Bearer ${keys.free}' ${baseUrl}/inventory
+    curl -H 'Authorization: Bearer ${tried === undefined ? 'A_KEY' : keys[tried]}' ${baseUrl}/inventory
 
   Ctrl-C stops it.
 `;

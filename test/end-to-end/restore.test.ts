@@ -203,7 +203,7 @@ describe('Tables that were restored', () => {
     await new IssuedKey(host, token).put(before);
 
     for (const words of [['rotate'], ['end', '--label', 'app']])
-      expect(await admin.failure('keys', ...words, id)).toContain('Run npm run admin -- keys sync');
+      expect(await admin.failure('keys', ...words, id)).toContain(' keys sync, which closes it');
     await admin.output('keys', 'sync');
     // The clock of the admin who ended it was ahead.
     const { records } = host.host;
@@ -226,7 +226,7 @@ describe('Tables that were restored', () => {
     expect(await admin.failure('keys', 'sync', '--table', restoredTables.stock)).toContain(
       'has items that are no keys',
     );
-    expect(await admin.failure('keys', 'sync', '--table', 'nowhere')).toContain('ResourceNotFoundException');
+    expect(await admin.failure('keys', 'sync', '--table', 'nowhere')).toContain('There is no table nowhere at');
   });
 
   test('are left again by the next deploy without them, which finds the tables of the stack as they were', async () => {

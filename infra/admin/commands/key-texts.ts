@@ -4,7 +4,7 @@ import { MAIN_LABEL } from '../../../shared/keys/key-record.ts';
 import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { number, time, timeOrNever } from '../text-format.ts';
+import { ago, number, span, time, timeOrNever } from '../text-format.ts';
 import { list, styled, table } from './output.ts';
 
 const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', restored: 'red' } as const;
@@ -30,7 +30,7 @@ export function keyText(view: KeyView): string {
     Id: view.id,
     Name: view.name,
     Plan: plans[view.plan].title,
-    State: colouredState(view),
+    State: styled(colours[view.state], stateText(view)),
     Created: time(view.created),
     'Last used': timeOrNever(view.lastUsed),
     Expires: timeOrNever(view.expires),
@@ -44,26 +44,27 @@ export function keyText(view: KeyView): string {
   return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
 }
 
+/** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
 export function keyTable(views: readonly KeyView[]): string {
   if (views.length === 0)
-    return 'There are no keys. Issue one with: npm run admin -- keys create --name NAME --plan free';
+    return 'There are no such keys. Issue one with: npm run admin -- keys create --name NAME --plan free';
+  const now = Date.now();
   return table(
-    ['id', 'name', 'plan', 'state', 'created', 'last used (UTC)', 'this minute', 'today'],
+    ['id', 'name', 'plan', 'state', 'last used', 'today'],
     views.map((view) => [
       view.id,
       view.name,
       view.plan,
-      withoutZone(colouredState(view)),
-      view.created.slice(0, 10),
-      withoutZone(timeOrNever(view.lastUsed)),
-      `${number(view.usedThisMinute)} / ${number(view.perMinute)}`,
-      `${number(view.usedToday)} / ${number(view.perDay)}`,
+      styled(colours[view.state], shortState(view, now)),
+      view.lastUsed === null ? 'never' : ago(Date.parse(view.lastUsed), now),
+      `${number(view.usedToday)}/${number(view.perDay)}`,
     ]),
-    [6, 7],
+    [5],
   );
 }
 
-const colouredState = (view: KeyView): string => styled(colours[view.state], stateText(view));
+const shortState = ({ state, suspendedUntil }: KeyView, now: number): string =>
+  suspendedUntil === null ? state : `${state} for ${span(Date.parse(suspendedUntil) - now)}`;
 
 /** A time in a column whose head names the zone. */
 const withoutZone = (text: string): string => text.replace(' UTC', '');

@@ -1,19 +1,20 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
-import { type PlanId, planIds } from '../../../shared/keys/plans.ts';
+import { planIds } from '../../../shared/keys/plans.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
 import { revokedText } from '../key-text.ts';
-import { findToken, type KeyView, listKeys, showKey } from '../keys/key-view.ts';
+import { findToken, type KeySelection, type KeyView, listKeys, showKey } from '../keys/key-view.ts';
+import { keyIdOf, namedKey } from '../keys/named-key.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { findKeyToRevoke, type KeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
 import { type SyncOrder, syncTable } from '../keys/sync-table.ts';
 import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
 import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
-import { onService, type Report, report } from './options.ts';
+import { KEY_ARGUMENT, onService, type Report, report } from './options.ts';
 import { styled } from './output.ts';
 
 /** `keys …`. */
@@ -21,11 +22,14 @@ export function keysCommand(): Command {
   const keys = new Command('keys').description('API keys: who may call, on which plan');
   addAction(keys.command('create'), createAction);
   const list = keys.command('list').description('shows all keys');
-  onService<{ plan?: PlanId }>(list, async (find, { plan }) => report(await listKeys(await find(), plan), keyTable));
-  list.addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds));
-  onService(onKey(keys, 'show', 'shows one key'), async (find, _, id) =>
-    report(await showKey(await find(), id), keyText),
-  );
+  onService<KeySelection>(list, async (find, selection) => report(await listKeys(await find(), selection), keyTable));
+  list
+    .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))
+    .option('--search <text>', 'those with this in their name or id');
+  onService(onKey(keys, 'show', 'shows one key'), async (find, _, key) => {
+    const target = await find();
+    return report(await showKey(target, await keyIdOf(target, key)), keyText);
+  });
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
   addFind(keys);
   addRevoke(keys);
@@ -34,12 +38,14 @@ export function keysCommand(): Command {
 }
 
 const onKey = (keys: Command, name: string, description = ''): Command =>
-  keys.command(name).description(description).argument('<id>', 'id of the key');
+  keys.command(name).description(description).argument('<key>', KEY_ARGUMENT);
 
 function addAction(command: Command, action: KeyAction): void {
   for (const name of action.inputs) command.addOption(optionOf(name, action.defaults?.[name]));
-  onService<Inputs>(command.description(action.effect), async (find, values, id) => {
+  const isOnKey = command.registeredArguments.length > 0;
+  onService<Inputs>(command.description(action.effect), async (find, values, key) => {
     const target = await find();
+    const id = isOnKey ? await keyIdOf(target, key) : '';
     const { view, token, message } = await action.run(target, values, id);
     if (token) return tokenReport(token, target, message);
     return { value: view, text: message + (view ? whatFollows(command.name(), view) : '') };
@@ -102,8 +108,9 @@ async function readToken(): Promise<string> {
 }
 
 function addRevoke(keys: Command): void {
-  onService<{ yes: boolean }>(onKey(keys, 'revoke', REVOKE_EFFECT), async (find, { yes }, id) => {
+  onService<{ yes: boolean }>(onKey(keys, 'revoke', REVOKE_EFFECT), async (find, { yes }, named) => {
     const target = await find();
+    const { id } = await namedKey(target, named);
     const key = await findKeyToRevoke(target, id);
     if (!yes && !key.revoked) await confirmRevocation(key, target.place);
     await revokeKey(target, key);

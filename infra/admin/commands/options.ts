@@ -46,6 +46,9 @@ export function onService<Options = object>(
   });
 }
 
+/** For the help: how a key is named. */
+export const KEY_ARGUMENT = 'id of the key, or its name where no other key has it';
+
 /** @returns once the line has left this process */
 const print = (line: string): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { AdminError } from '../admin-error.ts';
 import { wholeNumberUpTo } from '../inputs.ts';
 import { listKeys, planViews } from '../keys/key-view.ts';
+import { keyIdOf } from '../keys/named-key.ts';
 import { closest, type Closeness, dailyUsage, type Usage } from '../usage.ts';
 import { limitText, number, percent } from '../text-format.ts';
-import { onService, report } from './options.ts';
+import { KEY_ARGUMENT, onService, report } from './options.ts';
 import { styled, table } from './output.ts';
 
 /** API Gateway answers for at most this many days at once. */
@@ -24,14 +25,15 @@ interface UsageOptions {
 export function usageCommand(): Command {
   const usage = new Command('usage')
     .description('requests of a key per day, or who is close to their limits')
-    .argument('[id]', 'id of the key');
-  return onService<UsageOptions>(usage, async (find, { days, top }, id) => {
-    if ((id === '') === (top === undefined))
-      throw new AdminError('Say whose usage: npm run admin -- usage ID, or npm run admin -- usage --top 10');
+    .argument('[key]', KEY_ARGUMENT);
+  return onService<UsageOptions>(usage, async (find, { days, top }, key) => {
+    if ((key === '') === (top === undefined))
+      throw new AdminError('Say whose usage: npm run admin -- usage KEY, or npm run admin -- usage --top 10');
     if (top === undefined) {
-      return report(await dailyUsage(await find(), id, days ?? DEFAULT_DAYS), usageChart);
+      const target = await find();
+      return report(await dailyUsage(target, await keyIdOf(target, key), days ?? DEFAULT_DAYS), usageChart);
     }
-    if (days !== undefined) throw new AdminError('--days goes with an id, not with --top.');
+    if (days !== undefined) throw new AdminError('--days goes with a key, not with --top.');
     return report(closest(await listKeys(await find())).slice(0, top), topTable);
   })
     .option('--days <n>', `how many days, today included (default: ${DEFAULT_DAYS})`, wholeNumberUpTo(MAX_DAYS))

@@ -33,13 +33,13 @@ export async function findKey(target: Target, id: string): Promise<FoundKey> {
  * back with it.
  *
  * @param change what is done with its token, in words
- * @throws AdminError, too, where the key was made in the AWS console, or came back with a backup that no sync has closed
+ * @throws AdminError, too, where the key was not made by the admin command, or came back with a backup that no sync has closed
  */
 export async function findTokens(target: Target, id: string, change: string): Promise<KeyRecord> {
   const { record, gatewayKey } = await findKey(target, id);
   if (!isIssued(record.recordId))
     throw new AdminError(
-      `The key ${id} was made in the AWS console: its value is its only token, so it cannot be ${change}. ` +
+      `The key ${id} was made in API Gateway itself, by its console, the AWS CLI or another program: its value is its only token, so it cannot be ${change}. ` +
         'Create one with npm run admin -- keys create, and revoke this one when its client has the new one.',
     );
   if (record.restored || !isRestored(record, gatewayKey)) return record;
@@ -94,8 +94,12 @@ const unfinishedError = (id: string): AdminError =>
 /** There is no key of this id, or not any more. */
 export class UnknownKeyError extends AdminError {}
 
-export const unknownKey = (id: string): AdminError =>
-  new UnknownKeyError(`There is no key ${id}. List the ids with: npm run admin -- keys list`);
+/** @param meant keys that may be meant */
+export function unknownKey(id: string, meant: readonly KeyRecord[] = []): AdminError {
+  const guess = meant.map(({ name, keyId }) => `${name} (${keyId})`).join(' or ');
+  const question = guess === '' ? '' : ` Did you mean ${guess}?`;
+  return new UnknownKeyError(`There is no key ${id}.${question} List the ids with: npm run admin -- keys list`);
+}
 
 /** The customers' usage plan that a key is on. */
 export async function usagePlanOf({ gateway, apiStage }: Target, keyId: string): Promise<CustomerPlan | undefined> {

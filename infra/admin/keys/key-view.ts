@@ -73,10 +73,18 @@ export async function showKey(target: Target, id: string): Promise<KeyView> {
 
 const byName = new Intl.Collator();
 
-/** All keys that are not revoked, or those of one plan, by name. */
-export async function listKeys(target: Target, plan?: PlanId): Promise<KeyView[]> {
+export interface KeySelection {
+  readonly plan?: PlanId;
+  /** In the name, in any case, or the id. */
+  readonly search?: string;
+}
+
+/** The keys that are not revoked, or some of them, by name. */
+export async function listKeys(target: Target, { plan, search = '' }: KeySelection = {}): Promise<KeyView[]> {
+  const text = search.trim().toLowerCase();
   return (await allRecords(target))
     .filter((record) => !record.revoked && (plan === undefined || record.plan === plan))
+    .filter(({ name, keyId }) => name.toLowerCase().includes(text) || keyId.includes(text))
     .map((record) => keyView(record))
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
 }

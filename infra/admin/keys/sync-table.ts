@@ -1,3 +1,4 @@
+import { ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
@@ -20,6 +21,8 @@ export async function syncTable(target: Target, { force, table }: SyncOrder): Pr
   try {
     return await syncKeys(gateway, keyTable, apiStage, { force, mendTag });
   } catch (error) {
+    if (table !== undefined && error instanceof ResourceNotFoundException)
+      throw new AdminError(`There is no table ${table} at ${target.place}.`);
     if (!v.isValiError(error)) throw error;
     throw new AdminError(`The table ${table ?? 'of keys'} has items that are no keys. Name a copy of the keys table.`);
   }

@@ -28,7 +28,8 @@ describe('an input', () => {
     ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
     ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
     ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
-    ['perMinute', '1000000000', 1_000_000_000],
+    ['perMinute', '1,000,000,000', 1_000_000_000],
+    ['perDay', '50000', 50_000],
   ])('%s takes %j for %j', (name, text, value) => {
     expect(inputs[name].parse(text)).toBe(value);
   });
@@ -40,7 +41,11 @@ describe('an input', () => {
     ['for', 'It must be longer than that', ['0s']],
     ['expires', 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
     ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
-    ['perMinute', 'It must be a whole number from 1 to 1,000,000,000.', ['0', '1.0', '1e2', '007', '1000000001']],
+    [
+      'perMinute',
+      'It must be a whole number from 1 to 1,000,000,000.',
+      ['0', '1.0', '1e2', '007', '1000000001', '50,00', '5,0000', '1,000,000,001'],
+    ],
   ])('%s says "%s…" of %j', (name, message, texts) => {
     for (const text of texts) {
       expect(() => inputs[name].parse(text)).toThrow(message);

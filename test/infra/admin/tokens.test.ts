@@ -103,7 +103,7 @@ test.each([
   const before = { keys: await world.keys(), apiKeys: world.records.apiKeys };
 
   await expect(commands[name](target, id)).rejects.toThrow(
-    `The key by-hand was made in the AWS console: its value is its only token, so it cannot be ${what}. ` +
+    `The key by-hand was made in API Gateway itself, by its console, the AWS CLI or another program: its value is its only token, so it cannot be ${what}. ` +
       'Create one with npm run admin -- keys create, and revoke this one when its client has the new one.',
   );
   expect(before.keys).toMatchObject([{ keyId: id }]);
