@@ -24,7 +24,8 @@ export class InventoryStack extends Stack {
     const { name, apiDomain } = settings;
     super(scope, id, { description: `Pet store inventory service (${name})` });
 
-    const tables = new Tables(this, 'Tables', settings);
+    // What a release replaced when it was new is no excuse for going back to it.
+    const tables = new Tables(this, 'Tables', settings.atOnce ? { ...settings, replacedTables: {} } : settings);
     const functions = new OperationFunctions(this, 'Functions', { ...settings, tables });
     const api = new InventoryApi(this, 'Api', { ...settings, functions });
     const { restApi } = api;

@@ -19,13 +19,14 @@ const moving: StageSettings = {
   regions: { 'eu-west-1': { apiDomain: undefined, restoredTables } },
 };
 
-/** Production as it is settled from release to release; and as usual, deployed to go back to it. */
+/** Production as it is settled from release to release; and two of them, deployed to go back to them. */
 const releases = {
   usual: {},
   restore: { restoredTables, replacedTables: own },
   afterRestore: { restoredTables },
   wayBack: { replacedTables: restoredTables },
   allAtOnce: {},
+  backToRestore: { restoredTables, replacedTables: own },
   /** During a move, by region: customers know the old one by both addresses; the new one has copied data, and no domain yet. */
   oldRegion: inRegion(moving, 'eu-central-1'),
   newRegion: inRegion(moving, 'eu-west-1'),
@@ -37,9 +38,11 @@ const functionCount = Object.keys(operations).length + 2;
 
 const folder = temporaryFolder();
 
+const back = { rollout: 'allAtOnce' };
+
 beforeAll(() => {
   const apps = Object.entries(releases).map(([name, settings]) => [name, [{ ...stages.production, ...settings }]]);
-  synthesizeApps(folder, Object.fromEntries(apps), { contexts: { allAtOnce: { rollout: 'allAtOnce' } } });
+  synthesizeApps(folder, Object.fromEntries(apps), { contexts: { allAtOnce: back, backToRestore: back } });
 }, 60_000);
 
 const templateOf = (release: Release): Template =>
@@ -82,6 +85,13 @@ describe('restoring every table of production, and the way back', () => {
 
   test.each<[what: string, from: Release, to: Release, table: RegExp, instead: RegExp]>([
     ['goes back past a restore', 'restore', 'usual', /^restored-stock$/, /TablesStock\w+ takes its place$/],
+    [
+      'goes back to a restore that was undone',
+      'usual',
+      'backToRestore',
+      /^TablesStock/,
+      /restored-stock takes its place$/,
+    ],
     [
       'restores without naming what it replaces',
       'usual',
