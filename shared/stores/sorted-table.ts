@@ -86,12 +86,7 @@ export class SortedTable<Entry> {
     this.#schema = schema;
   }
 
-  /**
-   * The whole list, one array for each Query; empty ones too where a status is rare.
-   *
-   * @param after begins with the id that is next to this one
-   * @throws ServiceError SERVICE_UNAVAILABLE
-   */
+  /** All entries after an id, one array for each Query; empty ones too where a status is rare. @throws ServiceError SERVICE_UNAVAILABLE */
   async *all(status?: string, after?: Int64): AsyncGenerator<readonly Entry[]> {
     let size = FIRST_QUERY;
     do {

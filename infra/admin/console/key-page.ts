@@ -10,7 +10,7 @@ import { type KeyCard, keyCards } from './key-cards.ts';
 import { stateBadge } from './keys-page.ts';
 import { alert, facts, field, heads, hidden, type Html, markup, meter, nothingSent } from './markup.ts';
 import { sentence, type Sent, table } from './markup.ts';
-import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
+import { fieldOf, FormFault, onForm, parseInputs, type Site } from './site.ts';
 
 const DAYS = 30;
 
@@ -103,14 +103,18 @@ function addKeyAction(
     const view = await showKey(target, idOf(c));
     const refused = card.refuses(target, view, sent.values);
     if (refused === undefined) return showKeyPage(c, sent, name);
-    const title = `${card.title}: ${view.name}?`;
-    return site.show(
-      c,
-      { title, part: 'keys', failure: sent.failure },
-      question(site, view, name, card, sent, refused),
-    );
+    const page = { title: `${card.title}: ${view.name}?`, part: 'keys', failure: sent.failure } as const;
+    return site.show(c, page, question(site, view, name, card, sent, refused));
   };
-  app.get(path, (c) => showQuestion(c, { ...nothingSent, values: c.req.query() }));
+  app.get(path, async (c) => {
+    try {
+      return await showQuestion(c, { ...nothingSent, values: c.req.query() });
+    } catch (error) {
+      if (!(error instanceof FormFault)) throw error;
+      // The page that a form has led to, loaded again.
+      return c.redirect(`${site.base}/keys/${idOf(c)}`);
+    }
+  });
   onForm(
     app,
     path,

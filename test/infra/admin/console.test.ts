@@ -199,6 +199,18 @@ test.each(['', '/live', '/suspend'])('A key that there is not is said on a page:
   expect(await answer.text()).toContain('There is no such key. It was revoked, or never made.');
 });
 
+test.each(['rotate', 'add', 'end', 'suspend?for=dog', 'move?plan=enterprise&perMinute=x'])(
+  'The page that a form has led to leads to its key when it is loaded again: %s',
+  async (path) => {
+    await visitor.create('acme');
+    const { keyId } = (await world.keys())[0] ?? aKey();
+    const answer = await visitor.get(`/keys/${keyId}/${path}`);
+
+    expect(answer.status === 302 ? answer.headers.get('Location') : await answer.text()).toContain(`/keys/${keyId}`);
+    expect(answer.status).toBeLessThan(400);
+  },
+);
+
 test('What others have named is text', async () => {
   await visitor.create('<script>alert(1)</script>"\'');
 
