@@ -26,16 +26,17 @@ const logRequest = requestLog();
  */
 async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const { methodArn, requestContext } = event;
-  const { requestId, requestTimeEpoch: now } = requestContext;
+  const { requestId } = requestContext;
+  const now = receivedAt(requestContext);
   const headers = readHeaders(event);
   const text = bearerToken(headers);
-  if (text === undefined) return denied(event, 'API_KEY_MISSING', severalKeys(headers));
+  if (text === undefined) return denied(event, now, 'API_KEY_MISSING', severalKeys(headers));
   const token = parseToken(text);
-  if (!token) return denied(event, 'API_KEY_INVALID', MISTYPED);
+  if (!token) return denied(event, now, 'API_KEY_INVALID', MISTYPED);
 
   try {
     const verdict = await limiter.admit(token, now);
-    if (verdict.kind === 'denied') return denied(event, 'API_KEY_INVALID', UNKNOWN);
+    if (verdict.kind === 'denied') return denied(event, now, 'API_KEY_INVALID', UNKNOWN);
     const { keyId, interimUntil } = verdict.key;
     const ofKey = now < interimUntil ? interimKey : token.usageIdentifier;
     const meteredAs = verdict.kind === 'admitted' ? ofKey : overflowKey;
@@ -47,6 +48,10 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
     return allow(methodArn, UNCOUNTED, interimKey, context);
   }
 }
+
+/** The gateway's time. API Gateway's guide has none in its example of the event of an authorizer, though AWS's types have. */
+const receivedAt = ({ requestTimeEpoch }: { readonly requestTimeEpoch?: number }): number =>
+  requestTimeEpoch ?? Date.now();
 
 const coldStarts = () => ({ coldStarts: String(takeColdStarts()) });
 
@@ -62,22 +67,23 @@ function severalKeys(headers: RequestHeaders): string | undefined {
 /** No function runs for a request that is denied, so it is logged here. */
 function denied(
   { httpMethod, resource, methodArn, requestContext }: APIGatewayRequestAuthorizerEvent,
+  now: number,
   code: DenialCode,
   message?: string,
 ): APIGatewayAuthorizerResult {
-  const { requestId, requestTimeEpoch } = requestContext;
+  const { requestId } = requestContext;
   if (!isRehearsal(requestId)) {
     logRequest({
       coldStarts: takeColdStarts(),
       requestId,
-      receivedAt: requestTimeEpoch,
+      receivedAt: now,
       operation: operationAt(httpMethod, resource),
       status: errorCatalogue[code].status,
       code,
       refusal: code,
     });
   }
-  return deny(methodArn, code, requestTimeEpoch, { message, page });
+  return deny(methodArn, code, now, { message, page });
 }
 
 /** An event that is no request asks for a health check. */

@@ -39,7 +39,10 @@ afterEach(() => {
 });
 
 /** What the authorizer says of a request. */
-async function verdictOn(headers: Record<string, string | string[]>, now = NOW): Promise<APIGatewayAuthorizerResult> {
+async function verdictOn(
+  headers: Record<string, string | string[]>,
+  time: { readonly requestTimeEpoch: number | undefined } = { requestTimeEpoch: NOW },
+): Promise<APIGatewayAuthorizerResult> {
   const { requestContext, headers: _last, multiValueHeaders, ...rest } = aProxyEvent({ headers });
   return answerTo(handler, {
     ...rest,
@@ -47,7 +50,7 @@ async function verdictOn(headers: Record<string, string | string[]>, now = NOW):
     methodArn: `${STAGE}/GET/inventory`,
     headers: null,
     multiValueHeaders,
-    requestContext: { ...requestContext, authorizer: undefined, requestTimeEpoch: now },
+    requestContext: Object.assign(requestContext, { authorizer: undefined }, time),
   });
 }
 
@@ -117,4 +120,9 @@ describe('A request that is denied has empty windows, and is logged by the autho
       { operation: 'listInventory', keyId: 'none', plan: 'none', status: '401', code, reason: code },
     ]);
   });
+});
+
+test('A request whose event has no time is counted at the time of the function', async () => {
+  const { context } = await verdictOn({ Authorization: 'Bearer a' }, { requestTimeEpoch: undefined });
+  expect(context?.['reset']).toMatch(/^\d+$/);
 });

@@ -51,7 +51,9 @@ export class DynamoDBClient {
 
   constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
     if (maxAttempts !== 1) throw new Error('This client repeats no call: set maxAttempts to 1');
-    const { AWS_REGION: region = '', AWS_ENDPOINT_URL_DYNAMODB: endpoint } = process.env;
+    const { AWS_REGION: region = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
+    // Like the SDK, so that emulators of AWS, which set the general one, can run the functions.
+    const endpoint = AWS_ENDPOINT_URL_DYNAMODB ?? AWS_ENDPOINT_URL;
     const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
     this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${suffix}`);
     this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });

@@ -113,11 +113,12 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
   });
 
   test.each([
-    ['eu-central-1', 'dynamodb.eu-central-1.amazonaws.com'],
-    ['cn-northwest-1', 'dynamodb.cn-northwest-1.amazonaws.com.cn'],
-  ])('calls the endpoint of %s', async (region, host) => {
+    ['of eu-central-1', { AWS_REGION: 'eu-central-1' }, 'dynamodb.eu-central-1.amazonaws.com'],
+    ['of cn-northwest-1', { AWS_REGION: 'cn-northwest-1' }, 'dynamodb.cn-northwest-1.amazonaws.com.cn'],
+    ['that all of AWS is at', { AWS_ENDPOINT_URL: 'https://emulator.example' }, 'emulator.example'],
+  ])('calls the endpoint %s', async (_, variables, host) => {
     const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION } = process.env;
-    process.env['AWS_REGION'] = region;
+    Object.assign(process.env, variables);
     delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
     const asked: string[] = [];
     const lookup = (name: string, _: unknown, found: (error: Error) => void): void => {
@@ -125,6 +126,7 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
       found(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
     };
     const failure = await failureOf(clientWith(dynamodb, { ...SETTINGS, httpsAgent: { lookup } }).send(GET));
+    delete process.env['AWS_ENDPOINT_URL'];
     Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION });
 
     expect(asked).toEqual([host]);
