@@ -41,7 +41,7 @@ export function requestEvent<Context extends object>(
   const multiValueQuery = valuesByName([...new URLSearchParams(request.query)], (name) => name);
   return {
     resource: resourcePath,
-    path: request.path,
+    path: request.path.replace(/^\/+/, '/'),
     httpMethod: request.method,
     headers: lastValues(multiValueHeaders),
     multiValueHeaders,

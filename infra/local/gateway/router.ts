@@ -25,14 +25,20 @@ export class Router<Target> {
     this.#resources.sort((one, other) => rankOf(one.parts).localeCompare(rankOf(other.parts)));
   }
 
-  /** Undefined where no resource takes the path, or the resource that does has no such method. */
+  /**
+   * Undefined where no resource has the method. Where the one that takes the path most exactly lacks it, API Gateway looks on
+   * among those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/first-deploy.md).
+   */
   match(method: string, path: string): Match<Target> | undefined {
     const parts = partsOf(path);
+    let isTaken = false;
     for (const resource of this.#resources) {
+      if (isTaken && !resource.path.endsWith('+}')) continue;
       const pathParameters = parametersOf(resource.parts, parts);
       if (!pathParameters) continue;
       const target = resource.methods.get(method) ?? resource.methods.get('ANY');
-      return target === undefined ? undefined : { target, resourcePath: resource.path, pathParameters };
+      if (target !== undefined) return { target, resourcePath: resource.path, pathParameters };
+      isTaken = true;
     }
     return undefined;
   }
@@ -49,7 +55,7 @@ function parametersOf(
     if (part === undefined) return undefined;
     const [, name, isGreedy] = /^\{([^+}]+)(\+?)\}$/.exec(expected) ?? [];
     if (name === undefined ? decoded(part) !== expected : part === '' && !isGreedy) return undefined;
-    if (name !== undefined) parameters[name] = isGreedy ? parts.slice(index).join('/') : part;
+    if (name !== undefined) parameters[name] = isGreedy ? parts.slice(index).join('/').replace(/\/$/, '') : part;
     if (isGreedy) return parameters;
   }
   return pattern.length === parts.length ? parameters : undefined;
@@ -60,8 +66,10 @@ function rankOf(parts: readonly string[]): string {
   return parts.map((part) => (part.endsWith('+}') ? 2 : Number(part.startsWith('{')))).join('');
 }
 
+/** Slashes before the first part count as one. */
 function partsOf(path: string): string[] {
-  return path === '/' ? [] : path.split('/').slice(1);
+  const inner = path.replace(/^\/+/, '');
+  return inner === '' ? [] : inner.split('/');
 }
 
 /** A part of a path, decoded; as it is where it is malformed. */

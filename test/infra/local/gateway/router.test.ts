@@ -16,6 +16,10 @@ test.each([
   ['/%63/b/d', '/c/b/d', {}],
   ['/c/1%2F2/c', '/c/{name}/c', { name: '1%2F2' }],
   ['/c/%zz/c', '/c/{name}/c', { name: '%zz' }],
+  // Slashes count, but those before the first part, and a last one of what a greedy parameter takes.
+  ['//a/b', '/a/b', {}],
+  ['/c/b/d/', '/{path+}', { path: 'c/b/d' }],
+  ['/x//y/', '/{path+}', { path: 'x//y' }],
 ])(
   '%s is for %s: a literal part goes before a parameter, and that before a greedy one',
   (path, resourcePath, pathParameters) => {
@@ -32,6 +36,10 @@ test('A path is for the resource of its own, in whatever order they come', () =>
   expect(another.match('GET', '/')?.target).toBe('/');
 });
 
-test('A method that the resource lacks is not looked for on one that would take the path less exactly', () => {
-  expect(router.match('POST', '/a/b')).toBeUndefined();
+test('A method that the resource lacks is looked for on greedy ones alone', () => {
+  expect(router.match('POST', '/a/b')).toMatchObject({ resourcePath: '/{path+}', pathParameters: { path: 'a/b' } });
+  const another = new Router<string>();
+  another.add('/a/b', 'GET', 'literal');
+  another.add('/a/{name}', 'POST', 'parameter');
+  expect(another.match('POST', '/a/b')).toBeUndefined();
 });
