@@ -1,13 +1,11 @@
-import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
-import { buffer } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
+import http from 'node:http';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { sampleStock } from '../../infra/local/sample-data.ts';
 import { DocumentedApi, errorBodySchema, type RawAnswer } from '../support/documented-api.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { sendRaw } from './send-raw.ts';
 import {
   allowedRequest,
   forbiddenRequest,
@@ -84,24 +82,3 @@ const isRefused = ({ status }: RawAnswer): boolean => status >= 400;
 
 const isTaken = ({ status, text }: RawAnswer): boolean =>
   status < 400 || ofTheStore.has(v.parse(errorBodySchema, JSON.parse(text)).code);
-
-/** Sends a request as it is, odd as it may be: `fetch` would put it right. */
-async function sendRaw(baseUrl: string, agent: http.Agent, token: string, request: FuzzedRequest): Promise<RawAnswer> {
-  const { hostname, port, pathname } = new URL(baseUrl);
-  const { method, query = [], body } = request;
-  const search = query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
-  const path = `${pathname}${request.path}${search === '' ? '' : `?${search}`}`;
-  // By itself Node.js would send the body of a GET without saying how long it is.
-  const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-  const headers = { Authorization: `Bearer ${token}`, ...request.headers, ...length };
-  const call = http.request({ agent, hostname, port, method, path, headers }).end(body);
-  const [message]: IncomingMessage[] = await once(call, 'response');
-  if (!message) throw new Error('There is no answer');
-  const bytes = await buffer(message);
-  const isCompressed = message.headers['content-encoding'] === 'gzip' && method !== 'HEAD';
-  return {
-    status: message.statusCode ?? 0,
-    headers: new Headers(Object.entries(message.headersDistinct).map(([name, all = []]) => [name, all.join(', ')])),
-    text: (isCompressed ? gunzipSync(bytes) : bytes).toString(),
-  };
-}

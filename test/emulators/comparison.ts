@@ -1,0 +1,109 @@
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import * as v from 'valibot';
+import { sampleStock } from '../../infra/local/sample-data.ts';
+import {
+  allowedRequest,
+  forbiddenRequest,
+  type FuzzedRequest,
+  oddRequest,
+  requestContracts,
+} from '../soak/fuzzed-requests.ts';
+import { sendRaw } from '../soak/send-raw.ts';
+import { errorBodySchema, type RawAnswer } from '../support/documented-api.ts';
+
+/** The same requests every time. */
+const SEED = 1;
+/** Of each kind that an operation has, and of those of none. */
+const OF_EACH_KIND = 13;
+const ODD = 60;
+const MOST_TRIES = 5;
+
+/** A service that is compared, and a token that it takes. */
+export interface Side {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Requests that come from the OpenAPI document, as the soak test sends them, and odd ones. */
+export function comparedRequests(): FuzzedRequest[] {
+  const petIds = sampleStock.map(({ petId }) => petId);
+  const contracts = requestContracts();
+  const kinds: [fc.Arbitrary<FuzzedRequest>, number][] = [
+    ...contracts.flatMap((contract): typeof kinds => [
+      [allowedRequest(contract, petIds), OF_EACH_KIND],
+      [forbiddenRequest(contract, petIds), OF_EACH_KIND],
+    ]),
+    [oddRequest(contracts.map(({ path }) => path)), ODD],
+  ];
+  return kinds.flatMap(([requests, numRuns]) => fc.sample(requests, { seed: SEED, numRuns }));
+}
+
+/** Sends each request to both, one after the other. @returns the differences, a line for each kind of it, with the requests that have it */
+export async function compare(expected: Side, other: Side): Promise<Map<string, FuzzedRequest[]>> {
+  const agent = new http.Agent({ keepAlive: true });
+  const differences = new Map<string, FuzzedRequest[]>();
+  try {
+    for (const request of comparedRequests()) {
+      const [right, seen] = [await answerOf(expected, agent, request), await answerOf(other, agent, request)];
+      const { status, code = '' } = right;
+      for (const name of new Set([...Object.keys(right), ...Object.keys(seen)])) {
+        if (right[name] === seen[name]) continue;
+        const of = name === 'status' ? `${request.method} ${status} ${code}: ` : '';
+        const line = `${of}${name} is ${seen[name] ?? 'missing'}, not ${right[name] ?? 'missing'}`;
+        differences.set(line, [...(differences.get(line) ?? []), request]);
+        // An answer of another status differs in all the rest.
+        if (name === 'status') break;
+      }
+    }
+  } finally {
+    agent.destroy();
+  }
+  return differences;
+}
+
+type Answer = Readonly<Record<string, string | undefined>>;
+
+/** The answer once its turn has come: throttles are of the moment. */
+async function answerOf({ url, token }: Side, agent: http.Agent, request: FuzzedRequest): Promise<Answer> {
+  try {
+    let answer = await sendRaw(url, agent, token, request);
+    for (let tries = 1; answer.status === 429 && tries < MOST_TRIES; tries++) {
+      await sleep(1_000);
+      answer = await sendRaw(url, agent, token, request);
+    }
+    return partsOf(answer);
+  } catch (error) {
+    return { status: `no answer (${error instanceof Error ? error.message : String(error)})` };
+  }
+}
+
+/** Headers whose values are of one answer or one host: whether they are there is compared. */
+const OWN_VALUE = new Set(['etag', 'link', 'x-amzn-requestid']);
+/** Headers of connections and servers, and ids for AWS's support. */
+const NOT_COMPARED =
+  /^(connection|keep-alive|transfer-encoding|date|server|content-length|x-amz-(apigw-id|request-id|id-2))$/;
+
+/** What of an answer must be alike: its status, its headers, and its body. */
+function partsOf({ status, headers, text }: RawAnswer): Answer {
+  const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
+  const fields = [...headers]
+    .filter(([name]) => !NOT_COMPARED.test(name))
+    .map(([name, value]) => [name, shown(name, value)]);
+  const body = error.success ? error.output.message : text;
+  return {
+    status: String(status),
+    ...(error.success && { code: error.output.code }),
+    ...Object.fromEntries(fields),
+    body,
+  };
+}
+
+/** Counts and times of the limits differ by the moment. */
+const shown = (name: string, value: string): string =>
+  OWN_VALUE.has(name)
+    ? 'there'
+    : name.includes('ratelimit') || name === 'retry-after'
+      ? value.replaceAll(/\d+/g, '0')
+      : value;

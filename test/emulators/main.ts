@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { loadSampleData } from '../../infra/local/prepare-data.ts';
+import { exactNumbers } from '../../shared/dynamodb.ts';
+import { runChecks } from '../smoke/check.ts';
+import { readOnlyChecks, updatingChecks } from '../smoke/checks.ts';
+import { Service } from '../smoke/service.ts';
+import { issueKey } from '../support/issue-key.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { synthesizedOnce } from '../support/synthesize-once.ts';
+import type { FuzzedRequest } from '../soak/fuzzed-requests.ts';
+import { compare, comparedRequests, type Side } from './comparison.ts';
+import { deployStaging, type Deployment } from './deployment.ts';
+import { knownDifferences } from './known-differences.ts';
+
+const { values } = parseArgs({
+  options: {
+    name: { type: 'string', default: '' },
+    endpoint: { type: 'string', default: 'http://127.0.0.1:4566' },
+    account: { type: 'string', default: '000000000000' },
+  },
+});
+
+// All that speaks to AWS in this process, and what it starts, speaks to the emulator.
+const { name, endpoint, account } = values;
+const emulated = { AWS_ENDPOINT_URL: endpoint, AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' };
+/** Characters of a request in the report. */
+const MOST_SHOWN = 300;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+try {
+  if (name === '') throw new Error('Say which emulator it is: npm run emulators -- --name ministack --endpoint URL');
+  process.exitCode = (await witness()) ? 0 : 1;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** Deploys staging to the emulator and compares it with the local host. @returns whether every difference is known */
+async function witness(): Promise<boolean> {
+  const host = await LocalHost.start();
+  const work = mkdtempSync(join(tmpdir(), 'pet-store-emulator-'));
+  Object.assign(process.env, emulated, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
+  try {
+    const deployment = await deployStaging(synthesizedOnce(), work, account);
+    const { refused, resources } = deployment;
+    print(`${name}: ${resources - refused.size} of ${resources} resources taken`);
+    const refusals = [...new Set(refused.values())].map((reason) => `refused ${reason}`);
+    const side = await sideOf(deployment);
+    const failures = await smoke(side);
+    const { token } = await issueKey(host, { plan: 'business' });
+    const differences = await compare({ url: host.baseUrl, token }, side);
+    return report([...refusals, ...failures], differences);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+    await host.close();
+  }
+}
+
+/** The API as it was deployed, with the sample stock and a key of the admin command. */
+async function sideOf({ outputs }: Deployment): Promise<Side> {
+  const {
+    ApiId,
+    ApiStage,
+    StockTableName: stock = '',
+    PetsTableName: pets = '',
+    OrdersTableName: orders = '',
+  } = outputs;
+  const documents = DynamoDBDocumentClient.from(new DynamoDBClient(), { unmarshallOptions: { ...exactNumbers } });
+  await loadSampleData(documents, { stock, pets, orders });
+  const args = ['keys', 'create', '--stage', 'staging', '--plan', 'business', '--name', 'witness', '--json'];
+  const { stdout, stderr } = spawnSync(process.execPath, ['infra/admin/main.ts', ...args], { encoding: 'utf8' });
+  if (stderr !== '') throw new Error(`The admin command cannot issue a key: ${stderr}`);
+  const { key: token } = v.parse(v.looseObject({ key: v.string() }), JSON.parse(stdout));
+  return { url: `${endpoint}/restapis/${ApiId}/${ApiStage}/_user_request_`, token };
+}
+
+/** @returns a line for each check that has failed */
+async function smoke({ url, token }: Side): Promise<string[]> {
+  const failed: string[] = [];
+  let passed = 0;
+  for await (const { name: check, outcome, seen } of runChecks(new Service(url, token), [
+    ...readOnlyChecks,
+    ...updatingChecks,
+  ])) {
+    if (outcome === 'passed') passed++;
+    else failed.push(`smoke test: ${check}: ${seen}`);
+  }
+  print(`${name}: ${passed} of ${passed + failed.length} checks of the smoke test passed`);
+  return failed;
+}
+
+/** Prints each difference with what AWS does. @returns whether all are known */
+function report(faults: readonly string[], differences: ReadonlyMap<string, readonly FuzzedRequest[]>): boolean {
+  const known = (line: string) => knownDifferences.find((entry) => entry.of.includes(name) && entry.line.test(line));
+  for (const line of [...faults, ...differences.keys()]) {
+    const { aws, source } = known(line) ?? {};
+    const [first] = differences.get(line) ?? [];
+    print(`\n${line}${first ? `, such as ${JSON.stringify(first).slice(0, MOST_SHOWN)}` : ''}`);
+    print(aws === undefined ? '  UNKNOWN' : `  AWS: ${aws} (${source})`);
+  }
+  const requestsWith = (lines: readonly string[]) => new Set(lines.flatMap((line) => differences.get(line) ?? [])).size;
+  const lines = [...differences.keys()];
+  const unknown = lines.filter((line) => !known(line));
+  const all = comparedRequests().length;
+  print(`\n${name}: of ${all} requests ${all - requestsWith(lines)} were answered as by the local host,`);
+  print(
+    `  ${requestsWith(lines) - requestsWith(unknown)} but for known differences, ${requestsWith(unknown)} otherwise`,
+  );
+  return unknown.length === 0 && faults.every(known);
+}
