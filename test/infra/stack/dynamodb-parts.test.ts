@@ -116,7 +116,7 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
     ['of eu-central-1', { AWS_REGION: 'eu-central-1' }, 'dynamodb.eu-central-1.amazonaws.com'],
     ['of cn-northwest-1', { AWS_REGION: 'cn-northwest-1' }, 'dynamodb.cn-northwest-1.amazonaws.com.cn'],
     ['that all of AWS is at', { AWS_ENDPOINT_URL: 'https://emulator.example' }, 'emulator.example'],
-  ])('calls the endpoint %s', async (_, variables, host) => {
+  ])('calls the endpoint %s', async (_title, variables, host) => {
     const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION } = process.env;
     Object.assign(process.env, variables);
     delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
