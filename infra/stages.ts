@@ -144,23 +144,31 @@ export interface Domain {
 
 const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
 
-const staging: StageSettings = {
-  name: 'staging',
-  qualifier: 'petstaging',
+/** What staging and the stages of developers have in common: nothing that one of them alone can have, such as a domain. */
+const forTrying = {
   retainData: false,
-  logRetentionDays: 30,
   alarms: false,
   alarmTargets: 'nobody',
   dashboard: false,
-  gatewayLogs: true,
-  page: true,
   rollout: 'allAtOnce',
   dynamodb: 'parts',
   throttle: { requestsPerSecond: 1_000, burst: 5_000 },
   lists: { seconds: 120 },
   mostForEnterprise: { perMinute: 60_000, perDay: 86_400_000 },
   petDeprecation,
+} as const;
+
+const staging: StageSettings = {
+  ...forTrying,
+  name: 'staging',
+  qualifier: 'petstaging',
+  logRetentionDays: 30,
+  gatewayLogs: true,
+  page: true,
 };
+
+/** What outlives a stage, or is of the whole account, a developer's has not. All of them share a bootstrap. */
+const personal = { ...forTrying, qualifier: 'petdev', logRetentionDays: 1, gatewayLogs: false, page: false } as const;
 
 /** The most of all plans whose limits are fixed. */
 const { perMinute } = plans.business.limits;
@@ -194,9 +202,6 @@ export function inRegion(settings: StageSettings, region = ''): StageSettings {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
   return { ...settings, ...settings.regions?.[region] } as StageSettings;
 }
-
-/** A personal stage is staging without what outlives it, or what another stage of the account could have in common with it. */
-const personal = { ...staging, qualifier: 'petdev', logRetentionDays: 1, gatewayLogs: false, page: false } as const;
 
 export const settingsOf = (name: AnyStageName, region?: string): StageSettings =>
   inRegion(isPersonal(name) ? { ...personal, name } : stages[name], region);
