@@ -1,4 +1,5 @@
 import { App, BOOTSTRAP_QUALIFIER_CONTEXT, Stack, Stage } from 'aws-cdk-lib';
+import { CURRENT_VERSION_FLAG_DEFAULTS, CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { acknowledgeNistRules } from './stack/acknowledge.ts';
 import { pageOriginOf } from './stack/domains.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
@@ -21,6 +22,11 @@ const featureFlags = {
   '@aws-cdk/core:target-partitions': ['aws'],
 };
 
+/** The other flags, each with the value that it has where it is not set: the CDK CLI would count them at each synthesis. */
+const otherFlags = Object.fromEntries(
+  Object.keys(CURRENTLY_RECOMMENDED_FLAGS).map((flag) => [flag, CURRENT_VERSION_FLAG_DEFAULTS[flag] ?? false]),
+);
+
 export interface AppOptions {
   /** Where the cloud assembly goes; by default where the CDK CLI wants it. */
   readonly outdir?: string;
@@ -35,7 +41,7 @@ export function createApp(
   stages: readonly StageSettings[],
   { outdir, validate = false, referencePage = true }: AppOptions = {},
 ): App {
-  const context = { ...featureFlags, '@aws-cdk/core:validateAgainstDefaultRules': validate };
+  const context = { ...otherFlags, ...featureFlags, '@aws-cdk/core:validateAgainstDefaultRules': validate };
   const app = new App({ analyticsReporting: false, context, ...(outdir !== undefined && { outdir }) });
   const atOnce = isAtOnce(app);
   for (const settings of stageInContext(app) ?? stages) {

@@ -32,6 +32,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
     .addOption(new Option('--watch', WATCH).default(false).conflicts('assembly'))
     .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
+    .addHelpText('after', '\nExample:\n  npm start -- --port 4000 --data memory')
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
     .configureOutput({ outputError: () => undefined })

@@ -25,6 +25,7 @@ const command = new Command('npm run openapi --')
     ),
   )
   .option('--out <file>', 'file to write, or - for standard output', 'docs/openapi.json')
+  .addHelpText('after', '\nExample:\n  npm run openapi -- --server https://api.example.com/v1 --out -')
   .allowExcessArguments(false)
   .showSuggestionAfterError(false)
   .configureOutput({

@@ -40,6 +40,7 @@ const command = new Command('npm run changes --')
   .addOption(new Option('--stage <stage>', 'the stacks of this stage only').choices(stageNames))
   .option('--lose <table...>', 'tables that may be lost, each as STACK/TABLE', [])
   .option('--markdown', 'print Markdown, for a comment', false)
+  .addHelpText('after', '\nExample:\n  npm run changes -- --against other/cdk.out')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(printChanges);
 

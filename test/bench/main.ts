@@ -35,7 +35,7 @@ program
   .addArgument(
     new Argument('[parts...]', 'what to measure').choices(Object.keys(parts)).default(Object.keys(parts), 'all'),
   )
-  .addHelpText('after', `\nParts:\n${list.join('\n')}`)
+  .addHelpText('after', `\nParts:\n${list.join('\n')}\n\nExample:\n  npm run bench -- size`)
   .parse();
 
 const figures: Figure[] = [];

@@ -34,7 +34,7 @@ export interface Result {
   readonly seen: string;
 }
 
-/** Makes the checks one after the other. Where nothing answers at all, it leaves it at that. */
+/** Makes the checks one after the other, up to the first request that gets no answer. */
 export async function* runChecks(service: Service, checks: readonly Check[]): AsyncGenerator<Result> {
   for (const { name, run } of checks) {
     try {
@@ -42,7 +42,7 @@ export async function* runChecks(service: Service, checks: readonly Check[]): As
     } catch (error) {
       const seen = error instanceof Error ? error.message : String(error);
       yield { name, outcome: error instanceof NotApplicable ? 'skipped' : 'failed', seen };
-      if (error instanceof ConnectionError && error.reason === 'network') return;
+      if (error instanceof ConnectionError && ['network', 'timeout'].includes(error.reason)) return;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type Result, runChecks } from './check.ts';
 import { readOnlyChecks, updatingChecks } from './checks.ts';
-import { Service } from './service.ts';
+import { checkReachable, Service } from './service.ts';
 
 /** `npm run smoke`: looks at a deployed service from outside, as its users do. */
 
@@ -19,11 +19,14 @@ const marks = { passed: '✓', failed: '✗', skipped: '–' };
 
 try {
   const options = parseSmokeOptions(process.argv.slice(2), process.env);
-  if (options) process.exitCode = (await smoke(options)) ? 0 : 1;
+  if (options) {
+    await checkReachable(options.url);
+    process.exitCode = (await smoke(options)) ? 0 : 1;
+  }
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${reason.replaceAll('\n', ' ')}\n`);
-  process.exitCode = 1;
+  // A connection that is still being tried would hold the process up.
+  process.stderr.write(`${reason.replaceAll('\n', ' ')}\n`, () => process.exit(1));
 }
 
 /** @returns whether no check failed */
@@ -56,6 +59,7 @@ function parseSmokeOptions(args: readonly string[], env: NodeJS.ProcessEnv): Smo
     .option('--key <key>', `an API key; better in the environment variable ${KEY_VARIABLE}`)
     .option('--read-only', 'send no updates', false)
     .option('--json', 'print one JSON value, for scripts', false)
+    .addHelpText('after', '\nExample:\n  npm run smoke -- --url https://api.example.com/v1 --read-only')
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
     .configureOutput({ outputError: () => undefined })

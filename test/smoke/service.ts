@@ -4,6 +4,8 @@ import { InventoryClient } from '../../shared/client/pet-store-inventory-client.
 import { expectSame, expectThat } from './check.ts';
 
 export const TIMEOUT_MS = 30_000;
+/** Seconds for a first answer, of the gateway alone. */
+const REACHED_WITHIN = 5;
 
 /** In seconds: a minute, after which a key has room again. */
 const LONGEST_PAUSE = 60;
@@ -24,6 +26,20 @@ export interface ServiceAnswer {
   readonly headers: Headers;
   readonly text: string;
   readonly limits: Limits;
+}
+
+/** Sends a request without a key. @throws Error in one sentence where no answer comes, whatever it would be */
+export async function checkReachable(url: string): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(REACHED_WITHIN * 1_000);
+    const { body } = await fetch(url, { redirect: 'manual', signal });
+    await body?.cancel();
+  } catch (cause) {
+    const { name, cause: inner }: { name?: string; cause?: { message?: string; code?: string } } = Object(cause);
+    const seconds = `no answer within ${REACHED_WITHIN} seconds`;
+    const reason = name === 'TimeoutError' ? seconds : inner?.message || inner?.code || String(cause);
+    throw new Error(`Nothing answers at ${url}: ${reason}. Check the address and the network.`, { cause });
+  }
 }
 
 /** The service that is checked. */

@@ -112,10 +112,18 @@ describe('npm run smoke', () => {
   test('says at once where nobody answers', async () => {
     const outcome = await smoke(`http://127.0.0.1:${await freePort()}/v1`);
 
-    expect(outcome).toMatchObject({ exitCode: 1, stderr: '' });
-    expect(outcome.stdout).toMatch(
-      /^✗ GET \/inventory .*ECONNREFUSED.*\n\nhttp:.*\/v1: 0 passed, 1 failed, 0 skipped\n$/,
-    );
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toMatch(/^Nothing answers at http:\S+\/v1: connect ECONNREFUSED.*\. Check the address.+\n$/);
+  });
+
+  test('stops after the first request that gets no answer', async () => {
+    const link = await FaultyLink.to(host.origin);
+    link.faults = ({ path }) => (path === '/v1/inventory' ? { kind: 'gone' } : undefined);
+    const { exitCode, stdout } = await smoke(`${link.origin}/v1`);
+    await link.close();
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^✗ GET \/inventory .+\n\nhttp:.*\/v1: 0 passed, 1 failed, 0 skipped\n$/);
   });
 
   test.each([

@@ -30,6 +30,9 @@ ${Object.entries(models)
   --explore     goes through all schedules of a small size, of requests and of admin commands, instead
   --all         the same, up to a larger size
   --help        this text
+
+Example:
+  npm run soak -- --model limiter --seeds 100
 `;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
