@@ -4,8 +4,8 @@ import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { layout, markup } from './markup.ts';
 
-/** Forms that can be open at once; the oldest are forgotten. */
-const MAX_TICKETS = 10_000;
+/** Forms that can be open at once; the oldest are forgotten. Each page of the stock has some 50. */
+const MAX_TICKETS = 100_000;
 
 const newSecret = (): string => randomBytes(16).toString('base64url');
 

@@ -96,7 +96,8 @@ function rowCells(site: Site, { entry, version }: StockVersion, view: string, se
   const id = `pet-${petId}`;
   const attributes = markup`form="${id}"`;
   const isFaulty = sent.values['petId'] === petId && Object.keys(sent.faults).length > 0;
-  const filled = isFaulty ? sent : { ...nothingSent, values: { quantity: String(quantity), status } };
+  // With the version that they were changed from: who corrects them has not seen another.
+  const filled = isFaulty ? sent : { ...nothingSent, values: { quantity: String(quantity), status, version } };
   const quantityField = { name: 'quantity', label: `Quantity of pet ${petId}`, isNumber: true, attributes };
   const statusField = { name: 'status', label: `Status of pet ${petId}`, choices: statusChoices, attributes };
   const button = markup`<button class="quiet" aria-label="Save pet ${petId}">Save</button>`;
@@ -104,6 +105,6 @@ function rowCells(site: Site, { entry, version }: StockVersion, view: string, se
     petId,
     field(id, quantityField, filled),
     field(id, statusField, filled),
-    site.form('/stock', button, hidden({ petId, version, view }), markup`id="${id}"`),
+    site.form('/stock', button, hidden({ petId, version: filled.values['version'] ?? '', view }), markup`id="${id}"`),
   ];
 }

@@ -23,10 +23,11 @@ async function shown(visitor: Visitor, query: string) {
 
 describe('The table of the stock', () => {
   const database = new EmbeddedDatabase();
+  let stock: StockTable;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    const stock = await StockTable.create(database.client);
+    stock = await StockTable.create(database.client);
     const few = [anEntry(3, 10, 'sold'), anEntry(20, 11, 'sold'), anEntry(100, 2, 'pending')];
     await stock.putAll([...few, ...Array.from({ length: 60 }, (_, index) => anEntry(200 + index, 500 + index))]);
     visitor = await visitorOf(database.client, stock.name);
@@ -49,6 +50,15 @@ describe('The table of the stock', () => {
     const page = await shown(visitor, query);
 
     expect([page.count, page.rows.slice(0, Math.max(1, first.length))]).toEqual([count, first]);
+  });
+
+  test('has a row that must be corrected set only the version that it was shown with', async () => {
+    await stock.put(anEntry(100, 2, 'pending'), { version: 'shown' });
+    const ticket = await visitor.ticket('/stock');
+    await stock.put(anEntry(100, 30, 'pending'), { version: 'later' });
+    const sent = { petId: '100', quantity: 'two', status: 'sold', version: 'shown', view: 'petId=100', ticket };
+
+    expect(await (await visitor.post('/stock', sent)).text()).toContain('name="version" value="shown"');
   });
 });
 
