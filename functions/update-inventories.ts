@@ -9,7 +9,7 @@ import {
 import { documentClient, unavailable } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
-import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
+import { loggedErrorOf, operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { ANY_ID, rehearse } from '../shared/http/rehearsal.ts';
 import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
@@ -34,7 +34,7 @@ async function updateInventories(request: ApiRequest): Promise<Reply> {
   const left = rows.entries();
   const work = async (): Promise<void> => {
     for (const [index, row] of left) {
-      const [result] = await Promise.all([resultOf(row, lastBegin), sleep(ROW_MS)]);
+      const [result] = await Promise.all([resultOf(row, request, lastBegin), sleep(ROW_MS)]);
       results[index] = result;
     }
   };
@@ -42,8 +42,8 @@ async function updateInventories(request: ApiRequest): Promise<Reply> {
   return { status: 200, body: `[${results.join(',')}]` };
 }
 
-/** The JSON text of what became of a row. */
-async function resultOf({ petId, quantity, ifMatch }: Row, lastBegin: number): Promise<string> {
+/** The JSON text of what became of a row. It never throws: the function would be stopped while other rows are written. */
+async function resultOf({ petId, quantity, ifMatch }: Row, request: ApiRequest, lastBegin: number): Promise<string> {
   const versions = ifMatch === undefined ? undefined : [ifMatch.slice(1, -1)];
   try {
     if (Date.now() > lastBegin) throw unavailable(undefined, 'The time was over before this row was written.');
@@ -51,13 +51,13 @@ async function resultOf({ petId, quantity, ifMatch }: Row, lastBegin: number): P
     const etag = JSON.stringify(entityTag(version));
     return `{"petId":${petId},"status":200,"etag":${etag},"item":${inventoryItemToJson(entry)}}`;
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return `{"petId":${petId},"status":${error.status},"error":${JSON.stringify(error.body)}}`;
+    const { status, body } = loggedErrorOf(error, request);
+    return `{"petId":${petId},"status":${status},"error":${JSON.stringify(body)}}`;
   }
 }
 
 const NOT_TAKEN = {
-  'idempotency-key': 'Leave Idempotency-Key out here: setting a quantity is safe to repeat, and ifMatch guards a row.',
+  'idempotency-key': 'Leave Idempotency-Key out here: what makes a row safe to repeat is its ifMatch.',
   'if-match': 'Leave If-Match out here: a row names the version that it is meant for as its ifMatch.',
   'if-none-match': 'Leave If-None-Match out here: it can be true of no row.',
 };

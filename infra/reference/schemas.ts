@@ -99,7 +99,7 @@ export const schemas = {
         format: 'int32',
         minimum: 200,
         maximum: 503,
-        enum: [200, 404, 412, 503],
+        enum: [200, 404, 412, 500, 503],
         description: 'As of an update of it alone',
       },
       etag: {

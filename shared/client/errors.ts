@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | undefined;
   /** For questions to the admin of the service. */
   readonly requestId: string | undefined;
-  /** Of a refused update (412): the ETag that the stock entry has by now. */
+  /** Of a refused change (409, 412): the ETag that the stock entry has by now. */
   readonly etag: string | undefined;
   /** The answer itself, for its other headers. Its body is read already. */
   readonly response: Response;

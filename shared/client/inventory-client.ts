@@ -92,7 +92,8 @@ export class InventoryClient {
 
   /**
    * Sets the stock quantities of up to 25 pets, each by itself: the answer has what became of each row, in their order. Where
-   * an answer was lost and the request repeated, a row with `ifMatch` may get 412 though it was done. Experimental.
+   * an answer was lost, the request is repeated without an `Idempotency-Key`: a row with `ifMatch` may get 412 though it was
+   * done, and one without it replaces what others set in between. Experimental.
    */
   async updateInventories(
     rows: readonly InventoryUpdateRow[],

@@ -22,7 +22,7 @@ export interface InventoryItemOf<Int> {
 /** What became of one row of `PATCH /inventory`. */
 export type InventoryUpdateResultOf<Int> =
   | { readonly petId: Int; readonly status: 200; readonly etag: string; readonly item: InventoryItemOf<Int> }
-  | { readonly petId: Int; readonly status: 404 | 412 | 503; readonly error: RowError };
+  | { readonly petId: Int; readonly status: 404 | 412 | 500 | 503; readonly error: RowError };
 
 /** The Error body that an update of the row alone would get. */
 export interface RowError {

@@ -98,15 +98,19 @@ function withErrorBodies(links: string | undefined): Middleware {
   const page = pageOrigin();
   return {
     onError: (call) => {
-      const { status, code, headers, body, message, cause } = serviceErrorOf(call.error);
-      const requestId = call.event.id;
-      if (status >= 500 && cause !== undefined && !isRehearsal(requestId)) {
-        logError(message, cause, { requestId, code });
-      }
+      const { status, code, headers, body } = loggedErrorOf(call.error, call.event);
       const help = page !== undefined && { Link: [links, helpLink(page, code)].filter(Boolean).join(', ') };
       call.response = toResult({ status, headers: { ...headers, ...help }, body: JSON.stringify(body) });
     },
   };
+}
+
+/** What a failure is answered with; the cause of one that is the service's is logged. */
+export function loggedErrorOf(failure: unknown, { id: requestId }: Pick<ApiRequest, 'id'>): ServiceError {
+  const error = serviceErrorOf(failure);
+  const { status, code, message, cause } = error;
+  if (status >= 500 && cause !== undefined && !isRehearsal(requestId)) logError(message, cause, { requestId, code });
+  return error;
 }
 
 const admittedOnly: Middleware = {

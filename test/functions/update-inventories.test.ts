@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type * as UpdateInventories from '../../functions/update-inventories.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { answerTo, aProxyEvent } from '../support/proxy-event.ts';
@@ -66,6 +66,20 @@ describe('PATCH /inventory', () => {
     expect((await send(rows(25))).body).toHaveLength(25);
   });
 
+  test('is 500 for a row alone whose entry cannot be read, once the others are written, and logs why', async () => {
+    await stock.put(anEntry(2, 0.5));
+    const log = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+
+    expect(await send([{ petId: 2, quantity: 9, ifMatch: '"v1"' }, ...rows(1)])).toMatchObject({
+      status: 200,
+      body: [
+        { petId: 2, status: 500, error: { code: 'INTERNAL_ERROR' } },
+        { petId: 1, status: 200 },
+      ],
+    });
+    expect(log.mock.calls.join()).toContain('"code":"INTERNAL_ERROR"');
+  });
+
   test.each<[string, unknown, string]>([
     ['no rows', [], 'The body must be an array of 1 to 25 updates.'],
     ['26 rows', rows(26), 'The body must be an array of 1 to 25 updates.'],
@@ -93,7 +107,7 @@ describe('PATCH /inventory', () => {
   });
 
   test.each([
-    ['Idempotency-Key', 'setting a quantity is safe to repeat'],
+    ['Idempotency-Key', 'safe to repeat is its ifMatch'],
     ['If-Match', 'as its ifMatch'],
     ['If-None-Match', 'Leave If-None-Match out'],
   ])('is 400 with %s, and says why', async (name, message) => {
