@@ -17,6 +17,8 @@ import type { Outcome } from './models.ts';
 
 /** Requests of each kind. */
 const REQUESTS = 60;
+/** Keys that send them in turn: each may send only some bulks a second. */
+const KEYS = 15;
 /** Connections that they share. */
 const CONNECTIONS = 12;
 /** Characters of a request in a message. */
@@ -40,8 +42,11 @@ export async function fuzzRound(seed: number): Promise<Outcome> {
   const host = await LocalHost.start();
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   try {
-    const { token } = await issueKey(host, { perMinute: 1_000_000, perDay: 1_000_000_000 });
-    return await fuzz((request) => sendRaw(host.baseUrl, agent, token, request), seed);
+    const limits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+    const keys = await Promise.all(Array.from({ length: KEYS }, () => issueKey(host, limits)));
+    let sent = 0;
+    const nextToken = (): string => keys[sent++ % KEYS]?.token ?? '';
+    return await fuzz((request) => sendRaw(host.baseUrl, agent, nextToken(), request), seed);
   } finally {
     agent.destroy();
     await host.close();
