@@ -27,7 +27,7 @@ const templateSchema = v.object({
   Parameters: v.record(v.string(), v.looseObject({ AllowedPattern: v.optional(v.string(), '') })),
   Conditions: v.unknown(),
   Resources: v.record(v.string(), v.looseObject({ Type: v.string(), Properties: propertiesSchema })),
-  Outputs: v.record(v.string(), v.object({ Value: v.unknown() })),
+  Outputs: v.record(v.string(), v.looseObject({ Value: v.unknown() })),
 });
 
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(synthesizedOnce(), file), 'utf8'));
@@ -50,6 +50,7 @@ const allowed = (prefix: string): string[] =>
 
 const ACCOUNT = '<AWS::Region>:<AWS::AccountId>';
 const stack = (name: string) => `arn:<AWS::Partition>:cloudformation:${ACCOUNT}:stack/${name}/*`;
+const table = (name: string) => `arn:<AWS::Partition>:dynamodb:${ACCOUNT}:table/production-Inventory-Tables${name}*`;
 const gateway = (action: string, ...paths: string[]) =>
   paths.map((one) => `apigateway:${action} arn:<AWS::Partition>:apigateway:<AWS::Region>::/${one}`);
 
@@ -58,6 +59,7 @@ describe('the access of the pipeline', () => {
     ['PullRequestRole', 'pull_request'],
     ['StagingRole', 'environment:staging'],
     ['ProductionRole', 'environment:production'],
+    ['ExportRole', 'environment:export'],
   ])('%s is for jobs of the repository that GitHub calls %s, by its provider, and for no other', (name, subject) => {
     const issuer = 'token.actions.githubusercontent.com';
 
@@ -77,7 +79,7 @@ describe('the access of the pipeline', () => {
   });
 
   test('makes that provider, unless the account has it; it has no stored key, no user and no policy within a role', () => {
-    expect(template.Conditions).toEqual({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
+    expect(template.Conditions).toMatchObject({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
     expect(template.Resources['Provider']).toMatchObject({
       Type: 'AWS::IAM::OIDCProvider',
       Condition: 'ProviderIsMissing',
@@ -87,7 +89,7 @@ describe('the access of the pipeline', () => {
     expect([...types].toSorted()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::OIDCProvider', 'AWS::IAM::Role']);
     for (const { Properties } of Object.values(template.Resources)) expect(Properties).not.toHaveProperty('Policies');
     // No parameter of a bootstrap, which comes after it.
-    expect(Object.keys(template.Parameters).toSorted()).toEqual(['HasProvider', 'Repository']);
+    expect(Object.keys(template.Parameters).toSorted()).toEqual(['ExportBucket', 'HasProvider', 'Repository']);
   });
 
   test.each([
@@ -129,6 +131,27 @@ describe('the access of the pipeline', () => {
     ]);
     // CloudFormation names the table after the stack and the logical id.
     expect(resourceOf(inventoryTemplate(stage), 'AWS::DynamoDB::Table', 'TablesKeys')).toBeDefined();
+  });
+
+  test('lets the export of production read its tables and keys, and put its one object, only where a bucket is named', () => {
+    expect(allowed('ExportRole')).toEqual([
+      ...gateway('GET', 'apikeys', 'usageplans', 'usageplans/*/keys'),
+      `cloudformation:DescribeStacks ${stack('production-Inventory')}`,
+      `dynamodb:BatchGetItem ${table('Pets')}`,
+      `dynamodb:Query ${table('Orders')}`,
+      `dynamodb:Query ${table('Stock')}`,
+      `dynamodb:Scan ${table('Keys')}`,
+      `dynamodb:Scan ${table('Pets')}`,
+      's3:PutObject arn:<AWS::Partition>:s3:::<ExportBucket>/production.jsonl',
+    ]);
+    expect(template.Conditions).toMatchObject({
+      ExportIsWanted: { 'Fn::Not': [{ 'Fn::Equals': ['<ExportBucket>', ''] }] },
+    });
+    const conditional = Object.entries(template.Resources).filter(
+      ([, { Condition }]) => Condition === 'ExportIsWanted',
+    );
+    expect(conditional.map(([, { Type }]) => Type).toSorted()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
+    expect(template.Outputs['ExportRoleArn']).toHaveProperty('Condition', 'ExportIsWanted');
   });
 });
 
