@@ -19,45 +19,65 @@ import { compare, comparedRequests, type Side } from './comparison.ts';
 import { deployStaging, type Deployment } from './deployment.ts';
 import { knownDifferences } from './known-differences.ts';
 
-const { values } = parseArgs({
-  options: {
-    name: { type: 'string', default: '' },
-    endpoint: { type: 'string', default: 'http://127.0.0.1:4566' },
-    account: { type: 'string', default: '000000000000' },
-  },
-});
-
-// All that speaks to AWS in this process, and what it starts, speaks to the emulator.
-const { name, endpoint, account } = values;
-const emulated = { AWS_ENDPOINT_URL: endpoint, AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' };
 /** Characters of a request in the report. */
 const MOST_SHOWN = 300;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 try {
-  if (name === '') throw new Error('Say which emulator it is: npm run emulators -- --name ministack --endpoint URL');
-  process.exitCode = (await witness()) ? 0 : 1;
+  process.exitCode = (await witness(parseOptions())) ? 0 : 1;
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
 
+interface Emulator {
+  /** As known-differences.ts has it. */
+  readonly name: string;
+  readonly endpoint: string;
+  /** The account that it stands in for. */
+  readonly account: string;
+}
+
+function parseOptions(): Emulator {
+  const { values } = parseArgs({
+    options: {
+      name: { type: 'string' },
+      endpoint: { type: 'string', default: 'http://127.0.0.1:4566' },
+      account: { type: 'string', default: '000000000000' },
+    },
+  });
+  const { name, ...where } = values;
+  if (name === undefined) throw new Error('Say which emulator answers: npm run emulators -- --name ministack');
+  if (!URL.canParse(where.endpoint)) throw new Error(`--endpoint must be an address, not ${where.endpoint}`);
+  return { name, ...where };
+}
+
 /** Deploys staging to the emulator and compares it with the local host. @returns whether every difference is known */
-async function witness(): Promise<boolean> {
+async function witness({ name, endpoint, account }: Emulator): Promise<boolean> {
+  await fetch(endpoint).catch((cause: unknown) => {
+    throw new Error(`Nothing answers at ${endpoint}: start ${name}, or say where it is with --endpoint.`, { cause });
+  });
   const host = await LocalHost.start();
   const work = mkdtempSync(join(tmpdir(), 'pet-store-emulator-'));
-  Object.assign(process.env, emulated, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
+  // All that speaks to AWS in this process, and what it starts, speaks to the emulator.
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: 'us-east-1',
+    // An emulator of several accounts takes the key for the account, and the CDK keeps in mind which key is of which.
+    AWS_ACCESS_KEY_ID: account,
+    AWS_SECRET_ACCESS_KEY: 'none',
+  });
   try {
     const deployment = await deployStaging(synthesizedOnce(), work, account);
     const { refused, resources } = deployment;
     print(`${name}: ${resources - refused.size} of ${resources} resources taken`);
     const refusals = [...new Set(refused.values())].map((reason) => `refused ${reason}`);
-    const side = await sideOf(deployment);
-    const failures = await smoke(side);
+    const side = await sideOf(deployment, endpoint);
+    const failures = await smoke(name, side);
     const { token } = await issueKey(host, { plan: 'business' });
     const differences = await compare({ url: host.baseUrl, token }, side);
-    return report([...refusals, ...failures], differences);
+    return report(name, [...refusals, ...failures], differences);
   } finally {
     rmSync(work, { recursive: true, force: true });
     await host.close();
@@ -65,7 +85,7 @@ async function witness(): Promise<boolean> {
 }
 
 /** The API as it was deployed, with the sample stock and a key of the admin command. */
-async function sideOf({ outputs }: Deployment): Promise<Side> {
+async function sideOf({ outputs }: Deployment, endpoint: string): Promise<Side> {
   const {
     ApiId,
     ApiStage,
@@ -83,7 +103,7 @@ async function sideOf({ outputs }: Deployment): Promise<Side> {
 }
 
 /** @returns a line for each check that has failed */
-async function smoke({ url, token }: Side): Promise<string[]> {
+async function smoke(name: string, { url, token }: Side): Promise<string[]> {
   const failed: string[] = [];
   let passed = 0;
   for await (const { name: check, outcome, seen } of runChecks(new Service(url, token), [
@@ -98,7 +118,11 @@ async function smoke({ url, token }: Side): Promise<string[]> {
 }
 
 /** Prints each difference with what AWS does. @returns whether all are known */
-function report(faults: readonly string[], differences: ReadonlyMap<string, readonly FuzzedRequest[]>): boolean {
+function report(
+  name: string,
+  faults: readonly string[],
+  differences: ReadonlyMap<string, readonly FuzzedRequest[]>,
+): boolean {
   const known = (line: string) => knownDifferences.find((entry) => entry.of.includes(name) && entry.line.test(line));
   for (const line of [...faults, ...differences.keys()]) {
     const { aws, source } = known(line) ?? {};
