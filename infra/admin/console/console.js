@@ -35,12 +35,31 @@ for (const place of document.querySelectorAll('[data-part]')) {
   );
 }
 
+/** The button of the form that is being sent. */
+let pressed;
+
 document.addEventListener('submit', ({ target, submitter }) => {
-  if (target.method !== 'post') return;
-  setTimeout(() => {
-    submitter.disabled = true;
-    submitter.textContent = 'Working …';
-  });
+  if (target.method === 'post') pressed = submitter;
+});
+
+const isEdited = (field) =>
+  field.options ? !field.selectedOptions[0]?.defaultSelected : field.value !== field.defaultValue;
+
+/** Whether a row has a change that is neither saved nor being sent. */
+function hasUnsavedRow() {
+  const fields = [...document.querySelectorAll('[data-results] :is(input, select)')];
+  return fields.some((field) => field.form !== pressed?.form && isEdited(field));
+}
+
+addEventListener('beforeunload', (event) => {
+  if (hasUnsavedRow()) {
+    // The browser asks. Who stays sends nothing.
+    event.preventDefault();
+    pressed = undefined;
+  } else if (pressed) {
+    pressed.disabled = true;
+    pressed.textContent = 'Working …';
+  }
 });
 
 document.addEventListener('click', ({ target }) => {
@@ -77,5 +96,9 @@ async function filter(form) {
 }
 
 document.addEventListener('input', ({ target }) => {
-  if (target.form?.matches('[data-filters]')) void filter(target.form);
+  const { form } = target;
+  if (!form?.matches('[data-filters]')) return;
+  // A page that is left: the browser asks.
+  if (hasUnsavedRow()) form.requestSubmit();
+  else void filter(form);
 });
