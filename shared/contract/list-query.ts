@@ -28,7 +28,7 @@ const IDS_RULE = `must be 1 to ${MAX_IDS} different int64s with commas between, 
 
 /** Query parameter `petId`: the entries of these pets, and no other parameter beside it. */
 export const petIdsSchema = v.pipe(
-  v.array(v.pipe(int64Schema), IDS_RULE),
+  v.array(int64Schema, IDS_RULE),
   v.maxLength(MAX_IDS, IDS_RULE),
   v.check((ids) => new Set(ids).size === ids.length, IDS_RULE),
   v.description('Only the entries of these pets, read consistently; with no other parameter'),
