@@ -60,7 +60,7 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
 }
 
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
-  if (valibotAction === int64Guard || valibotAction.type === 'raw_check') return jsonSchema;
+  if (valibotAction === int64Guard || valibotAction.type === 'check_items') return jsonSchema;
   // The contract checks nothing else in this way.
   if (valibotAction.type === 'check') return { ...jsonSchema, uniqueItems: true };
   // All plain integers of the contract have bounds within int32.

@@ -45,42 +45,31 @@ const TAG_RULE = 'must be an ETag as an answer has it, such as "mX0aVbq3Zk1T" wi
 /** Body of `PATCH /inventory`. */
 export const inventoryUpdatesSchema = v.pipe(
   v.array(
-    v.strictObject({
-      petId: v.pipe(int64Schema, v.description('The pet whose entry is updated')),
-      quantity: v.pipe(quantitySchema, v.description('The new stock count')),
-      ifMatch: v.optional(
-        v.pipe(
-          v.string(TAG_RULE),
-          v.regex(/^"[\w-]+"$/, TAG_RULE),
-          v.maxLength(100, TAG_RULE),
-          v.description('Update only the entry with this ETag'),
+    v.strictObject(
+      {
+        petId: v.pipe(int64Schema, v.description('The pet whose entry is updated')),
+        quantity: v.pipe(quantitySchema, v.description('The new stock count')),
+        ifMatch: v.optional(
+          v.pipe(
+            v.string(TAG_RULE),
+            v.regex(/^"[\w-]+"$/, TAG_RULE),
+            v.maxLength(100, TAG_RULE),
+            v.description('Update only the entry with this ETag'),
+          ),
         ),
-      ),
-    }),
+      },
+      'must be an object',
+    ),
     ROWS_RULE,
   ),
   v.minLength(1, ROWS_RULE),
   v.maxLength(MAX_UPDATES, ROWS_RULE),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const rows = new Map<string, number>();
-    for (const [index, row] of dataset.value.entries()) {
-      const first = rows.get(row.petId);
-      if (first === undefined) rows.set(row.petId, index);
-      else addIssue({ message: `is that of row ${first + 1} too`, path: pathOf(dataset.value, index, row) });
-    }
-  }),
+  v.checkItems(
+    ({ petId }, index, rows) => rows.findIndex((row) => row.petId === petId) === index,
+    'has the petId of a row before it',
+  ),
 );
 export type InventoryUpdates = v.InferOutput<typeof inventoryUpdatesSchema>;
-
-const pathOf = (
-  input: InventoryUpdates,
-  key: number,
-  value: { readonly petId: Int64 },
-): [v.ArrayPathItem, v.ObjectPathItem] => [
-  { type: 'array', origin: 'value', input, key, value },
-  { type: 'object', origin: 'value', input: value, key: 'petId', value: value.petId },
-];
 
 /** A schema for each property of a record, and none besides. */
 export type SchemasOf<T> = { readonly [K in keyof T]-?: v.GenericSchema<unknown, T[K]> };

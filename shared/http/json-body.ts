@@ -6,6 +6,9 @@ import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './re
 /** Many times what any operation needs; the gateway itself takes up to 10 MB. */
 export const MAX_BODY_BYTES = 16 * 1024;
 
+/** So many are named: a body can have thousands. */
+const MOST_FAULTS = 3;
+
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /**
@@ -32,8 +35,9 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   if (!isObject && schema.type !== 'array') throw notLike(example);
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
-  const faults = new Set(result.issues.map(bodyFault));
-  throw new ServiceError('INVALID_BODY', { message: [...faults].join(' ') });
+  const faults = [...new Set(result.issues.map(bodyFault))];
+  const more = faults.length > MOST_FAULTS ? ['There are more faults.'] : [];
+  throw new ServiceError('INVALID_BODY', { message: [...faults.slice(0, MOST_FAULTS), ...more].join(' ') });
 }
 
 const notLike = (example: string): ServiceError =>
@@ -118,7 +122,7 @@ function bodyFault(issue: v.BaseIssue<unknown>): string {
 }
 
 function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
-  if (path.length === 0) return 'It must be an object.';
+  if (path.length === 0) return `It ${issue.message}.`;
   const field = quoted(path.join('.'));
   if (issue.type !== 'strict_object') return `The field ${field} ${issue.message}.`;
   return issue.expected === 'never' ? `The field ${field} is not known.` : `The field ${field} is missing.`;

@@ -84,7 +84,7 @@ describe('PATCH /inventory', () => {
     ['no rows', [], 'The body must be an array of 1 to 25 updates.'],
     ['26 rows', rows(26), 'The body must be an array of 1 to 25 updates.'],
     ['an object', { petId: 1, quantity: 9 }, 'The body must be an array of 1 to 25 updates.'],
-    ['a petId twice', [...rows(2), { petId: 1, quantity: 1 }], 'Row 3: The field "petId" is that of row 1 too.'],
+    ['a petId twice', [...rows(2), { petId: 1, quantity: 1 }], 'Row 3: It has the petId of a row before it.'],
     [
       'a petId as text',
       [{ petId: '1', quantity: 9 }],
@@ -104,6 +104,12 @@ describe('PATCH /inventory', () => {
       body: { code: 'INVALID_BODY', message: expect.stringContaining(message) },
     });
     expect(await quantityOf('1')).toBe(5);
+  });
+
+  test('names few faults of thousands', async () => {
+    expect((await send(Array(8_000).fill(1))).body.message).toBe(
+      'Row 1: It must be an object. Row 2: It must be an object. Row 3: It must be an object. There are more faults.',
+    );
   });
 
   test.each([
