@@ -1,39 +1,47 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { UNDER_WAY_MS } from '../../shared/key-registry/gateway-tags.ts';
-import { type CommandName, commands, InProcessTarget, issueSubject, type Start } from '../support/in-process-target.ts';
+import { type CommandName, commands, InProcessTarget, issueSubject } from '../support/in-process-target.ts';
 import { brokenRule, type Outcome } from './command-rules.ts';
-import { explore, type Explored, type Step } from './explore.ts';
 
-export interface CommandsToExplore {
-  readonly first: CommandName;
-  readonly second: CommandName;
-  readonly start?: Start;
-  /** Times that one command waits for the other, at most. */
-  readonly switches: number;
-  /** Calls that are lost, or whose answer is, at most. */
-  readonly faults: number;
+/** Times that one command waits for the other, at most. */
+const SWITCHES = 2;
+
+/** Faults that commands have had, each with the two whose calls took turns in it. */
+const knownFaults: Readonly<Record<string, readonly [CommandName, CommandName]>> = {
+  'of two rotations at once each shows a token that works, or fails': ['rotate', 'rotate'],
+  'a rotation and a move leave the plan as it was moved': ['rotate', 'move to Enterprise'],
+  'a sync and a rotation wait for no one': ['rotate', 'sync'],
+  'a sync does not write limits over a move': ['sync', 'move to Pro'],
+  'of two moves at once one fails, or both systems have the same': ['move to Pro', 'move to Enterprise'],
+  'a suspension beside a resumption is in both systems, or in none': ['suspend', 'resume'],
+};
+
+/** Runs the two commands of each known fault with their calls in every order. @throws Error at the first that breaks a rule */
+export async function exploreCommands(report: (line: string) => void): Promise<void> {
+  const explorer = new CommandExplorer();
+  try {
+    for (const [title, pair] of Object.entries(knownFaults))
+      report(`${title}: ${await explorer.explore(pair)} schedules`);
+  } finally {
+    explorer.close();
+  }
 }
-
-type Fate = 'done' | 'lost request' | 'lost answer';
 
 /** A command that waits before each of its calls, and goes on when it is its turn. */
 class SteppedCommand {
-  readonly name: CommandName;
   outcome: Outcome | undefined;
   readonly #work: () => Promise<unknown>;
   /** Lets the waiting call go on; undefined before the command has begun. */
-  #release: ((fate: Fate) => void) | undefined;
+  #release: (() => void) | undefined;
   #rest = Promise.withResolvers<void>();
 
-  constructor(name: CommandName, work: () => Promise<unknown>) {
-    this.name = name;
+  constructor(work: () => Promise<unknown>) {
     this.#work = work;
   }
 
   /** Goes on to the next call, or to the end. */
-  async goOn(fate: Fate): Promise<void> {
+  async goOn(): Promise<void> {
     this.#rest = Promise.withResolvers();
-    if (this.#release) this.#release(fate);
+    if (this.#release) this.#release();
     else void this.#run();
     await this.#rest.promise;
   }
@@ -47,23 +55,19 @@ class SteppedCommand {
     this.#rest.resolve();
   }
 
-  /** Makes a call when it is its turn. */
-  async call<Answer>(make: () => Promise<Answer>): Promise<Answer> {
-    const turn = Promise.withResolvers<Fate>();
-    this.#release = turn.resolve;
+  /** Waits until a call may be made. */
+  async turn(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#release = resolve;
     this.#rest.resolve();
-    const fate = await turn.promise;
-    if (fate === 'lost request') throw new Error('The request was lost');
-    const answer = await make();
-    if (fate === 'lost answer') throw new Error('The answer was lost');
-    return answer;
+    await promise;
   }
 }
 
 const stepped = new AsyncLocalStorage<SteppedCommand>();
 
-/** The admin commands over a control plane and a table in memory, every two of them in every order of their calls. */
-export class CommandExplorer {
+/** The admin commands over a control plane and a table in memory. */
+class CommandExplorer {
   readonly #world = new InProcessTarget();
   readonly #realNow = Date.now;
 
@@ -74,9 +78,9 @@ export class CommandExplorer {
     const { gateway, documents } = this.#world.target;
     for (const { middlewareStack } of [gateway, documents]) {
       middlewareStack.add(
-        (next) => (args) => {
-          const command = stepped.getStore();
-          return command ? command.call(() => next(args)) : next(args);
+        (next) => async (args) => {
+          await stepped.getStore()?.turn();
+          return next(args);
         },
         { step: 'initialize' },
       );
@@ -88,57 +92,45 @@ export class CommandExplorer {
     this.#world.close();
   }
 
-  /** Goes through all schedules of two commands. @throws Error at the first that breaks a rule */
-  explore(pair: CommandsToExplore): Promise<Explored> {
-    return explore(() => this.#begin(pair));
+  /** Each schedule repeats the steps of an earlier one, and takes another at its end. @returns how many there are */
+  async explore(pair: readonly [CommandName, CommandName]): Promise<number> {
+    const prefixes: number[][] = [[]];
+    let schedules = 0;
+    for (let prefix = prefixes.pop(); prefix; prefix = prefixes.pop()) {
+      prefixes.push(...(await this.#run(pair, prefix)));
+      schedules += 1;
+    }
+    return schedules;
   }
 
-  async #begin({ first, second, start = 'open', switches, faults }: CommandsToExplore) {
+  /** @param steps which command each of the first steps is of @returns how other schedules begin that follow from these steps */
+  async #run(pair: readonly [CommandName, CommandName], steps: readonly number[]): Promise<number[][]> {
     const world = this.#world;
     world.reset();
+    // A key is suspended at first where a command is to resume it.
+    const start = pair.includes('resume') ? 'suspended' : 'open';
     const subject = await issueSubject(world, start);
-    const both = [first, second].map(
-      (name) => new SteppedCommand(name, () => commands[name](world.target, subject.keyId)),
-    );
+    const both = pair.map((name) => new SteppedCommand(() => commands[name](world.target, subject.keyId)));
+    const isOver = (index: number): boolean => both[index]?.outcome !== undefined;
+    const others: number[][] = [];
+    const taken: number[] = [];
     let turn = 0;
-    let switched = 0;
-    let failed = 0;
-    const step = (index: number, fate: Fate): Step => ({
-      name: `${index + 1} ${both[index]?.name} ${fate}`,
-      act: async () => {
-        if (index !== turn && !both[turn]?.outcome) switched += 1;
-        if (fate !== 'done') failed += 1;
-        turn = index;
-        await both[index]?.goOn(fate);
-      },
-    });
-    const steps = (): Step[] => {
-      if (both.every(({ outcome }) => outcome)) return [];
-      const other = 1 - turn;
-      if (both[turn]?.outcome) return stepsOf(other);
-      const isSwitchable = switched < switches && !both[other]?.outcome;
-      return [...stepsOf(turn), ...(isSwitchable ? [step(other, 'done')] : [])];
-    };
-    const stepsOf = (index: number): Step[] => {
-      const fates: readonly Fate[] = failed < faults ? ['done', 'lost request', 'lost answer'] : ['done'];
-      return fates.map((fate) => step(index, fate));
-    };
-    const violations = async (): Promise<string[]> => {
-      if (failed > 0) await this.#waitForMarks();
-      const outcomes = both.map(({ outcome }): Outcome => outcome ?? { kind: 'failed', error: 'It did not end' });
-      const broken = await brokenRule({ world, first, second, start, subject, outcomes, isCut: failed > 0 });
-      const results = outcomes.map((outcome) => (outcome.kind === 'done' ? 'done' : String(outcome.error)));
-      return broken === undefined ? [] : [`${first}, ${second}: ${broken}`, ...results];
-    };
-    return { steps, violations };
-  }
-
-  /** A mark that was left behind counts for some minutes. They have passed. */
-  async #waitForMarks(): Promise<void> {
-    const { keyTable } = this.#world.target;
-    for (const record of await this.#world.keys()) {
-      const { busy } = record;
-      if (busy) await keyTable.revise(record, { busy: { ...busy, since: busy.since - UNDER_WAY_MS } });
+    let switches = 0;
+    while (!isOver(0) || !isOver(1)) {
+      const goesOn = isOver(turn) ? 1 - turn : turn;
+      const repeated = steps[taken.length];
+      const mayWait = switches < SWITCHES && !isOver(0) && !isOver(1);
+      if (repeated === undefined && mayWait) others.push([...taken, 1 - goesOn]);
+      const next = repeated ?? goesOn;
+      if (next !== turn && !isOver(turn)) switches += 1;
+      turn = next;
+      taken.push(next);
+      await both[next]?.goOn();
     }
+    const outcomes = both.map(({ outcome }): Outcome => outcome ?? { kind: 'failed', error: 'It did not end' });
+    const broken = await brokenRule({ world, pair, subject, outcomes });
+    if (broken === undefined) return others;
+    const results = outcomes.map((outcome) => (outcome.kind === 'done' ? 'done' : String(outcome.error)));
+    throw new Error([`${pair.join(', ')}: ${broken}`, ...results, `after ${taken.join('')}`].join('\n'));
   }
 }

@@ -8,7 +8,7 @@ const MAIN = join(import.meta.dirname, '../soak/main.ts');
 
 /**
  * Small sizes of what `npm run soak` runs for long, in a process of its own, whose clock and timers are virtual. A
- * failure names the seed or the schedule.
+ * failure names the seed or the order.
  */
 test.each([
   [
@@ -22,9 +22,9 @@ test.each([
     /^(limiter: seed \d+ shows that .*\n){18}(updates: seed \d+ shows that .*\n){6}$/,
   ],
   [
-    'every schedule of a few requests, and of two admin commands, keeps the rules',
-    '--explore',
-    /^(requests: [^:]+: [1-9]\d* schedules, \d+ states\n){8}(commands: [^:]+: [1-9]\d* schedules\n){6}$/,
+    'two admin commands keep the rules, in whatever order their calls come',
+    '--commands',
+    /^([^:]+: [1-9]\d* schedules\n){6}$/,
   ],
   [
     'kill -9, faults and fuzzing of a real host find nothing in one round',

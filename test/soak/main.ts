@@ -9,8 +9,7 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     broken: { type: 'boolean', default: false },
-    explore: { type: 'boolean', default: false },
-    all: { type: 'boolean', default: false },
+    commands: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -27,8 +26,7 @@ ${Object.entries(models)
   --first S     the first seed (default: 1)
   --seed S      one round with this seed
   --broken      puts each known fault into limiter and updates: the models must find it
-  --explore     goes through all schedules of a small size, of requests and of admin commands, instead
-  --all         the same, up to a larger size
+  --commands    runs pairs of admin commands with their calls in every order, instead
   --help        this text
 
 Example:
@@ -39,10 +37,10 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 try {
   if (values.help) print(help.trimEnd());
-  else if (values.explore || values.all) {
+  else if (values.commands) {
     // It loads the admin commands, which the models do not need.
-    const { explore } = await import('./explorations.ts');
-    await explore(values.all, print);
+    const { exploreCommands } = await import('../model/explore-commands.ts');
+    await exploreCommands(print);
   } else for (const name of values.model) await runModel(name);
   process.exit(0);
 } catch (error) {
