@@ -1,12 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import { KeyTable, newRecord } from '../../shared/key-registry/key-table.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
-import { type KeyIdentity, unusedCounters } from '../../shared/keys/key-record.ts';
+import type { KeyIdentity } from '../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
-import { NEVER, workingToken } from '../../shared/keys/working-token.ts';
+import { nextStep } from '../../shared/keys/verdict.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import type { GatewayRecords } from './account/gateway-records.ts';
 import type { UsagePlan } from './account/records.ts';
@@ -28,6 +27,7 @@ export async function issueDemoKeys(
   keysTable: string,
   records: GatewayRecords,
 ): Promise<Set<PlanId>> {
+  const table = new KeyTable(client, keysTable);
   for (const plan of planIds) {
     const identity = identityOf(plan);
     const note = `demoKeyIssued/${plan}`;
@@ -36,25 +36,24 @@ export async function issueDemoKeys(
     if (isIssued && !gatewayKey) continue;
     const usagePlan = templatePlanOf(records, plan);
     if (!isIssued && !usagePlan) throw new HostError(`The template has no usage plan ${plans[plan].title}`);
-    await putIfAbsent(client, keysTable, { ...identity, enabled: gatewayKey?.enabled ?? true }, demoKey(plan));
+    const tokens = tokenEntry(demoKey(plan), {}, identity.createdAt);
+    // What is there already stays.
+    await table.add(newRecord({ ...identity, enabled: gatewayKey?.enabled ?? true }, { tokens }));
     if (isIssued || !usagePlan) continue;
     // The gateway comes last: should the host be killed in between, the next start does it all again.
     putInGateway(records, identity, usagePlan);
     records.notes.set(note, new Date(identity.createdAt).toISOString());
   }
-  const table = new KeyTable(client, keysTable);
   const opens = await Promise.all(planIds.map((plan) => isOpen(table, demoKey(plan))));
   return new Set(planIds.filter((_, at) => opens[at]));
 }
 
-/** Whether requests with a token are let in. */
+/** Whether requests with a token are let in, or refused for no more than a used up limit. */
 async function isOpen(table: KeyTable, text: string): Promise<boolean> {
   const token = parseToken(text);
-  const record = token && (await table.get(token.recordId));
-  if (!record || record.revoked || !record.enabled) return false;
   const now = Date.now();
-  const isOver = (record.expiresAt ?? NEVER) <= now;
-  return !isOver && record.suspendedUntil <= now && workingToken(record, token.hash, now) !== undefined;
+  const record = token && (await table.get(token.recordId));
+  return !['deny', 'refuseSuspended'].includes(nextStep(record, token?.hash ?? '', now, now).kind);
 }
 
 function identityOf(plan: PlanId): KeyIdentity {
@@ -83,19 +82,4 @@ function putInGateway(records: GatewayRecords, identity: KeyIdentity, usagePlan:
     tags: plans[plan].limits === 'agreed' ? agreed : {},
   });
   records.putOnPlan(usagePlan.id, keyId);
-}
-
-async function putIfAbsent(
-  client: DynamoDBDocumentClient,
-  TableName: string,
-  identity: KeyIdentity,
-  token: string,
-): Promise<void> {
-  const tokens = tokenEntry(token, {}, identity.createdAt);
-  const Item = { ...identity, ...unusedCounters, tokens, interimUntil: 0, revision: 1, revoked: false };
-  try {
-    await client.send(new PutCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(recordId)' }));
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
 }
