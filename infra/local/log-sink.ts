@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Takes what a function or the gateway logs. */
@@ -33,7 +33,6 @@ export class LogGroups {
 /** A file to whose end lines are written, many at once. */
 class LogFile {
   readonly #path: string;
-  #descriptor: number | undefined;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -55,10 +54,8 @@ class LogFile {
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#write();
+    if (!this.#isClosed) this.#write();
     this.#isClosed = true;
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
   }
 
   #write(): void {
@@ -68,8 +65,7 @@ class LogFile {
     this.#waiting = [];
     this.#waitingBytes = 0;
     try {
-      this.#descriptor ??= openSync(this.#path, 'a');
-      for (let written = 0; written < bytes.length;) written += writeSync(this.#descriptor, bytes, written);
+      appendFileSync(this.#path, bytes);
     } catch (error) {
       // A full disk must not stop the service.
       this.#isClosed = true;
