@@ -1,5 +1,5 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { EventTooLargeError, FunctionError } from '../lambda/invocation.ts';
+import { FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import { DELIMITER } from '../lambda/response-stream.ts';
 import { GatewayError } from './gateway-responses.ts';
@@ -13,7 +13,7 @@ const MAX_METADATA_BYTES = 16 * 1024;
  * Invokes a function for an AWS_PROXY integration. A function that outlasts the time-out runs on, as on AWS; only its
  * answer is no longer waited for.
  *
- * @throws GatewayError DEFAULT_5XX (502), INTEGRATION_TIMEOUT or REQUEST_TOO_LARGE
+ * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
 export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number): Promise<GatewayAnswer> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
@@ -31,7 +31,7 @@ export async function integrate(lambda: LambdaFunction, event: string, timeoutMs
  * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only. The body fails where the
  * function does, or when the time-out is over; a caller that does not read it destroys it.
  *
- * @throws GatewayError DEFAULT_5XX (502), INTEGRATION_TIMEOUT or REQUEST_TOO_LARGE
+ * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
 export async function integrateStreaming(
   lambda: LambdaFunction,
@@ -74,8 +74,5 @@ function afterMetadata(onMetadata: (metadata: string) => void): Transform {
 
 const timeOut = (): GatewayError => new GatewayError('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
 
-function gatewayErrorOf(error: unknown): unknown {
-  if (error instanceof FunctionError) return new GatewayError('DEFAULT_5XX', 'Internal server error');
-  if (error instanceof EventTooLargeError) return new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
-  return error;
-}
+const gatewayErrorOf = (error: unknown): unknown =>
+  error instanceof FunctionError ? new GatewayError('DEFAULT_5XX', 'Internal server error') : error;

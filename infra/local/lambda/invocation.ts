@@ -41,10 +41,7 @@ export type EnvironmentMessage =
   | { readonly kind: 'succeeded'; readonly payload: string }
   | { readonly kind: 'failed'; readonly failure: FunctionFailure };
 
-/** The longest event or result that a synchronous invocation carries, as JSON text in bytes. */
-export const MAX_PAYLOAD_BYTES = 6_291_556;
-
-/** A function failed: its own error, a crash, a time-out, a result that is too large. */
+/** A function failed: its own error, a crash, a time-out. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
   readonly failure: FunctionFailure;
@@ -53,9 +50,4 @@ export class FunctionError extends Error {
     super(`${failure.errorType}: ${failure.errorMessage}`);
     this.failure = failure;
   }
-}
-
-/** The event is larger than an invocation carries. */
-export class EventTooLargeError extends Error {
-  override readonly name = 'EventTooLargeError';
 }

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { EnvironmentPool } from '../../../infra/local/lambda/environment-pool.ts';
-import { MAX_PAYLOAD_BYTES } from '../../../infra/local/lambda/invocation.ts';
 import type { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
 import { deployLogging, functionError, outcomeOf, streaming, testFunctions } from '../../support/test-functions.ts';
 
@@ -124,16 +123,6 @@ test('A client that does not read what a function streams leaves room for anothe
   for (const stream of unread) stream.on('error', () => undefined);
 
   expect(await text(lambda.stream('{"isShort":true}', 'other'))).toBe('x');
-});
-
-test('An event or a result that is too long is refused', async () => {
-  const lambda = deploy(`exports.handler = async () => 'x'.repeat(${MAX_PAYLOAD_BYTES});`);
-  const reason = 'Response payload size exceeded maximum allowed payload size (6291556 bytes).';
-
-  await expect(lambda.invoke(JSON.stringify('x'.repeat(MAX_PAYLOAD_BYTES - 1)))).rejects.toMatchObject({
-    name: 'EventTooLargeError',
-  });
-  await expect(invoke(lambda)).rejects.toEqual(functionError('Function.ResponseSizeTooLarge', reason));
 });
 
 describe('a function that fails', () => {
