@@ -58,17 +58,6 @@ describe('The DynamoDB client', () => {
     expect(isConnectionGone(failure)).toBe(false);
     expect(Date.now() - start).toBeLessThan(2_000);
   });
-
-  test.each<[string, RequestListener, boolean]>([
-    ['answers with a page that is not its own', (_, response) => void response.writeHead(503).end('<html>'), false],
-    ['hangs up', (request) => void request.socket.destroy(), true],
-  ])('is not to blame where DynamoDB %s', async (_, listener, isGone) => {
-    await answerWith(listener);
-    const failure = await failureOf(documentClient({ requestTimeout: 1_000 }).send(new GetCommand(GET)));
-
-    expect(isUnavailable(failure)).toBe(true);
-    expect(isConnectionGone(failure)).toBe(isGone);
-  });
 });
 
 describe('A failure of DynamoDB or of the way to it', () => {
