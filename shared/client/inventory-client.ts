@@ -99,6 +99,7 @@ export class InventoryClient {
     rows: readonly InventoryUpdateRow[],
     options: CallOptions = {},
   ): Promise<Answer<readonly InventoryUpdateResult[]>> {
+    rows.forEach(checkIfMatch);
     const texts = rows.map(({ petId, ...row }) => `{"petId":${exactPetId(petId)},${JSON.stringify(row).slice(1)}`);
     const headers = { 'Content-Type': 'application/json' };
     return this.#call({ method: 'PATCH', path: '/inventory', headers, body: `[${texts.join(',')}]` }, options, true);
@@ -120,6 +121,7 @@ export class InventoryClient {
   }
 
   async #change(method: string, path: string, body: object, options: UpdateOptions): Promise<Answer<InventoryItem>> {
+    checkIfMatch(options);
     const { ifMatch, idempotencyKey } = options;
     const headers = {
       'Content-Type': 'application/json',
@@ -182,6 +184,14 @@ function nextCursor(link: string | null): string | undefined {
 function exactPetId(petId: PetId): bigint {
   if (typeof petId === 'bigint' || Number.isSafeInteger(petId)) return BigInt(petId);
   throw new TypeError('petId must be a bigint such as 101n, or a whole number that JavaScript holds exactly');
+}
+
+/** @throws TypeError where a version was meant, but there is none, which would change any version */
+function checkIfMatch(change: { readonly ifMatch?: string | undefined }): void {
+  if (!('ifMatch' in change) || change.ifMatch !== undefined) return;
+  throw new TypeError(
+    'ifMatch is undefined: give it an etag, or leave it out to change the entry whatever its version',
+  );
 }
 
 /** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits where none is given. */

@@ -83,31 +83,57 @@ function parseJson(text: string): unknown {
   try {
     value = parseWithSource(text, asWritten);
   } catch (error) {
-    const [, position] = /position (\d+)/.exec(String(error)) ?? [];
-    const message = `The body is not valid JSON${position === undefined ? '' : `: see character ${position}`}.`;
-    throw new ServiceError('INVALID_BODY', { message, cause: error });
+    const [, position = unexpectedAt(text)] = /position (\d+)/.exec(String(error)) ?? [];
+    throw new ServiceError('INVALID_BODY', {
+      message: `The body is not valid JSON: see character ${position}.`,
+      cause: error,
+    });
   }
-  const duplicate = duplicateField(text);
-  if (duplicate !== undefined)
-    throw new ServiceError('INVALID_BODY', { message: `The field ${quoted(duplicate)} is given twice.` });
+  const message = duplicateField(text);
+  if (message !== undefined) throw new ServiceError('INVALID_BODY', { message });
   return value;
+}
+
+/** The end of the shortest beginning that has a sign which JSON does not take there, or of the text: V8 does not name it. */
+function unexpectedAt(text: string): number {
+  let [valid, faulty] = [0, text.length];
+  while (faulty - valid > 1) {
+    const middle = Math.floor((valid + faulty) / 2);
+    if (hasUnexpected(text.slice(0, middle))) faulty = middle;
+    else valid = middle;
+  }
+  return hasUnexpected(text) ? valid : text.length;
+}
+
+function hasUnexpected(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return String(error).includes('Unexpected token');
+  }
 }
 
 /** A JSON text in pieces: its strings, the signs that matter here, and all between them. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}:]|[^"{}:]+/gy;
 
-/** The first field name that an object in a valid JSON text has twice. `JSON.parse` would silently take the last. */
+/** About the first field that an object in a valid JSON text has twice. `JSON.parse` would silently take the last. */
 function duplicateField(json: string): string | undefined {
   const objects: Set<string>[] = [];
   let lastString = '""';
+  let rows = 0;
   for (const [token] of json.matchAll(TOKENS)) {
     if (token.startsWith('"')) lastString = token;
-    else if (token === '{') objects.push(new Set());
-    else if (token === '}') objects.pop();
+    if (token === '{' && objects.length === 0) rows += 1;
+    if (token === '{') objects.push(new Set());
+    if (token === '}') objects.pop();
     if (token !== ':') continue;
     const name = String(JSON.parse(lastString));
     const names = objects.at(-1);
-    if (names?.has(name)) return name;
+    if (names?.has(name)) {
+      const row = json.trimStart().startsWith('[') ? `Row ${rows}: ` : '';
+      return `${row}The field ${quoted(name)} is given twice.`;
+    }
     names?.add(name);
   }
   return undefined;

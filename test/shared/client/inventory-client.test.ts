@@ -78,6 +78,17 @@ describe('an update', () => {
     expect(server.requests).toMatchObject([{ path: '/v1/inventory/9223372036854775807', headers }]);
   });
 
+  test('with a version that is missing is refused', async () => {
+    const server = await ScriptedServer.start(good);
+    const { store } = recordingClient(server);
+    const message = /^TypeError: ifMatch is undefined/;
+    expect(String(await failureOf(store.updateInventory(1n, 7, { ifMatch: undefined })))).toMatch(message);
+    expect(String(await failureOf(store.updateInventories([{ petId: 1n, quantity: 7, ifMatch: undefined }])))).toMatch(
+      message,
+    );
+    expect(server.requests).toEqual([]);
+  });
+
   test.each([
     [2 ** 53, 'key', 'TypeError: petId must be'],
     [1n, 'x'.repeat(256), 'TypeError: idempotencyKey must be'],

@@ -106,7 +106,11 @@ describe('a body that is not one JSON object is 400 and says what is expected', 
     ['{"quantity":5', 'The body is not valid JSON: see character 13.'],
     ['{"quantity":5}{}', 'The body is not valid JSON: see character 14.'],
     ['{"quantity":05}', 'The body is not valid JSON: see character 13.'],
-    ['quantity', 'The body is not valid JSON.'],
+    ['quantity', 'The body is not valid JSON: see character 0.'],
+    ['{"quantity":%}', 'The body is not valid JSON: see character 12.'],
+    ['{"quantity":5,"a":[1,2,]}', 'The body is not valid JSON: see character 23.'],
+    ['{"quantity":tru', 'The body is not valid JSON: see character 15.'],
+    ['{"quantity":trup}', 'The body is not valid JSON: see character 15.'],
   ])('%j', (body, message) => {
     expect(() => parse(body)).toThrow(invalidBody(message));
   });
