@@ -2,30 +2,34 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Figure, median, progress } from './figure.ts';
-import { allOperations, assembleUnthrottled, RunningHost } from './running-host.ts';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { documentsAt } from '../support/local-host.ts';
+import { createStockTable } from '../support/tables.ts';
+import { atLeast, atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
+import { bareClient } from './listing.ts';
+import { allOperations, assembleUnthrottled, CONNECTIONS, RunningHost, update } from './running-host.ts';
 
-const REQUESTS = 20_000;
+const UPDATES = 20_000;
+const MIXED_REQUESTS = 20_000;
 /** Until what the load needed has come to its end. */
 const REST_MS = 35_000;
 
-/** Start-up and memory of the local host, started as a newcomer does. */
+/** Start-up, memory and speed of the local host, started as a newcomer does. */
 export async function benchLocalHost(): Promise<Figure[]> {
   // The first start after a change of the sources synthesises them, and does not count.
   await secondsUntilReady();
   const seconds = median([await secondsUntilReady(), await secondsUntilReady(), await secondsUntilReady()]);
-  return [atMost('npm start, from the second on: seconds until ready', seconds, 1.5, ' s'), ...(await memoryFigures())];
+  return [
+    atMost('npm start, from the second on: seconds until ready', seconds, 1.5, ' s'),
+    ...(await memoryFigures()),
+    ...(await speedFigures()),
+  ];
 }
 
-/** Of a host whose limits are lifted. */
 async function memoryFigures(): Promise<Figure[]> {
-  const assembly = mkdtempSync(join(tmpdir(), 'assembly-'));
-  await assembleUnthrottled(assembly);
-  const host = await RunningHost.start(['--assembly', assembly]);
-  try {
-    const afterStart = host.residentMegabytes();
-    await host.liftLimits();
-    const { requests, peakMegabytes } = await host.load(allOperations, REQUESTS);
+  return withHost(async (host, afterStart) => {
+    const { requests, peakMegabytes } = await host.load(allOperations, MIXED_REQUESTS);
     await sleep(REST_MS);
     const under = `${requests.toLocaleString('en')} requests of all operations`;
     return [
@@ -33,10 +37,60 @@ async function memoryFigures(): Promise<Figure[]> {
       atMost(`host memory at most, under ${under}`, peakMegabytes, 350, ' MB'),
       atMost(`host memory ${REST_MS / 1_000} s after them`, host.residentMegabytes(), 200, ' MB'),
     ];
+  });
+}
+
+async function speedFigures(): Promise<Figure[]> {
+  return withHost(async (host) => {
+    // The first warm up.
+    await host.load([update], UPDATES / 10);
+    const { requests, duration } = await host.load([update], UPDATES);
+    const updates = requests / duration;
+    return [
+      report(`host: updates a second, from ${CONNECTIONS} connections`, updates),
+      atLeast('host: updates a second ÷ UpdateItem calls by the AWS SDK', updates / (await callsOfSdk()), 0.2),
+    ];
+  });
+}
+
+/** Measures at a host of its own, whose limits are lifted. */
+async function withHost<Result>(
+  measure: (host: RunningHost, megabytesAfterStart: number) => Promise<Result>,
+): Promise<Result> {
+  const assembly = mkdtempSync(join(tmpdir(), 'assembly-'));
+  await assembleUnthrottled(assembly);
+  const host = await RunningHost.start(['--assembly', assembly]);
+  try {
+    const megabytes = host.residentMegabytes();
+    await host.liftLimits();
+    return await measure(host, megabytes);
   } finally {
     await host.stop();
     rmSync(assembly, { recursive: true });
   }
+}
+
+const CALL = {
+  Key: { storeId: { S: 'bench' }, petId: { N: '1' } },
+  UpdateExpression: 'SET quantity = :quantity',
+  ExpressionAttributeValues: { ':quantity': { N: '5' } },
+};
+
+/** UpdateItem calls a second over as many connections as the host's clients have, from this process. */
+async function callsOfSdk(): Promise<number> {
+  const engine = await startEmbeddedEngine(undefined);
+  const documents = documentsAt(engine.endpoint);
+  const TableName = await createStockTable(documents);
+  documents.destroy();
+  const client = bareClient(engine.endpoint);
+  let left = UPDATES;
+  const callAll = async (): Promise<void> => {
+    while (left-- > 0) await client.send(new UpdateItemCommand({ TableName, ...CALL }));
+  };
+  const milliseconds = await timeOf(() => Promise.all(Array.from({ length: CONNECTIONS }, callAll)));
+  client.destroy();
+  await engine.close();
+  return (UPDATES / milliseconds) * 1_000;
 }
 
 /** Seconds from `npm start` to its ready line. */

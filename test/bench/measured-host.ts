@@ -9,6 +9,7 @@ import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from '../support/listening.ts';
 import { assemblyForFaults } from '../support/function-faults.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { parseReportLine } from '../support/parsed-report-line.ts';
 import { type EditableTemplate, ServiceTemplate, writeAssembly } from '../support/service-template.ts';
 import type { RequestUsage } from './cost-page.ts';
 import { median } from './figure.ts';
@@ -189,13 +190,6 @@ async function forward(
   if (__type.endsWith('ConditionalCheckFailedException'))
     consumed.push({ table: call.TableName ?? '', action, units: 1 });
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
-}
-
-const reportSchema = v.object({ record: v.object({ metrics: v.object({ durationMs: v.number() }) }) });
-
-/** What a line of the log says of an invocation; undefined for any other line. */
-function parseReportLine(line: string) {
-  return line.includes('"platform.report"') ? v.parse(reportSchema, JSON.parse(line)).record.metrics : undefined;
 }
 
 /** The reports are for the bench: as it is deployed, Lambda writes none of what succeeds. */

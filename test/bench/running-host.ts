@@ -12,7 +12,7 @@ import { readAssembly } from '../../infra/local/assembly.ts';
 import { templateSchema, writeTemplate } from '../support/service-template.ts';
 import { progress } from './figure.ts';
 
-const CONNECTIONS = 50;
+export const CONNECTIONS = 50;
 /** Where the machine is too slow for all requests in this time, the figure says how many there were. */
 const LONGEST_MS = 90_000;
 /** Between two looks at the memory. */
@@ -26,15 +26,17 @@ const packageSchema = v.object({ scripts: v.object({ start: v.string() }) });
 const readySchema = v.object({ baseUrl: v.string() });
 
 /** A request, and the status of its answer: any other ends the bench. */
-interface LoadRequest {
+export interface LoadRequest {
   readonly method: 'GET' | 'PATCH' | 'POST';
   readonly path: string;
   readonly body?: string;
   readonly status: number;
 }
 
-interface LoadResult {
+export interface LoadResult {
   readonly requests: number;
+  /** Seconds. */
+  readonly duration: number;
   readonly peakMegabytes: number;
 }
 
@@ -109,14 +111,14 @@ export class RunningHost {
     });
     const timer = setTimeout(() => running.stop(), LONGEST_MS);
     const sampling = setInterval(() => (peakMegabytes = Math.max(peakMegabytes, this.residentMegabytes())), SAMPLE_MS);
-    const { errors, statusCodeStats = {} } = await promise;
+    const { errors, duration, statusCodeStats = {} } = await promise;
     clearTimeout(timer);
     clearInterval(sampling);
     const expected = new Set(kinds.map(({ status }) => String(status)));
     const others = Object.keys(statusCodeStats).filter((status) => !expected.has(status));
     if (errors > 0) throw new Error(`${errors} requests were not answered`);
     if (others.length > 0) throw new Error(`Requests were answered with ${others.join(', ')}`);
-    return { requests: answers, peakMegabytes };
+    return { requests: answers, duration, peakMegabytes };
   }
 }
 
@@ -130,10 +132,12 @@ export async function assembleUnthrottled(folder: string): Promise<void> {
   writeTemplate(folder, 'staging', template);
 }
 
+export const update: LoadRequest = { method: 'PATCH', path: '/inventory/701', body: '{"quantity":5}', status: 200 };
+
 /** One of each operation, and a path that is none. */
 export const allOperations: readonly LoadRequest[] = [
   { method: 'GET', path: '/inventory', status: 200 },
-  { method: 'PATCH', path: '/inventory/701', body: '{"quantity":5}', status: 200 },
+  update,
   { method: 'GET', path: '/pets/701', status: 200 },
   { method: 'GET', path: '/store/orders', status: 200 },
   { method: 'GET', path: '/no-such-path', status: 404 },
