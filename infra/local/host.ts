@@ -10,7 +10,6 @@ import { makeFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
-import type { UsageMeter } from './gateway/usage-meter.ts';
 import { GatewayRecords } from './account/gateway-records.ts';
 import { applyTemplate } from './account/template-records.ts';
 import type { LambdaFunction } from './lambda/lambda-function.ts';
@@ -35,23 +34,19 @@ export interface HostOptions {
   readonly assembly?: string | undefined;
 }
 
+/** What serves requests now. */
+type Served = Awaited<ReturnType<typeof serve>>;
+
 /** The running service. */
-export interface Host {
+export interface Host extends Pick<Served, 'engineEndpoint' | 'openPlans' | 'outputs'> {
   /** Ends in the stage: `http://localhost:3000/v1`. */
   readonly baseUrl: string;
   /** A demo key per plan. */
   readonly keys: Readonly<Record<PlanId, string>>;
-  /** Plans whose demo key opened it when it started: an admin may have ended others. */
-  readonly openPlans: ReadonlySet<PlanId>;
   /** Folder of the log files; gone with the host where data is kept in memory. */
   readonly logFolder: string;
-  readonly outputs: Readonly<Record<string, string>>;
   /** The gateway's API keys, usage plans and usage. */
   readonly records: GatewayRecords;
-  /** Meters requests by the records. */
-  readonly usageMeter: UsageMeter;
-  /** Address of the DynamoDB engine. */
-  readonly engineEndpoint: URL;
   /** The functions that serve requests now. */
   functions(): readonly LambdaFunction[];
   /** Synthesises the service again, and serves it; what is under way finishes. @throws HostError, and serves what it did */
@@ -102,14 +97,11 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   service.resolve(served);
   const functions = (): LambdaFunction[] => [...new Set(served.functions.values())];
   return {
+    ...served,
     baseUrl: `${origin}/${served.restApi.stage}`,
     keys: demoKeys,
-    openPlans: served.openPlans,
     logFolder,
-    outputs: served.outputs,
     records,
-    usageMeter: served.usageMeter,
-    engineEndpoint: engine.endpoint,
     functions,
     synthesizeAgain: async () => {
       const folder = mkdtempSync(join(assemblyFolder, 'again-'));
@@ -160,19 +152,13 @@ async function serve(assembly: string, account: Account, closings: AsyncDisposab
   applyTemplate(records, stack);
   const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
   closings.defer(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
-  const loaded = loadRestApi(stack, functions, logGroups, records);
+  const restApi = loadRestApi(stack, functions, logGroups, records);
+  // Of a plan that is missing an admin has ended the demo key.
   const openPlans = await prepareData(stack, engine, records, sampleData);
   records.save();
   const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
   closings.defer(() => schedule.close());
   const controlPlane = createControlPlane(records, () => schedule.runSoon());
-  return {
-    ...loaded,
-    openPlans,
-    functions,
-    schedule,
-    controlPlane,
-    engineEndpoint: engine.endpoint,
-    outputs: stack.outputs,
-  };
+  const { outputs } = stack;
+  return { restApi, openPlans, functions, schedule, controlPlane, engineEndpoint: engine.endpoint, outputs };
 }

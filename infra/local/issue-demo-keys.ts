@@ -78,7 +78,6 @@ function putInGateway(records: GatewayRecords, identity: KeyIdentity, usagePlan:
     name,
     enabled: true,
     createdAt,
-    updatedAt: createdAt,
     tags: plans[plan].limits === 'agreed' ? agreed : {},
   });
   records.putOnPlan(usagePlan.id, keyId);

@@ -14,7 +14,6 @@ export function anApiKey(differences: Partial<ApiKey> = {}): ApiKey {
     value: `the-value-of-key-${id}`,
     enabled: true,
     createdAt,
-    updatedAt: createdAt,
     tags: {},
     ...differences,
   };

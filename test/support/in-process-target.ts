@@ -123,7 +123,7 @@ export class InProcessTarget {
   async issue(record: NewRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
     const { recordId: value, keyId: id, name, createdAt } = record;
     const enabled = record.suspendedUntil < NEVER;
-    this.records.putApiKey({ id, value, name, enabled, createdAt, updatedAt: createdAt, tags });
+    this.records.putApiKey({ id, value, name, enabled, createdAt, tags });
     this.records.putOnPlan(usagePlanId, id);
     await this.target.keyTable.add(record);
   }

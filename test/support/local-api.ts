@@ -5,8 +5,9 @@ import { afterAll } from '@jest/globals';
 import * as v from 'valibot';
 import { noLimitContext } from '../../shared/http/authorizer-context.ts';
 import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
-import { type LoadedRestApi, loadRestApi } from '../../infra/local/gateway/load-rest-api.ts';
+import { loadRestApi } from '../../infra/local/gateway/load-rest-api.ts';
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
+import type { RestApi } from '../../infra/local/gateway/rest-api.ts';
 import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
 import { applyTemplate } from '../../infra/local/account/template-records.ts';
 import { LogGroups } from '../../infra/local/log-sink.ts';
@@ -25,7 +26,8 @@ export interface FunctionSources {
   readonly updateInventory?: string;
 }
 
-export interface LocalApi extends LoadedRestApi {
+export interface LocalApi {
+  readonly restApi: RestApi;
   /** They have a key on the Free plan, whose value is {@link CUSTOMER}. */
   readonly records: GatewayRecords;
   /** The answer to {@link aGatewayRequest}; fails where its stream does. */
@@ -72,9 +74,9 @@ export class LocalApis {
         return [functionArn, ...aliases.map((alias) => alias.ref)].map((arn) => [arn, lambda] as const);
       }),
     );
-    const loaded = loadRestApi(stack, functions, logGroups, records);
+    const restApi = loadRestApi(stack, functions, logGroups, records);
     const answer = async (differences?: Partial<GatewayRequest>) => {
-      const { status, headers, body } = await loaded.restApi.answer(aGatewayRequest(differences));
+      const { status, headers, body } = await restApi.answer(aGatewayRequest(differences));
       return {
         status,
         headers: Object.fromEntries(headers),
@@ -90,7 +92,7 @@ export class LocalApis {
         .split('\n');
       return lines.map((line): unknown => JSON.parse(line));
     };
-    return { ...loaded, records, answer, accessLog };
+    return { restApi, records, answer, accessLog };
   }
 }
 
@@ -114,7 +116,7 @@ function sourceOf(logicalId: string, sources: FunctionSources): string {
 }
 
 /** The usage identifier of {@link admission}. */
-export const CUSTOMER = 'a-customer';
+const CUSTOMER = 'a-customer';
 
 const policyDocument = (Effect: 'Allow' | 'Deny') => ({
   Version: '2012-10-17',

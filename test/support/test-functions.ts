@@ -3,14 +3,15 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { afterAll, expect } from '@jest/globals';
-import type { EnvironmentPool } from '../../infra/local/lambda/environment-pool.ts';
+import type { ExecutionEnvironment } from '../../infra/local/lambda/execution-environment.ts';
 import { LambdaFunction, type LambdaFunctionSettings } from '../../infra/local/lambda/lambda-function.ts';
 import type { LogSink } from '../../infra/local/log-sink.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface TestFunctionSettings extends Partial<LambdaFunctionSettings> {
   readonly log?: LogSink;
-  readonly pool?: EnvironmentPool;
+  /** Of the functions that run beside each other. */
+  readonly environments?: Set<ExecutionEnvironment>;
 }
 
 /** Makes a Lambda function of CommonJS source text. */
@@ -22,7 +23,7 @@ export function testFunctions(): Deploy {
   afterAll(() => Promise.all(deployed.map((lambda) => lambda.close())));
   const folder = temporaryFolder();
 
-  return (source, { log = () => undefined, pool, ...settings } = {}) => {
+  return (source, { log = () => undefined, environments, ...settings } = {}) => {
     const functionName = `function-${deployed.length}`;
     const codeFolder = path.join(folder, functionName);
     mkdirSync(codeFolder);
@@ -42,7 +43,7 @@ export function testFunctions(): Deploy {
         ...settings,
       },
       log,
-      pool,
+      environments,
     );
     deployed.push(lambda);
     return lambda;

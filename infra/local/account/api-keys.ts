@@ -55,8 +55,7 @@ export function findApiKey(records: GatewayRecords, id: string): ApiKey {
 function createApiKey(records: GatewayRecords, { body }: Call): unknown {
   const { value = newValue(), ...settings } = parseBody(createBodySchema, body);
   if (records.apiKeyWithValue(value)) throw conflict('API Key already exists');
-  const now = Date.now();
-  const apiKey: ApiKey = { id: records.newId(), value, ...settings, createdAt: now, updatedAt: now };
+  const apiKey: ApiKey = { id: records.newId(), value, ...settings, createdAt: Date.now() };
   records.putApiKey(apiKey);
   return apiKeyBody(apiKey, true);
 }
@@ -73,7 +72,7 @@ function getApiKey(records: GatewayRecords, { parameter, query }: Call): unknown
 }
 
 function updateApiKey(records: GatewayRecords, { parameter, body }: Call): unknown {
-  const patched: ApiKey = { ...findApiKey(records, parameter('apiKey')), updatedAt: Date.now() };
+  const patched = { ...findApiKey(records, parameter('apiKey')) };
   for (const { op, path, value } of parseBody(patchBodySchema, body).patchOperations) {
     Object.assign(patched, patchOf(`${op} ${path}`, value));
   }
@@ -95,13 +94,11 @@ function deleteApiKey(records: GatewayRecords, { parameter }: Call): void {
 }
 
 /** A key as the API gives it. */
-function apiKeyBody({ value, createdAt, updatedAt, tags: ownTags, ...apiKey }: ApiKey, includeValue: boolean): unknown {
+function apiKeyBody({ value, createdAt, tags: ownTags, ...apiKey }: ApiKey, includeValue: boolean): unknown {
   return {
     ...apiKey,
     ...(includeValue && { value }),
     createdDate: Math.floor(createdAt / 1_000),
-    lastUpdatedDate: Math.floor(updatedAt / 1_000),
-    stageKeys: [],
     ...(Object.keys(ownTags).length > 0 && { tags: ownTags }),
   };
 }

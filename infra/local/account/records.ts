@@ -28,8 +28,6 @@ export const apiKeySchema = v.object({
   enabled: v.boolean(),
   /** Unix milliseconds. */
   createdAt: v.number(),
-  /** Unix milliseconds. */
-  updatedAt: v.number(),
   tags: tagsSchema,
 });
 

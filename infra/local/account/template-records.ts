@@ -21,14 +21,13 @@ export function applyTemplate(records: GatewayRecords, stack: ServedStack): void
     const throttle = Throttle && throttleOf(Throttle);
     records.putUsagePlan({ id, name, apiStages, throttle, quota: Quota && { limit: Quota.Limit }, tags });
   }
-  const now = Date.now();
   for (const { logicalId, ref: id, properties } of stack.resources('AWS::ApiGateway::ApiKey')) {
     const { Value: value, Enabled: enabled, Description: description, Tags: tags } = properties;
     const holder = records.apiKeyWithValue(value);
     if (holder && holder.id !== id) {
       throw new HostError(`Resource ${logicalId}: the API key ${holder.id} in the data folder has the same value`);
     }
-    records.putApiKeyOfTemplate({ id, value, enabled, description, createdAt: now, updatedAt: now, tags });
+    records.putApiKeyOfTemplate({ id, value, enabled, description, createdAt: Date.now(), tags });
   }
   for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::UsagePlanKey')) {
     const { KeyId, UsagePlanId } = properties;

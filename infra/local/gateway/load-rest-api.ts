@@ -10,34 +10,27 @@ import { type Method, RestApi } from './rest-api.ts';
 import { Router } from './router.ts';
 import { UsageMeter } from './usage-meter.ts';
 
-export interface LoadedRestApi {
-  readonly restApi: RestApi;
-  readonly usageMeter: UsageMeter;
-}
-
 /** Builds the one REST API of the stack, with its one stage. */
 export function loadRestApi(
   stack: ServedStack,
   functions: ReadonlyMap<string, LambdaFunction>,
   logGroups: LogGroups,
   records: GatewayRecords,
-): LoadedRestApi {
+): RestApi {
   const api = only(stack.resources('AWS::ApiGateway::RestApi'), 'REST API');
   const { properties: stage } = only(stack.resources('AWS::ApiGateway::Stage'), 'stage');
   const apiStage = { apiId: api.ref, stage: stage.StageName };
-  const usageMeter = new UsageMeter(records, apiStage);
   const accessLog = stage.AccessLogSetting && {
     format: stage.AccessLogSetting.Format,
     sink: logGroups.sink(stage.AccessLogSetting.DestinationArn.split(':').at(-1) ?? ''),
   };
-  const restApi = new RestApi({
+  return new RestApi({
     ...apiStage,
     router: loadRouter(stack, functions, stack.attribute(api.logicalId, 'RootResourceId')),
     responses: new GatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse')),
-    usageMeter,
+    usageMeter: new UsageMeter(records, apiStage),
     accessLog,
   });
-  return { restApi, usageMeter };
 }
 
 function loadRouter(

@@ -32,7 +32,7 @@ export class ExecutionEnvironment {
   readonly #worker: Worker;
   #underWay: UnderWay | undefined;
   #dead: Error | undefined;
-  readonly #onEnd: (() => void)[] = [];
+  #onEnd: () => void = () => undefined;
 
   /** Starts the thread; {@link load} waits for the function. */
   constructor(settings: EnvironmentSettings, variables: Readonly<Record<string, string>>, log: LogSink) {
@@ -67,9 +67,9 @@ export class ExecutionEnvironment {
     }
   }
 
-  /** Calls back as soon as no event can be given to it any more. */
+  /** Calls back, one listener, as soon as no event can be given to it any more. */
   onEnd(listener: () => void): void {
-    this.#onEnd.push(listener);
+    this.#onEnd = listener;
   }
 
   get isAlive(): boolean {
@@ -135,6 +135,6 @@ export class ExecutionEnvironment {
     if (this.#dead) return;
     this.#dead = new FunctionError({ errorType, errorMessage });
     this.#underWay?.reject(this.#dead);
-    for (const listener of this.#onEnd) listener();
+    this.#onEnd();
   }
 }

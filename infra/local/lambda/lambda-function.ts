@@ -3,16 +3,22 @@ import { devNull } from 'node:os';
 import { Readable } from 'node:stream';
 import type { LogSink } from '../log-sink.ts';
 import { account, localCredentials } from '../../local-endpoint.ts';
-import { EnvironmentPool } from './environment-pool.ts';
 import { type ChunkTaker, ExecutionEnvironment } from './execution-environment.ts';
 import { InvocationQueue } from './invocation-queue.ts';
 import { type EnvironmentSettings, FunctionError } from './invocation.ts';
+
+/** Environments of all functions together, some 25 MB each: on AWS there are a thousand, a laptop has memory for a few. */
+const MAX_ENVIRONMENTS = 6;
+/** Long enough for requests that are sent by hand: to start one takes a tenth of a second. */
+const IDLE_MS = 30_000;
 
 export interface LambdaFunctionSettings extends EnvironmentSettings {
   readonly timeoutSeconds: number;
   /** From which level on Lambda writes lines of its own: of every invocation, or of one that has failed. */
   readonly systemLogLevel: 'INFO' | 'WARN';
   readonly variables: Readonly<Record<string, string>>;
+  /** How long an environment stays that has nothing to do, in milliseconds. */
+  readonly idleMs?: number;
 }
 
 /** A Lambda function: execution environments that take one event at a time, more of them under concurrency. */
@@ -24,16 +30,17 @@ export class LambdaFunction {
   readonly #all = new Set<ExecutionEnvironment>();
   /** Those that run code which was replaced: they get no other event. */
   readonly #outdated = new WeakSet<ExecutionEnvironment>();
-  readonly #pool: EnvironmentPool;
+  /** Those of all functions that run beside each other: each may always have one, and more only as long as there is room. */
+  readonly #ofAll: Set<ExecutionEnvironment>;
   readonly #queue: InvocationQueue;
   #closed = false;
 
-  /** @param pool of all functions that run beside each other */
-  constructor(settings: LambdaFunctionSettings, log: LogSink, pool = new EnvironmentPool()) {
+  /** @param ofAll the environments of the functions that run beside it */
+  constructor(settings: LambdaFunctionSettings, log: LogSink, ofAll = new Set<ExecutionEnvironment>()) {
     this.#settings = settings;
     this.#log = log;
-    this.#pool = pool;
-    this.#queue = new InvocationQueue(() => this.#all.size + pool.room);
+    this.#ofAll = ofAll;
+    this.#queue = new InvocationQueue(() => this.#all.size + Math.max(0, MAX_ENVIRONMENTS - ofAll.size));
   }
 
   /**
@@ -144,20 +151,20 @@ export class LambdaFunction {
 
   /** Keeps an environment for later events, unless there are too many. */
   #rest(environment: ExecutionEnvironment): void {
-    const isOneTooMany = this.#pool.isOver && this.#all.size > 1;
+    const isOneTooMany = this.#ofAll.size > MAX_ENVIRONMENTS && this.#all.size > 1;
     if (isOneTooMany || this.#outdated.has(environment)) return void environment.stop();
-    this.#idle.set(environment, setTimeout(() => void environment.stop(), this.#pool.idleMs).unref());
+    const { idleMs = IDLE_MS } = this.#settings;
+    this.#idle.set(environment, setTimeout(() => void environment.stop(), idleMs).unref());
   }
 
   async #newEnvironment(): Promise<ExecutionEnvironment> {
     if (this.#closed) throw new FunctionError({ errorType: 'Closed', errorMessage: 'The host is stopping' });
     const environment = new ExecutionEnvironment(this.#settings, this.#variables(), this.#log);
-    this.#all.add(environment);
+    for (const set of [this.#all, this.#ofAll]) set.add(environment);
     environment.onEnd(() => {
-      this.#all.delete(environment);
+      for (const set of [this.#all, this.#ofAll]) set.delete(environment);
       this.#wake(environment);
     });
-    this.#pool.add(environment);
     await environment.load();
     return environment;
   }

@@ -2,7 +2,7 @@ import type { SynthesizedStack } from '../assembly.ts';
 import { HostError } from '../host-error.ts';
 import type { LogGroups } from '../log-sink.ts';
 import type { ServedStack } from '../template/stack.ts';
-import { EnvironmentPool } from './environment-pool.ts';
+import type { ExecutionEnvironment } from './execution-environment.ts';
 import { LambdaFunction } from './lambda-function.ts';
 
 /**
@@ -17,7 +17,7 @@ export function loadFunctions(
   endpoints: Readonly<Record<string, string>>,
   logGroups: LogGroups,
 ): Map<string, LambdaFunction> {
-  const pool = new EnvironmentPool();
+  const environments = new Set<ExecutionEnvironment>();
   const aliases = stack.resources('AWS::Lambda::Alias');
   return new Map(
     stack.resources('AWS::Lambda::Function').flatMap(({ logicalId, ref, properties }) => {
@@ -35,7 +35,7 @@ export function loadFunctions(
         logGroupName: properties.LoggingConfig.LogGroup,
         variables: { ...properties.Environment.Variables, ...endpoints },
       };
-      const lambda = new LambdaFunction(settings, logGroups.sink(settings.logGroupName), pool);
+      const lambda = new LambdaFunction(settings, logGroups.sink(settings.logGroupName), environments);
       const ofThis = aliases.filter((alias) => alias.properties.FunctionName === ref);
       return [settings.functionArn, ...ofThis.map((alias) => alias.ref)].map((arn) => [arn, lambda] as const);
     }),

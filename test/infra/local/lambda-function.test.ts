@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { EnvironmentPool } from '../../../infra/local/lambda/environment-pool.ts';
+import type { ExecutionEnvironment } from '../../../infra/local/lambda/execution-environment.ts';
 import type { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
 import { deployLogging, functionError, outcomeOf, streaming, testFunctions } from '../../support/test-functions.ts';
 
@@ -70,7 +70,7 @@ describe('execution environments', () => {
   test('run event after event, failed ones too, and end when they have had nothing to do for a while', async () => {
     const source = `let calls = 0;
       exports.handler = async ({ fail }) => { calls += 1; if (fail) throw new Error('no'); return calls; };`;
-    const lambda = deploy(source, { pool: new EnvironmentPool(200) });
+    const lambda = deploy(source, { idleMs: 200 });
     await invoke(lambda);
     await invoke(lambda, { fail: true }).catch(() => undefined);
 
@@ -88,8 +88,8 @@ describe('execution environments', () => {
         underWay -= 1;
         return isAlone && require('node:worker_threads').threadId;
       };`;
-    const pool = new EnvironmentPool();
-    const functions = Array.from({ length: 4 }, () => deploy(source, { pool }));
+    const environments = new Set<ExecutionEnvironment>();
+    const functions = Array.from({ length: 4 }, () => deploy(source, { environments }));
     const [first] = functions;
     const useAll = async () => (await Promise.all(functions.map(sixTimes))).flat();
     const ofOne = first ? await sixTimes(first) : [];

@@ -1,15 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { templatePlanOf } from '../../../../infra/local/issue-demo-keys.ts';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
-import {
-  admission,
-  admitting,
-  CUSTOMER,
-  denial,
-  type LocalApi,
-  LocalApis,
-  withTimeout,
-} from '../../../support/local-api.ts';
+import { admission, admitting, denial, type LocalApi, LocalApis, withTimeout } from '../../../support/local-api.ts';
 import { admittedLimits } from '../../../support/proxy-event.ts';
 import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
 
@@ -37,9 +28,13 @@ test('The authorizer is asked about every request: nothing it said before is use
 
 describe('an error of the gateway', () => {
   test('is THROTTLED beyond the burst of the usage plan, with limit headers that know nothing and Retry-After', async () => {
-    const api = apis.start({ authorizer: admitting });
-    const outOfBurst = templatePlanOf(api.records, 'free')?.throttle?.burstLimit ?? 0;
-    for (let request = 0; request < outOfBurst; request++) api.usageMeter.meter(CUSTOMER, '/GET', Date.now());
+    const api = apis.start({ authorizer: admitting }, (template) => {
+      resourceOf(template, 'AWS::ApiGateway::UsagePlan', 'UsagePlansFree')[1].Properties['Throttle'] = {
+        RateLimit: 1,
+        BurstLimit: 1,
+      };
+    });
+    await api.answer();
 
     expect(await answer(api)).toMatchObject({
       status: 429,
