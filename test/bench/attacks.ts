@@ -1,8 +1,8 @@
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { aKey, parsed, tokenOf } from '../support/tables.ts';
-import { atMost, exactly, type Figure, progress, report } from './figure.ts';
-import { type Outcome, type Sender, serve, START, steadily } from './traffic.ts';
+import { atMost, exactly, type Figure, p99, progress, report } from './figure.ts';
+import { type Sender, serve, START, steadily } from './traffic.ts';
 
 const SECONDS = 20;
 /** More environments than an account has: how many an attack takes is what is measured. */
@@ -62,20 +62,16 @@ export async function benchAttacks(): Promise<Figure[]> {
     progress(what);
     const alone = await serve(keys, [good], SETTINGS);
     const beside = await serve(keys, [good, attacker], SETTINGS);
+    const p99Alone = p99(alone.served[0]?.times ?? []);
+    const p99Beside = p99(beside.served[0]?.times ?? []);
     const moreWrites = (beside.writes - alone.writes) / beside.mostBusy / SECONDS;
     figures.push(
       atMost(`${what}: authorizers at once`, beside.mostBusy, 50),
       exactly(`${what}: good requests not admitted`, good.requests - (beside.served[0]?.admitted ?? 0), 0),
-      report(`${what}: p99 of good requests`, p99(beside), ' ms'),
-      atMost(`${what}: p99 of good requests ÷ without it`, p99(beside) / p99(alone), 1.2),
+      report(`${what}: p99 of good requests`, p99Beside, ' ms'),
+      atMost(`${what}: p99 of good requests ÷ without it`, p99Beside / p99Alone, 1.2),
       atMost(`${what}: more writes a second of one environment`, moreWrites, 2),
     );
   }
   return figures;
-}
-
-/** Milliseconds in which 99 % of the good requests were answered. */
-function p99({ served: [good] }: Outcome): number {
-  const times = good?.times.toSorted((a, b) => a - b) ?? [];
-  return times[Math.floor(times.length * 0.99)] ?? NaN;
 }

@@ -10,7 +10,7 @@ import { documentsAt } from '../support/local-host.ts';
 import { aProxyEvent } from '../support/proxy-event.ts';
 import { createStockTable } from '../support/tables.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
-import { atMost, exactly, type Figure, progress, report } from './figure.ts';
+import { atMost, exactly, type Figure, p99, progress, report } from './figure.ts';
 import { manyPets } from './listing.ts';
 
 const ROWS = 25;
@@ -131,8 +131,8 @@ async function updateBeside(
 }
 
 function figures(seen: ReadonlyMap<number, Seen>): Figure[] {
-  const alone = p99(seen.get(0));
-  return [...seen].flatMap(([count, { failed, writes, throttled: refused, seconds, ...times }]) => {
+  const alone = p99(seen.get(0)?.times ?? []);
+  return [...seen].flatMap(([count, { failed, writes, throttled: refused, seconds, times }]) => {
     if (count === 0) return [report('updates without bulks: p99', alone, ' ms')];
     const what = `updates beside ${count} bulks at once, of ${count === OF_ONE_KEY ? 'one key' : 'all keys'}`;
     const ratio = p99(times) / alone;
@@ -145,10 +145,4 @@ function figures(seen: ReadonlyMap<number, Seen>): Figure[] {
       report(`${what}: writes throttled`, refused),
     ];
   });
-}
-
-/** Milliseconds in which 99 % were answered. */
-function p99(seen: Pick<Seen, 'times'> | undefined): number {
-  const sorted = seen?.times.toSorted((a, b) => a - b) ?? [];
-  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
 }

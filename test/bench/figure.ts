@@ -35,6 +35,10 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
+/** What 99 % of the values are not above. */
+export const p99 = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? Number.NaN;
+
 /** Milliseconds. */
 export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();

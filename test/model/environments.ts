@@ -14,15 +14,6 @@ export interface Invocation<Result> {
   outcome: Result | { readonly kind: 'failed'; readonly error: unknown };
 }
 
-/** A request that has begun. */
-export const unanswered = (environment: number, invokedAt: number): Invocation<never> => ({
-  environment,
-  invokedAt,
-  answeredAt: Infinity,
-  faults: 0,
-  outcome: { kind: 'failed', error: 'no answer' },
-});
-
 interface Environment {
   readonly index: number;
   readonly caller: Caller;
@@ -69,7 +60,13 @@ export class Environments {
     this.#mostBusy = Math.max(this.#mostBusy, this.#count - this.#free.length);
     const { index, caller } = environment;
     const faultsBefore = caller.faults;
-    const invocation: Invocation<Result> = unanswered(index, this.#time.now);
+    const invocation: Invocation<Result> = {
+      environment: index,
+      invokedAt: this.#time.now,
+      answeredAt: Infinity,
+      faults: 0,
+      outcome: { kind: 'failed', error: 'no answer' },
+    };
     try {
       invocation.outcome = await handle(environment, invocation);
     } catch (error) {

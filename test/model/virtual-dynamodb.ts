@@ -196,9 +196,9 @@ function randomFate({ faults }: Network, random: Random, isIdle: boolean): Fate 
 
 const failure = (properties: object): Error => Object.assign(new Error('The call has failed'), properties);
 
-export const connectionReset = (): Error => failure({ code: 'ECONNRESET' });
+const connectionReset = (): Error => failure({ code: 'ECONNRESET' });
 
-export const timedOut = (): Error => failure({ name: 'TimeoutError' });
+const timedOut = (): Error => failure({ name: 'TimeoutError' });
 
 const answered = { message: 'The call has failed', $metadata: { attempts: 1, totalRetryDelay: 0 } };
 
@@ -206,9 +206,7 @@ const answered = { message: 'The call has failed', $metadata: { attempts: 1, tot
 const randomLoss = (random: Random): Error =>
   random.pick([connectionReset(), failure({ code: 'EPIPE' }), timedOut(), new InternalServerError(answered)]);
 
-export const throttled = (): Error => new ThrottlingException(answered);
-
 const randomThrottle = (random: Random): Error =>
-  random.pick([throttled(), new ProvisionedThroughputExceededException(answered)]);
+  random.pick([new ThrottlingException(answered), new ProvisionedThroughputExceededException(answered)]);
 
 const conflict = (): Error => new TransactionConflictException({ ...answered, message: 'Transaction is ongoing' });
