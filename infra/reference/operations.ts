@@ -1,5 +1,5 @@
 import type { OperationObject, PathsObject, ResponseObject } from 'openapi3-ts/oas31';
-import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { type Operation, type OperationId, operationIds, operations } from '../../shared/contract/operations.ts';
 import { STABILITY_HEADER } from '../../shared/http/response-headers.ts';
 import type { StageSettings } from '../stages.ts';
 import { examples } from './examples.ts';
@@ -109,8 +109,8 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
 /** Every operation of the interface, by path and method. The guide says in a sentence what HEAD does. */
 export function paths(deprecation: Deprecation): PathsObject {
   const result: PathsObject = {};
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
-  for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
+  for (const id of operationIds) {
+    const { method, path } = operations[id];
     result[path] = { ...result[path], [method.toLowerCase()]: operationObject(id, deprecation) };
   }
   return result;

@@ -20,13 +20,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
-import {
-  methodsFor,
-  methodsOf,
-  type Operation,
-  type OperationId,
-  operations,
-} from '../../shared/contract/operations.ts';
+import { methodsFor, methodsOf, type OperationId, operationIds, operations } from '../../shared/contract/operations.ts';
 import {
   allowedMethods,
   allowedRequestHeaders,
@@ -140,8 +134,8 @@ export class InventoryApi extends Construct {
 
   #route({ byName }: OperationFunctions, listSeconds: number): void {
     const paths = new Set<string>();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
-    for (const [id, { method, path }] of Object.entries(operations) as [OperationId, Operation][]) {
+    for (const id of operationIds) {
+      const { method, path } = operations[id];
       const proxy = integration(byName[id], isStreaming(id) ? listSeconds : undefined);
       for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
       paths.add(path);

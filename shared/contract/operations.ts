@@ -93,7 +93,7 @@ export const operations = {
 
 export type OperationId = keyof typeof operations;
 
-const operationIds = Object.keys(operations).filter((id): id is OperationId => id in operations);
+export const operationIds = Object.keys(operations).filter((id): id is OperationId => id in operations);
 
 /** Errors that any operation can answer with: of the gateway, the API key, its limits, the service itself. */
 export const everyOperationErrors = [

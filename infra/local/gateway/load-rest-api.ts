@@ -38,14 +38,8 @@ function loadRouter(
   functions: ReadonlyMap<string, LambdaFunction>,
   rootId: string,
 ): Router<Method> {
-  const authorizers = new Map(
-    stack
-      .resources('AWS::ApiGateway::Authorizer')
-      .map(({ logicalId, ref, properties }) => [
-        ref,
-        functionOf(properties.AuthorizerUri, functions, logicalId, callOf),
-      ]),
-  );
+  const resource = only(stack.resources('AWS::ApiGateway::Authorizer'), 'authorizer');
+  const authorizer = functionOf(resource.properties.AuthorizerUri, functions, resource.logicalId, callOf);
   const router = new Router<Method>();
   for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::Method')) {
     const { ResourceId: resourceId, HttpMethod } = properties;
@@ -59,8 +53,8 @@ function loadRouter(
       continue;
     }
     const { AuthorizerId, ApiKeyRequired: apiKeyRequired, Integration } = properties;
-    const authorizer = authorizers.get(AuthorizerId);
-    if (!authorizer) throw new HostError(`Resource ${logicalId}: there is no authorizer ${AuthorizerId}`);
+    if (AuthorizerId !== resource.ref)
+      throw new HostError(`Resource ${logicalId}: there is no authorizer ${AuthorizerId}`);
     const isStreamed = Integration.ResponseTransferMode === 'STREAM';
     const lambda = functionOf(Integration.Uri, functions, logicalId, isStreamed ? streamingCallOf : callOf);
     const integration = { lambda, timeoutMs: Integration.TimeoutInMillis, isStreamed };
