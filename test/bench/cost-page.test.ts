@@ -36,7 +36,7 @@ test('The page of attacks computes with what a million cost on the page of the c
   const ofTypo = totalOf(costPerMillion(usageOf('refused: unknown key (401)'))) - priceOf('a million writes');
   const products = [...attacks.matchAll(/: ([\d.]+) an? (?:hour|day)[^:\n]*: ([\d,]+) × ([\d.]+) a million/g)];
 
-  expect(products).toHaveLength(7);
+  expect(products).toHaveLength(8);
   for (const [, printed, requests = '', million] of products) {
     expect([...totals, ofTypo].some((total) => Math.abs(total - Number(million)) < ROUNDING)).toBe(true);
     const computed = (Number(requests.replaceAll(',', '')) * Number(million)) / 1_000_000;
