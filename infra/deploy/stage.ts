@@ -13,19 +13,28 @@ import { bootstrap, confirm, findStack, run, say } from './steps.ts';
 const order = { name: 'Smoke test', plan: 'free', limits: plans.free.limits } as const;
 const forAnHour = () => ({ label: 'smoke-test', access: 'full', until: Date.now() + 3_600_000 }) as const;
 
-/** Deploys a stage and tries it. @param url where the smoke test finds it, if not at its own address */
-export async function deployStage(account: Account, stage: AnyStageName, isAgreed: boolean, url?: string) {
+export interface DeployOptions {
+  readonly yes: boolean;
+  readonly lose?: readonly string[];
+  readonly url?: string;
+}
+
+/** Deploys a stage and tries it. */
+export async function deployStage(account: Account, stage: AnyStageName, { yes, lose, url }: DeployOptions) {
   const settings = settingsOf(stage, account.region);
   if (!(await findStack(stackNameOf(stage)))) {
     say('Quotas', await checkQuotas(settings));
     const open = openDecisions(settings).join(', ');
-    if (open !== '') await confirm(`${stage} has no ${open} (infra/stages.ts). Deploy it without?`, isAgreed);
+    if (open !== '') await confirm(`${stage} has no ${open} (infra/stages.ts). Deploy it without?`, yes);
   }
-  await bootstrap(account, settings, isAgreed);
+  await bootstrap(account, settings, yes);
   const context = isPersonal(stage) ? ['--context', `stage=${stage}`] : [];
   await run('cdk', ['synth', '--quiet', '--output', 'cdk.out', ...context]);
-  if (!isPersonal(stage)) await run('node', ['infra/release/changes.ts', '--stage', stage]);
-  await run('cdk', ['deploy', `${stage}/*`, '--app', 'cdk.out', '--require-approval', 'never']);
+  const meant = lose ? ['--lose', ...lose] : [];
+  if (!isPersonal(stage)) await run('node', ['infra/release/changes.ts', '--stage', stage, ...meant]);
+  // No run of the pipeline has built this: the stack is not to name the last one that did.
+  const options = ['--no-previous-parameters', '--require-approval', 'never'];
+  await run('cdk', ['deploy', `${stage}/*`, '--app', 'cdk.out', ...options]);
   const target = await findTarget({ stage }, noticesOf(`--stage ${stage}`));
   await tryOut(target, stage, url ?? target.baseUrl);
   const page = (await findStack(`${stage}-ReferenceSite`))?.['ReferencePageUrl'];

@@ -36,8 +36,10 @@ export async function findStack(name: string): Promise<Record<string, string> | 
     throw error;
   });
   const { StackStatus: status = '', Outputs = [], Parameters = [] } = stack ?? {};
-  if (/(?<!^REVIEW)_IN_PROGRESS$|ROLLBACK_FAILED$/.test(status)) {
-    const how = status.endsWith('FAILED') ? 'Run npx cdk rollback on it first' : 'Wait until it is through';
+  if (/(?<!^REVIEW)_IN_PROGRESS$|^UPDATE_ROLLBACK_FAILED$/.test(status)) {
+    const how = status.endsWith('FAILED')
+      ? 'Run npx cdk rollback on it first (docs/runbooks.md)'
+      : 'Wait until it is through';
     throw new AdminError(`The stack ${name} is in ${status}. ${how}, and run the same command again.`);
   }
   const parameters = Parameters.map(({ ParameterKey = '', ParameterValue = '' }) => [ParameterKey, ParameterValue]);

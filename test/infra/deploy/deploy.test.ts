@@ -161,10 +161,26 @@ describe('npm run deploy, with the account of a local host', () => {
       expect(stdout).not.toContain('psk_');
     }
     const synth = 'synth --quiet --output cdk.out --context stage=dev-ann';
-    const deployed = 'deploy dev-ann/* --app cdk.out --require-approval never';
+    const deployed = 'deploy dev-ann/* --app cdk.out --no-previous-parameters --require-approval never';
     expect(cdkCalls()).toEqual([synth, deployed, synth, deployed]);
     expect(host.host.records.apiKeys.filter(({ name }) => name === 'Smoke test')).toHaveLength(1);
   }, 60_000);
+
+  test('has what would be lost checked, past which only its name leads', async () => {
+    stacks = { 'CDKToolkit-petstaging': bootstrapped, 'staging-Inventory': {} };
+    const words = ['--stage', 'staging', '--lose', 'staging-Inventory/One', 'staging-Inventory/Two'];
+    const { exitCode, stdout } = await deploy(words, { ...user, AWS_ENDPOINT_URL: link.origin, FAILS: 'deploy' });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`node infra/release/changes.ts ${words.join(' ')}\n`);
+  });
+
+  test('makes a stack anew whose first deploy could not be taken back', async () => {
+    stacks = { 'CDKToolkit-petdev': bootstrapped, 'dev-ann-Inventory': { status: 'ROLLBACK_FAILED' } };
+    await deploy(['--stage', 'dev-ann'], { ...user, AWS_ENDPOINT_URL: link.origin, FAILS: 'deploy' });
+
+    expect(cdkCalls().at(-1)).toMatch(/^deploy dev-ann/);
+  });
 
   test('bootstraps with consent, and begins nothing in an account that is too small', async () => {
     expect((await onAws('--stage', 'dev-ann')).stderr).toContain('Say --yes to go on without being asked.\n');
@@ -177,7 +193,7 @@ describe('npm run deploy, with the account of a local host', () => {
 
   test.each([
     ['UPDATE_IN_PROGRESS', 'Wait until it is through'],
-    ['UPDATE_ROLLBACK_FAILED', 'Run npx cdk rollback on it first'],
+    ['UPDATE_ROLLBACK_FAILED', 'Run npx cdk rollback on it first (docs/runbooks.md)'],
   ])('leaves a stack that is in %s to itself', async (status, hint) => {
     stacks = { 'staging-Inventory': { status } };
 
