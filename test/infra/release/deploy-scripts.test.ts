@@ -157,7 +157,11 @@ describe('a deploy', () => {
     'does not go back where that would lose a table': deploy(
       'Go back',
       { npm: 'exit 1', npx: '' },
-      { status: 1, calls: `${guardBack}\n`, stdout: expect.stringMatching(/would lose a table: 200 still runs/) },
+      {
+        status: 1,
+        calls: `${guardBack}\n`,
+        stdout: expect.stringMatching(/Going back to 100 is refused: 200 still runs/),
+      },
       { BEFORE: '100' },
     ),
     'fails where there is nothing to go back to': deploy(

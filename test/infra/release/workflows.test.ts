@@ -139,7 +139,10 @@ describe('the way to production', () => {
       if: "failure() && steps.key.outcome == 'success' && inputs.go-back-to == '' && steps.before.outputs.build != ''",
       with: { name: 'assembly', 'run-id': '${{ steps.before.outputs.build }}' },
     });
-    expect(stepNamed('Go back')?.if).toBe("failure() && steps.smoke.outcome == 'failure'");
+    expect(stepNamed('Go back')).toMatchObject({
+      if: "failure() && steps.smoke.outcome == 'failure'",
+      env: { BEFORE: "${{ steps.fetch.outcome == 'success' && steps.before.outputs.build || '' }}" },
+    });
   });
 
   test('tries the release that runs: also where CloudFormation, or the job, has gone back to it', () => {
