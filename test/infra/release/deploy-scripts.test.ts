@@ -177,10 +177,16 @@ describe('a deploy', () => {
   });
 });
 
-const goBackTo = (RUN: string, found: string, status: number): Run => ({
+/** @param place where the commit of the run is, seen from `main` */
+const goBackTo = (RUN: string, found: string, status: number, place = 'behind'): Run => ({
   step: ['roll-back.yml', 'check', 'Check the run'],
-  programs: { gh: `echo '${found}'` },
-  env: { REPOSITORY: 'a/b', RUN },
+  programs: {
+    gh: `case $2 in
+      repos/a/b/actions/runs/100) echo '${found} 1f00' ;;
+      repos/a/b/compare/2e00...1f00) echo '${place}' ;;
+    esac`,
+  },
+  env: { REPOSITORY: 'a/b', RUN, GITHUB_SHA: '2e00' },
   expected: { status, stdout: expect.stringMatching(status === 0 ? /^$/ : /^::error::/) },
 });
 
@@ -205,6 +211,12 @@ describe('a roll-back by hand', () => {
         ),
       },
     },
+    'refuses a commit that is not on main, whatever the tag of its run is called': goBackTo(
+      '100',
+      deployed,
+      1,
+      'diverged',
+    ),
     'refuses a run of a pull request': goBackTo('100', '.github/workflows/changes.yml pull_request main', 1),
     'refuses what is no number': goBackTo('100/../200', deployed, 1),
   });
