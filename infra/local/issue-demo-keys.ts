@@ -44,8 +44,10 @@ export async function issueDemoKeys(
     putInGateway(records, identity, usagePlan);
     records.notes.set(note, new Date(identity.createdAt).toISOString());
   }
-  const opens = await Promise.all(planIds.map((plan) => isOpen(table, demoKey(plan))));
-  return new Set(planIds.filter((_, at) => opens[at]));
+  // The table may not have followed the gateway yet.
+  const enabled = planIds.filter((plan) => records.apiKey(identityOf(plan).keyId)?.enabled);
+  const opens = await Promise.all(enabled.map((plan) => isOpen(table, demoKey(plan))));
+  return new Set(enabled.filter((_, at) => opens[at]));
 }
 
 /** Whether requests with a token are let in, or refused for no more than a used up limit. */

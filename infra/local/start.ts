@@ -34,7 +34,8 @@ async function run(options: StartOptions): Promise<void> {
   for (const signal of stopSignals) process.once(signal, stopEarly);
   const host = await startHost({ ...options, dataFolder });
   for (const signal of stopSignals) process.off(signal, stopEarly);
-  const { baseUrl, keys } = host;
+  const { baseUrl, openPlans } = host;
+  const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
   process.stdout.write(options.json ? json : readyForPeople(host, options.dynamodb?.origin ?? dataFolder));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);

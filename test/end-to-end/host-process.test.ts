@@ -105,6 +105,7 @@ describe('npm start', () => {
     idle.destroy();
     const names = items.map(({ name }) => name);
 
+    expect(Object.keys(ready.keys)).toEqual(['free', 'pro', 'enterprise']);
     expect(text).toContain('{"petId":101,"quantity":77,"status":"available"}');
     expect(JSON.parse(text)).toHaveLength(sampleStock.length);
     expect(names).toContain('acme');

@@ -12,7 +12,7 @@ const root = path.join(import.meta.dirname, '../..');
 
 const readySchema = v.strictObject({
   baseUrl: v.string(),
-  keys: v.looseObject({ free: v.string(), pro: v.string(), business: v.string(), enterprise: v.string() }),
+  keys: v.looseObject({ free: v.string(), pro: v.string(), business: v.optional(v.string()), enterprise: v.string() }),
 });
 
 export type Ready = v.InferOutput<typeof readySchema>;
