@@ -32,6 +32,8 @@ export interface KeyAction {
   readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
   /** Whether it makes sense on a key. */
   readonly suits: (view: KeyView) => boolean;
+  /** What it comes to if it is done again after a failure; by default it takes up what was cut off. */
+  readonly again?: string;
   /** @param values of its inputs @param id of the key */
   readonly run: (target: Target, values: Inputs, id: string) => Promise<Done>;
 }
@@ -55,6 +57,8 @@ export const createAction = action({
   effect: 'issues a key and shows it, this once',
   inputs: ['name', 'plan', 'perMinute', 'perDay', 'expires', 'readOnly'],
   suits: () => false,
+  again:
+    'it makes another key, and what was left of this one, which was never shown, is cleared away by a later one of its name',
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAt, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
     const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAt });
@@ -122,7 +126,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     title: 'Suspend',
     effect: 'refuses a key from the next request on, for a while or until it is resumed',
     inputs: ['for'],
-    suits: () => true,
+    suits: ({ state, suspendedUntil }) => state !== 'suspended' || suspendedUntil !== null,
     run: async (target, { for: forMs }, id) => {
       const view = await suspendKey(target, id, forMs);
       const end = view.suspendedUntil === null ? 'it is resumed' : time(view.suspendedUntil);

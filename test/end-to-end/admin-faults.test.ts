@@ -74,7 +74,7 @@ test.each([
   const failure = await admin.failure('keys', ...create());
 
   expect(failure).toContain(`AWS could not be used: ${reason}`);
-  expect(failure).toContain('It is safe to run the same command again: it takes up what was cut off.');
+  expect(failure).toContain('It is safe to run the same command again: it makes another key,');
 });
 
 test('--stage works on the stack of the stage', async () => {

@@ -46,8 +46,10 @@ function addAction(command: Command, action: KeyAction): void {
   onService<Inputs>(command.description(action.effect), async (find, values, key) => {
     const target = await find();
     const id = isOnKey ? await keyIdOf(target, key) : '';
-    const { view, token, message } = await action.run(target, values, id);
-    if (token) return tokenReport(token, target, message);
+    const { view, token, message } = await action.run(target, values, id).catch((error: unknown) => {
+      throw failureOf(error, action);
+    });
+    if (token) return tokenReport(token, target, message, action);
     return { value: view, text: message + (view ? whatFollows(command.name(), view) : '') };
   });
 }
@@ -69,18 +71,21 @@ function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
 }
 
 /** A new token, this once. What becomes of the old one is printed after it. */
-function tokenReport(token: NewToken, { baseUrl }: Target, message: string): Report {
+function tokenReport(token: NewToken, { baseUrl }: Target, message: string, action: KeyAction): Report {
   const after = async (): Promise<string> => {
     await token.confirmShown().catch((error: unknown) => {
-      const reason = failureText(error, 'run the same command again');
-      if (reason === undefined) throw error;
-      throw new AdminError(
-        `Do not use the key that was just shown: it is not confirmed, and another takes its place. ${reason}`,
-      );
+      const consequence = 'Do not use the key that was just shown: it is not confirmed, and another takes its place. ';
+      throw failureOf(error, action, consequence);
     });
     return message === '' ? '' : `\n  ${message}`;
   };
   return { ...report({ ...token, baseUrl }, (shown) => newTokenText(shown, baseUrl)), after };
+}
+
+/** A failure of an action, in words that say what running it again comes to; a fault of the program as it is. */
+function failureOf(error: unknown, { again }: KeyAction, consequence = ''): unknown {
+  const reason = failureText(error, 'run the same command again', again);
+  return reason === undefined ? error : new AdminError(...`${consequence}${reason}`.split('\n'));
 }
 
 function addFind(keys: Command): void {

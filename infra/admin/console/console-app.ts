@@ -69,7 +69,7 @@ export function createConsole(target: Target, origin: string, pass: Pass): Hono 
     app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
   // The session first: the body of a request without one is not read.
-  app.use(session.guard).post('*', formLimit(), ticketed(base, site.tickets));
+  app.use(session.guard).post('*', formLimit(target.option), ticketed(base, site.tickets));
   for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addStockPage])
     add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;

@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
+import { withTarget } from '../text-format.ts';
 import { layout, markup } from './markup.ts';
 
 /** Forms that can be open at once; the oldest are forgotten. Each page of the stock has some 50. */
@@ -114,8 +115,16 @@ const NO_SESSION =
 /** What is sent is held in memory: so many bytes at a time, by all forms together. */
 const MAX_FORM_BYTES = 100 * 2 ** 20;
 
-/** Refuses a form that there is no room for, alone or beside others that are being sent. */
-export function formLimit(): MiddlewareHandler {
+/**
+ * Refuses a form that there is no room for, alone or beside others that are being sent.
+ *
+ * @param option names the service, for the command that takes a file of any size
+ */
+export function formLimit(option: string): MiddlewareHandler {
+  const limitOfOne = bodyLimit({
+    maxSize: MAX_FORM_BYTES,
+    onError: (c) => refuse(c, 413, withTarget(TOO_LARGE, option)),
+  });
   let held = 0;
   return async (c, next) => {
     const bytes = Number(c.req.header('Content-Length') ?? MAX_FORM_BYTES) || 0;
@@ -130,11 +139,7 @@ export function formLimit(): MiddlewareHandler {
   };
 }
 
-const limitOfOne = bodyLimit({
-  maxSize: MAX_FORM_BYTES,
-  onError: (c) =>
-    refuse(c, 413, 'The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE'),
-});
+const TOO_LARGE = 'The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE';
 
 /** Takes a form that has a ticket for its path under the base. */
 export function ticketed(base: string, tickets: Tickets): MiddlewareHandler {

@@ -151,7 +151,7 @@ ${site.form(`/keys/${id}/${name}`, markup`<button class="danger">${card.title}</
 
 /** `/keys/new`. */
 export function addNewKeyPage(app: Hono, site: Site): void {
-  const { title, effect, inputs, run } = createAction;
+  const { title, effect, inputs, run, again } = createAction;
   const showForm = (c: Context, sent?: Sent): Response | Promise<Response> => {
     const fields = inputs.map((name) => field('create', fieldOf(name), sent ?? nothingSent));
     const form = markup`<p class="crumbs"><a href="keys">Keys</a></p><h1>${title}</h1>
@@ -165,7 +165,7 @@ ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</sect
     '/keys/new',
     async (c, texts) => showDone(c, site, await run(site.target, parseInputs(inputs, texts), ''), '/keys'),
     showForm,
-    'it makes another key, and what was left of this one, which was never shown, is cleared away by a later one of its name',
+    again,
   );
 }
 

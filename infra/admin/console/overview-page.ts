@@ -38,7 +38,7 @@ function figures(views: readonly KeyView[]): Html {
   const values = {
     'Requests today': sum(views, ({ usedToday }) => usedToday),
     'Requests this minute': sum(views, ({ usedThisMinute }) => usedThisMinute),
-    'Refused this minute': `at least ${sum(views, ({ refusedThisMinute }) => refusedThisMinute)}`,
+    'Refused this minute, at least': sum(views, ({ refusedThisMinute }) => refusedThisMinute),
     'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${number(views.length)}`,
   };
   return markup`<div class="card figures">${facts(values)}

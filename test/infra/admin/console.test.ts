@@ -104,6 +104,14 @@ describe('What is sent to a form', () => {
     expect((await visitor.request(path, { ...type, ...headers }, init)).status).toBe(status);
     expect(isRead).toBe(false);
   });
+
+  test('that is more than there is room for may be imported by a command, which names the service', async () => {
+    const production = await new Visitor({ ...world.target, option: '--stage production' }).letIn();
+    const large = { ...type, 'Content-Length': String(2 ** 30) };
+    const answer = await production.request(path, large, { method: 'POST', body: 'ticket=x' });
+
+    expect(await answer.text()).toContain('npm run admin -- --stage production inventory import FILE');
+  });
 });
 
 test('A file is refused while others that are being sent take all the room, and taken after them', async () => {
@@ -174,7 +182,7 @@ test('The overview adds up what keys did, and names those that are close to a li
       ([, id]) => id,
     );
 
-  expect([...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text)).toEqual(['954', '4', 'at least 6', '2 of 3']);
+  expect([...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text)).toEqual(['954', '4', '6', '2 of 3']);
   expect([keysIn('Keys close to a limit'), keysIn('Keys used last')]).toEqual([['b'], ['a', 'b']]);
 });
 
