@@ -100,7 +100,11 @@ export function table(
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
   });
   for (const row of rows) drawn.push([...row]);
-  return drawn.toString();
+  return drawn
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
 }
 
 /** Values under each other, each beside its title. */
@@ -118,7 +122,8 @@ function fittingWidths(rows: readonly (readonly string[])[], columns: number): n
   const cells = (rows[0] ?? []).map((_, column) => rows.map((row) => stripVTControlCharacters(row[column] ?? '')));
   const least = cells.map((column) => longest(column.flatMap((cell) => cell.split(' '))) + GAP);
   let widths = cells.map((column) => longest(column) + GAP);
-  while (widths.reduce((sum, width) => sum + width, 0) > columns) {
+  // After the last column there is no gap.
+  while (widths.reduce((sum, width) => sum + width, -GAP) > columns) {
     const narrowable = widths.map((width, at) => (width > (least[at] ?? 0) ? width : 0));
     const widest = Math.max(...narrowable);
     if (widest === 0) return undefined;
