@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { loadSampleData } from '../../infra/local/prepare-data.ts';
 import { exactNumbers } from '../../shared/dynamodb.ts';
@@ -40,17 +40,22 @@ interface Emulator {
 }
 
 function parseOptions(): Emulator {
-  const { values } = parseArgs({
-    options: {
-      name: { type: 'string' },
-      endpoint: { type: 'string', default: 'http://127.0.0.1:4566' },
-      account: { type: 'string', default: '000000000000' },
-    },
-  });
-  const { name, ...where } = values;
-  if (name === undefined) throw new Error('Say which emulator answers: npm run emulators -- --name ministack');
-  if (!URL.canParse(where.endpoint)) throw new Error(`--endpoint must be an address, not ${where.endpoint}`);
-  return { name, ...where };
+  return new Command('npm run emulators --')
+    .description(
+      "Deploys staging to an emulator of AWS that runs already, and compares its answers with the local host's.",
+    )
+    .requiredOption('--name <name>', 'which emulator it is, such as ministack')
+    .option('--endpoint <url>', 'its address', parseAddress, 'http://127.0.0.1:4566')
+    .option('--account <id>', 'the account that it stands in for', '000000000000')
+    .addHelpText('after', '\nExample:\n  npm run emulators -- --name ministack')
+    .allowExcessArguments(false)
+    .parse()
+    .opts<Emulator>();
+}
+
+function parseAddress(text: string): string {
+  if (URL.canParse(text)) return text;
+  throw new InvalidArgumentError('It must be an address.');
 }
 
 /** Deploys staging to the emulator and compares it with the local host. @returns whether every difference is known */

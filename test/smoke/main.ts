@@ -81,7 +81,7 @@ function parseUrl(text: string): string {
   const isHttp = protocol === 'http:' || protocol === 'https:';
   const address = href.replace(/\/+$/, '');
   if (isHttp && href === origin + pathname && address.endsWith('/v1')) return address;
-  throw new InvalidArgumentError('It must be an address such as https://api.example.com/v1.');
+  throw new InvalidArgumentError('It must be an address that ends in the version, such as https://api.example.com/v1.');
 }
 
 function checkKey(key: string | undefined): string {

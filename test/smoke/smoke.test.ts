@@ -127,7 +127,10 @@ describe('npm run smoke', () => {
   });
 
   test.each([
-    [['--url', 'ftp://a.com'], /^option '--url <url>' .* It must be an address such as https:.*\/v1\. \(see .*\)\n$/],
+    [
+      ['--url', 'ftp://a.com'],
+      /^option '--url <url>' .* It must be an address that ends in the version, such as https:.*\/v1\. \(see .*\)\n$/,
+    ],
     [['--url', 'https://a.com/v2'], /^option '--url <url>' .* \(see .*\)\n$/],
     [['--url', 'http://a.com/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)\n$/],
     [['--url', 'http://a.com/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.\n$/],
