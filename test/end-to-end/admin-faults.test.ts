@@ -99,9 +99,10 @@ test('--stage works on the stack of the stage', async () => {
   expect(keys()).toHaveLength(1);
 });
 
-test('A name that was given in the AWS console does nothing to a terminal', async () => {
-  const name = 'Acme\u001b[2J\u009b31m\t\nPets\u202e';
-  const shown = String.raw`Acme\u001b[2J\u009b31m\u0009\u000aPets\u202e`;
+test('A name that was given in the AWS console does nothing to a terminal, and is shown as it is', async () => {
+  const name = 'Acme\u001b[2J\u009b31m\t\nPets\u202e npm run admin -- x';
+  const customerShown = String.raw`Acme\u001b[2J\u009b31m\u0009\u000aPets\u202e`;
+  const shown = `${customerShown} npm run admin -- x`;
   const { records } = host.host;
   const apiKey = anApiKey({ id: 'by-hand', name, value: 'a-value-of-twenty-characters' });
   records.putApiKey(apiKey);
@@ -109,7 +110,7 @@ test('A name that was given in the AWS console does nothing to a terminal', asyn
   await straight.output('keys', 'sync');
 
   expect(await straight.output('keys', 'list')).toContain(`by-hand\t${shown}\tfree\t`);
-  expect(await straight.failure('keys', 'revoke', 'by-hand')).toContain(`Revoking ${shown} (by-hand)`);
+  expect(await straight.failure('keys', 'revoke', 'by-hand')).toContain(`Revoking ${customerShown}`);
   expect(await straight.output('keys', 'show', 'by-hand', '--json')).toContain(String.raw`\u009b`);
   expect(await straight.json('keys', 'show', 'by-hand')).toMatchObject({ name });
   expect(await straight.output('keys', 'suspend', 'by-hand')).toContain(`${shown} is suspended until`);

@@ -4,7 +4,7 @@ import { MAIN_LABEL } from '../../../shared/keys/key-record.ts';
 import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { ago, number, span, time, timeOrNever } from '../text-format.ts';
+import { ago, number, span, time, timeOrNever, withTarget } from '../text-format.ts';
 import { list, styled, table } from './output.ts';
 
 const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', restored: 'red' } as const;
@@ -44,10 +44,11 @@ export function keyText(view: KeyView): string {
   return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
 }
 
+const NO_KEYS = 'There are no such keys. Issue one with: npm run admin -- keys create --name NAME --plan free';
+
 /** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
-export function keyTable(views: readonly KeyView[]): string {
-  if (views.length === 0)
-    return 'There are no such keys. Issue one with: npm run admin -- keys create --name NAME --plan free';
+export function keyTable(views: readonly KeyView[], targetOption: string): string {
+  if (views.length === 0) return withTarget(NO_KEYS, targetOption);
   const now = Date.now();
   return table(
     ['id', 'name', 'plan', 'state', 'last used', 'today'],
@@ -76,9 +77,12 @@ export function foundTokenText({ key, token }: FoundToken): string {
   return `${owner}: its token ${token.label} works (${tokenText(token)}).${refused}`;
 }
 
-export function syncText({ problems, ...keys }: SyncReport): string {
+export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
   const { added, changed, disabled, removed, conflicts, unchanged } = keys;
   const counts = { added, changed, disabled, removed, 'changed meanwhile': conflicts, unchanged };
   const summary = Object.entries(counts).map(([what, ids]) => `${number(ids.length)} ${what}`);
-  return [`Keys: ${summary.join(', ')}.`, ...problems.map((problem) => styled('yellow', problem))].join('\n');
+  return [
+    `Keys: ${summary.join(', ')}.`,
+    ...problems.map((problem) => styled('yellow', withTarget(problem, targetOption))),
+  ].join('\n');
 }

@@ -12,7 +12,7 @@ import type { NewToken } from '../keys/new-token.ts';
 import { findKeyToRevoke, type KeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
 import { type SyncOrder, syncTable } from '../keys/sync-table.ts';
 import type { Target } from '../target.ts';
-import { visible } from '../text-format.ts';
+import { visible, withTarget } from '../text-format.ts';
 import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
 import { KEY_ARGUMENT, onService, type Report, report } from './options.ts';
 import { styled } from './output.ts';
@@ -22,7 +22,10 @@ export function keysCommand(): Command {
   const keys = new Command('keys').description('API keys: who may call, on which plan');
   addAction(keys.command('create'), createAction);
   const list = keys.command('list').description('shows all keys');
-  onService<KeySelection>(list, async (find, selection) => report(await listKeys(await find(), selection), keyTable));
+  onService<KeySelection>(list, async (find, selection) => {
+    const target = await find();
+    return report(await listKeys(target, selection), (views) => keyTable(views, target.option));
+  });
   list
     .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))
     .option('--search <text>', 'those with this in their name or id');
@@ -50,14 +53,15 @@ function addAction(command: Command, action: KeyAction): void {
       throw failureOf(error, action);
     });
     if (token) return tokenReport(token, target, message, action);
-    return { value: view, text: message + (view ? whatFollows(command.name(), view) : '') };
+    return { value: view, text: message + (view ? whatFollows(command.name(), view, target) : '') };
   });
 }
 
 /** What the command prints after the message of an action. */
-function whatFollows(name: string, view: KeyView): string {
-  const resume = view.state === 'active' ? '' : ` To let it in again: npm run admin -- keys resume ${view.id}`;
-  return name === 'end' ? `\n\n${report(view, keyText).text}` : resume;
+function whatFollows(name: string, view: KeyView, { option }: Target): string {
+  if (name === 'end') return `\n\n${report(view, keyText).text}`;
+  const resume = ` To let it in again: npm run admin -- keys resume ${view.id}`;
+  return view.state === 'active' ? '' : withTarget(resume, option);
 }
 
 function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
@@ -141,7 +145,8 @@ async function confirmRevocation({ keyId, name, plan }: KeyToRevoke, place: stri
 function addSync(keys: Command): void {
   const description = 'takes over what was changed in the AWS console or with the AWS CLI, now';
   onService<SyncOrder>(keys.command('sync').description(description), async (find, order) => {
-    return report(await syncTable(await find(), order), syncText);
+    const target = await find();
+    return report(await syncTable(target, order), (done) => syncText(done, target.option));
   })
     .option('--table <name>', 'another keys table, such as one that was restored, before it is used')
     .option('--force', 'close keys that API Gateway has no longer, even where they are many', false);

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AnyStageName, parseStageName, STAGE_NAMES } from '../../stages.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions } from '../target-options.ts';
 import { findTarget, type Target } from '../target.ts';
-import { visible, withTarget } from '../text-format.ts';
+import { visible } from '../text-format.ts';
 import { noticesOf } from './output.ts';
 
 /** The result of a command. */
@@ -37,12 +37,11 @@ export function onService<Options = object>(
   return command.option('--json', 'print one JSON value, for scripts', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
     const target = targetOptionsOf(command);
-    const option = targetOption(target);
-    const find = (): Promise<Target> => findTarget(target, noticesOf(option));
+    const find = (): Promise<Target> => findTarget(target, noticesOf(targetOption(target)));
     const { value, text, after } = await work(find, options, command.args[0] ?? '');
-    await print(options.json ? visible(JSON.stringify(value)) : withTarget(text, option));
+    await print(options.json ? visible(JSON.stringify(value)) : text);
     const more = await after?.();
-    if (more !== undefined && !options.json) await print(withTarget(more, option));
+    if (more !== undefined && !options.json) await print(more);
   });
 }
 
