@@ -48,6 +48,15 @@ beforeEach(() => {
 const add = (label: string) => shown(addToken(target, 'subject', { label, access: 'read' }));
 const rotate = (label: string, graceMs: number) => shown(rotateKey(target, 'subject', { label, graceMs }));
 const record = async (): Promise<KeyRecord | undefined> => (await world.keys())[0];
+async function byAClockAhead<Result>(act: () => Promise<Result>): Promise<Result> {
+  const { now } = Date;
+  Date.now = () => now() + 600_000;
+  try {
+    return await act();
+  } finally {
+    Date.now = now;
+  }
+}
 const verdictOf = ({ key }: { readonly key: string }) => world.verdict(parsed(key));
 
 describe('A key', () => {
@@ -151,15 +160,17 @@ describe('A write whose answer is lost, and that is sent again, is done once:', 
 test('An end at once is one by every clock, also where that of the admin is ahead', async () => {
   await issueSubject(world, 'open');
   const added = await add('reports');
-  const { now } = Date;
-  Date.now = () => now() + 600_000;
-  try {
-    await endToken(target, 'subject', 'reports');
-  } finally {
-    Date.now = now;
-  }
+  await byAClockAhead(() => endToken(target, 'subject', 'reports'));
 
   expect(await verdictOf(added)).toBe('denied');
+});
+
+test('A rotation takes over from the last token of its label, also where an admin before had a clock ahead', async () => {
+  await issueSubject(world, 'open');
+  await byAClockAhead(() => rotate('main', 0));
+  const { expires } = await rotate('main', 60_000);
+
+  expect(await rotate('main', 0)).toMatchObject({ expires });
 });
 
 test('A move that fails between the two plans keeps its mark, so that no sync closes the key', async () => {
