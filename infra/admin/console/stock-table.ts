@@ -5,8 +5,17 @@ import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { type StockVersion, stockVersions } from '../../../shared/stores/stock-store.ts';
 import type { Target } from '../target.ts';
 import { counted, number } from '../text-format.ts';
-import { field, filters, heads as plainHeads, hidden, type Html, markup, nothingSent, type Sent } from './markup.ts';
-import { table } from './markup.ts';
+import {
+  field,
+  filters,
+  heads as plainHeads,
+  hidden,
+  type Html,
+  markup,
+  nothingSent,
+  type Sent,
+  table,
+} from './markup.ts';
 import { type Columns, type Query, rowPage } from './row-pages.ts';
 import type { Site } from './site.ts';
 

@@ -1,3 +1,4 @@
+import leven from 'leven';
 import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
@@ -50,7 +51,7 @@ const comparable = (name: string): string => visible(name).trim().toLowerCase();
 /** Keys with a name or an id that is like a text, the most alike first. */
 function similar(text: string, records: readonly KeyRecord[]): KeyRecord[] {
   const difference = ({ name, keyId }: KeyRecord): number =>
-    comparable(name).includes(text) ? 0 : Math.min(editDistance(comparable(name), text), editDistance(keyId, text));
+    comparable(name).includes(text) ? 0 : Math.min(leven(comparable(name), text), leven(keyId, text));
   return records
     .filter(({ revoked }) => !revoked)
     .map((record) => ({ record, by: difference(record) }))
@@ -58,18 +59,4 @@ function similar(text: string, records: readonly KeyRecord[]): KeyRecord[] {
     .toSorted((a, b) => a.by - b.by)
     .slice(0, MAX_LISTED)
     .map(({ record }) => record);
-}
-
-/** How many letters have to be added, removed or replaced to make one text of the other (Levenshtein). */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [done, letter] of a.split('').entries()) {
-    const next = [done + 1];
-    for (const [at, other] of b.split('').entries()) {
-      const replaced = (row[at] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
