@@ -18,6 +18,8 @@ const DESCRIPTION = 'PULL_REQUEST_DESCRIPTION';
 /** First line of the comment on a pull request, by which the next one finds it and takes its place. */
 const COMMENT_MARK = '<!-- changes to the deployed stacks -->';
 
+const FENCE = '`'.repeat(6);
+
 /** GitHub takes comments of up to 65,536 characters. */
 const MAX_COMMENT = 60_000;
 
@@ -104,8 +106,8 @@ function changesOf(before: Template | undefined, after: Template | undefined): s
 function asComment(report: string): string {
   const isLong = report.length > MAX_COMMENT;
   const shown = isLong ? `${report.slice(0, MAX_COMMENT)}\n… npm run changes prints the rest` : report;
-  // Longer than any fence in what it holds.
-  return `${COMMENT_MARK}\n\n\`\`\`\`\`\`text\n${shown}\n\`\`\`\`\`\`\n`;
+  // What the pull request has in its templates must not end the block, and go on in the name of the check.
+  return `${COMMENT_MARK}\n\n${FENCE}text\n${shown.replaceAll(FENCE, '……')}\n${FENCE}\n`;
 }
 
 /** The templates of a cloud assembly, by the names of their stacks. */

@@ -51,6 +51,16 @@ describe('npm run changes --against another assembly', () => {
     expect(stdout).toContain('KeySchema (requires replacement)');
   });
 
+  test('lets no text of the pull request end the block that it stands in', async () => {
+    const PULL_REQUEST_DESCRIPTION = `${allowance} ${'`'.repeat(13)} and more`;
+    const { exitCode, stdout } = await changes([...words, '--markdown'], { PULL_REQUEST_DESCRIPTION });
+
+    expect({ exitCode, fences: stdout.match(/^.*`{6}.*$/gm) }).toEqual({
+      exitCode: 0,
+      fences: ['``````text', '``````'],
+    });
+  });
+
   test('lets it pass where the description of the pull request allows it', async () => {
     const { exitCode, stdout, stderr } = await changes(words, { PULL_REQUEST_DESCRIPTION: allowance });
 
