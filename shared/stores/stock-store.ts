@@ -7,7 +7,15 @@ import { type ErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { entityTag, type InventoryItem, MAX_QUANTITY } from '../contract/inventory.ts';
 import type { PetStatus } from '../contract/records.ts';
-import { exactNumbers, isAnswerLost, reachingDynamoDB, tryAgain, unavailable, wasRefused } from '../dynamodb.ts';
+import {
+  exactNumbers,
+  isAnswerLost,
+  isConnectionGone,
+  reachingDynamoDB,
+  tryAgain,
+  unavailable,
+  wasRefused,
+} from '../dynamodb.ts';
 import { SortedTable, stockEntrySchema, STORE_ID } from './sorted-table.ts';
 
 /** A stock entry as one write has made it. */
@@ -88,8 +96,9 @@ export class StockStore {
   }
 
   /**
-   * Changes the stock of one pet: one conditional write. It is sent again only where it surely was
-   * not done. If its answer is lost, one read shows whether it was: then the entry has its version.
+   * Changes the stock of one pet: one conditional write. It is sent again where it surely was not done; and, if it names
+   * versions, where the connection was gone: at most one of the two can succeed. If its answer is lost, one read shows
+   * whether it was done: then the entry has its version.
    *
    * @returns the entry as the change made it
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or
@@ -98,13 +107,19 @@ export class StockStore {
   async change(change: StockChange | StockEdit): Promise<StockVersion> {
     const version = newVersion();
     const write = new UpdateCommand({ ...this.writeOf(change, version), ReturnValues: 'ALL_NEW' });
+    let isLost = false;
+    const mayRepeat = (error: unknown): boolean => {
+      isLost ||= isAnswerLost(error);
+      return wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
+    };
     try {
-      const { Attributes } = await tryAgain(() => this.#client.send(write), wasRefused);
+      const { Attributes } = await tryAgain(() => this.#client.send(write), mayRepeat);
       return v.parse(itemSchema, Attributes);
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) throw refusal(parseRefused(error.Item), change) ?? error;
-      if (!isAnswerLost(error)) throw wasRefused(error) ? unavailable(error) : error;
-      const found = await this.find(change.petId).catch(() => undefined);
+      const isRefused = error instanceof ConditionalCheckFailedException;
+      if (isRefused && !isLost) throw refusal(parseRefused(error.Item), change) ?? error;
+      if (!isLost) throw wasRefused(error) ? unavailable(error) : error;
+      const found = isRefused ? parseRefused(error.Item) : await this.find(change.petId).catch(() => undefined);
       if (found?.version === version) return found;
       throw unavailable(error, UNKNOWN_OUTCOME);
     }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
@@ -57,11 +58,14 @@ export class FaultyLink {
   readonly calls: Call[] = [];
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
   readonly #late = new Set<Promise<void>>();
+  readonly #connections = new Set<Socket>();
+  #dropped: ReadonlySet<Socket> = new Set();
   readonly #server: URL;
   #port = 0;
 
   protected constructor(server: URL) {
     this.#server = server;
+    this.#proxy.on('connection', (connection: Socket) => void this.#connections.add(connection));
   }
 
   /** @param origin address of the server */
@@ -77,6 +81,12 @@ export class FaultyLink {
 
   protected async open(): Promise<void> {
     this.#port = await listen(this.#proxy);
+  }
+
+  /** Resets the connections that are open now at their next call: a caller that was frozen has not seen that they are closed. */
+  dropConnections(): void {
+    this.#dropped = new Set(this.#connections);
+    this.#connections.clear();
   }
 
   /** Takes the server off the network; its data stays. */
@@ -101,6 +111,7 @@ export class FaultyLink {
   }
 
   async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#dropped.has(message.socket)) return void message.socket.resetAndDestroy();
     const body = await buffer(message);
     const { method = '', url = '', headers } = message;
     const [path = ''] = url.split('?', 1);

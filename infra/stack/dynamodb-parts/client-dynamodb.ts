@@ -1,3 +1,4 @@
+import type { AgentOptions } from 'node:https';
 import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
@@ -8,6 +9,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { Connections } from './connections.ts';
 
 export { ConditionalCheckFailedException, DynamoDBServiceException, TransactionCanceledException };
 
@@ -22,6 +24,10 @@ export const GetItemCommand = commandOf('GetItem');
 export const QueryCommand = commandOf('Query');
 export const UpdateItemCommand = commandOf('UpdateItem');
 export const TransactWriteItemsCommand = commandOf('TransactWriteItems');
+
+interface HandlerOptions extends NodeHttpHandlerOptions {
+  readonly httpsAgent?: AgentOptions;
+}
 
 /** The JSON of an answer. What is wrong has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
 interface Data {
@@ -45,11 +51,12 @@ const LEAST_CLOCK_ERROR_MS = 240_000;
 export class DynamoDBClient {
   readonly #endpoint: URL;
   readonly #signer: SignatureV4;
+  readonly #connections: Connections;
   readonly #handler: NodeHttpHandler;
   /** What has to be added to this machine's time, in milliseconds. */
   #clockOffset = 0;
 
-  constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
+  constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: HandlerOptions }) {
     if (maxAttempts !== 1) throw new Error('This client repeats no call: set maxAttempts to 1');
     const { AWS_REGION: region = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
     // Like the SDK, so that emulators of AWS, which set the general one, can run the functions.
@@ -57,7 +64,9 @@ export class DynamoDBClient {
     const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
     this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${suffix}`);
     this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });
-    this.#handler = new NodeHttpHandler(requestHandler);
+    this.#connections = new Connections(this.#endpoint.protocol, requestHandler.httpsAgent);
+    const { agent } = this.#connections;
+    this.#handler = new NodeHttpHandler({ ...requestHandler, httpAgent: agent, httpsAgent: agent });
   }
 
   /** Makes one call. @throws DynamoDBServiceException, or what the connection failed with */
@@ -87,6 +96,7 @@ export class DynamoDBClient {
     const to = { protocol, hostname, path, ...(port !== '' && { port: Number(port) }) };
     const signingDate = new Date(Date.now() + clockOffset);
     const signed = await this.#signer.sign(new HttpRequest({ ...to, method: 'POST', headers, body }), { signingDate });
+    this.#connections.closeIdle();
     const { response } = await this.#handler.handle(HttpRequest.clone(signed));
     const chunks: Buffer[] = [];
     for await (const chunk of response.body) chunks.push(chunk);

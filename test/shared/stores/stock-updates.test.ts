@@ -226,6 +226,28 @@ describe.each(['parts', 'whole'] as const)('An update of the stock with %s of th
       expect(engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
     });
 
+    test('is sent again where the connection was gone and it names a version: one of the two succeeds', async () => {
+      failWrites(engine, { kind: 'hangUp' });
+      const { version } = await store.change({ ...update, versions: ['v1'] });
+      expect(engine.actions).toEqual(['UpdateItem', 'UpdateItem']);
+
+      failWrites(engine, { kind: 'lostAnswer' });
+      const second = await store.change({ petId, quantity: 13, versions: [version] });
+      expect(await stock.read('42')).toEqual({ quantity: 13, status: 'pending', version: second.version });
+    });
+
+    test('that names a version is 503 where another client was faster than its second try', async () => {
+      failWrites(engine, { kind: 'hangUp' });
+      let calls = 0;
+      engine.beforeCall = async () => {
+        if (++calls === 2) await stock.put(anEntry(42, 99), { version: 'v9' });
+      };
+      const outcome = store.change({ ...update, versions: ['v1'] });
+
+      await expect(outcome).rejects.toMatchObject(unavailable('not known'));
+      engine.beforeCall = () => Promise.resolve();
+    });
+
     test('is 503 where its answer was lost and the entry is gone', async () => {
       failWrites(engine, { kind: 'lostAnswer' });
       engine.beforeCall = async ({ action }) => {
