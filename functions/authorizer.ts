@@ -21,8 +21,8 @@ const logRequest = requestLog();
 
 /**
  * Authenticates and counts a request (spec §5 and §8). A missing or bad key is denied, which the gateway answers with
- * 401. A request over a limit goes on to its function on the overflow usage plan, which is throttled; one that could not
- * be counted on the interim plan, which is not; with the error that the function answers it with, and logs.
+ * 401. A request over a limit goes on to its function on the overflow usage plan; one that could not be counted on the
+ * interim plan, which has no throttle; with the error that the function answers it with, and logs.
  */
 async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const { methodArn, requestContext } = event;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
+import { refusedBulks } from '../infra/stack/usage-plans.ts';
 import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { operations } from '../shared/contract/operations.ts';
@@ -33,7 +34,6 @@ const [, overflow] =
     'AWS::ApiGateway::UsagePlan',
     v.looseObject({ Throttle: v.optional(v.object({ BurstLimit: v.number(), RateLimit: v.number() })) }),
   ).find(([name]) => name === 'UsagePlansOverflow') ?? [];
-const refusedPerSecond = overflow?.Throttle?.RateLimit;
 
 const rate = v.object({ Statement: v.object({ RateBasedStatement: v.object({ Limit: v.number() }) }) });
 const [[, firewall] = []] = propertiesOf(production, 'AWS::WAFv2::WebACL', v.object({ Rules: v.looseTuple([rate]) }));
@@ -44,7 +44,8 @@ describe('a number on a page', () => {
   test.each([
     ['limits', `${number(MAX_API_KEYS)} API keys in an account and region`],
     ['limits', `up to ${LEASE_MS / 1_000} second ago`],
-    ['limits', `${refusedPerSecond} refused requests a second`],
+    ['limits', `${number(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
+    ['limits', `${refusedBulks.rateLimit} of them (${refusedBulks.burstLimit} at once) of`],
     ['limits', `${number(requestsPerAddress)} requests in five minutes from one address`],
     ['limits', `a request body of ${body}`],
     ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],

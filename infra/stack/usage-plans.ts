@@ -7,8 +7,11 @@ import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { bulkShare, type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
-/** Refused requests a second, of all keys together, that still reach a function for their exact answer. */
-const OVERFLOW_RATE = 100;
+/**
+ * Refused bulks, of all keys together, that reach their function for an exact answer: requests a second, and bucket size.
+ * The function is reserved to few at once, so more of them would keep out the bulks that are admitted.
+ */
+export const refusedBulks = { rateLimit: 100, burstLimit: 10 } as const;
 
 export interface UsagePlansProps {
   readonly stage: Stage;
@@ -23,7 +26,8 @@ type InternalPlan = 'Overflow' | 'Interim';
 
 /**
  * One usage plan per plan of the catalogue, and two that no customer is on: Overflow meters refused requests; Interim
- * meters those of keys that were just issued or moved, until API Gateway knows the change everywhere.
+ * meters those of keys that were just issued or moved, until API Gateway knows the change everywhere. Overflow is one
+ * bucket for all keys: were it narrower than the stage, one that floods it would take the exact answers from all others.
  */
 export class UsagePlans extends Construct {
   #previous: UsagePlan | undefined;
@@ -36,9 +40,7 @@ export class UsagePlans extends Construct {
       const { title, limits } = plans[planId];
       this.#addPlan(title, planId, props, limits === 'agreed' ? asWideAsStage : guardOf(limits));
     }
-    this.#addInternalPlan('Overflow', props, {
-      throttle: { rateLimit: OVERFLOW_RATE, burstLimit: 2 * OVERFLOW_RATE },
-    });
+    this.#addInternalPlan('Overflow', props, asWideAsStage);
     this.#addInternalPlan('Interim', props, {});
   }
 
@@ -54,8 +56,7 @@ export class UsagePlans extends Construct {
 
   #addPlan(title: string, tag: string, { stage, bulks }: UsagePlansProps, settings: UsagePlanProps): UsagePlan {
     const name = `${Stack.of(this).stackName} ${title}`;
-    // What is refused gets its exact answer, whatever it asked for.
-    const throttle = title === 'Overflow' ? [] : [{ method: bulks, throttle: bulkShare }];
+    const throttle = [{ method: bulks, throttle: title === 'Overflow' ? refusedBulks : bulkShare }];
     const plan = new UsagePlan(this, title, { name, apiStages: [{ stage, throttle }], ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
     // API Gateway takes few changes of plans at a time, and puts one key on a plan at a time.

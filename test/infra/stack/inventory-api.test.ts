@@ -145,32 +145,33 @@ function internalKeysOf(stage: (typeof stageNames)[number]) {
 }
 
 describe.each(stageNames)('the usage plans of %s', (stage) => {
-  test('never refuse what the exact limits admit (spec §8); refused requests are throttled together', () => {
+  test('never refuse what the exact limits admit (spec §8), nor the exact answers to what they refuse', () => {
     const plans = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', v.looseObject({})).map(
       ([name, { Throttle, Quota }]) => [name.replace('UsagePlans', ''), { Throttle, Quota }],
     );
 
     expect(plans).toHaveLength(planIds.length + 2);
     const { Free, Pro, Business, Enterprise, Overflow, Interim } = Object.fromEntries(plans);
+    const asWideAsStage = { Throttle: { RateLimit: stages[stage].throttle.requestsPerSecond, BurstLimit: 5_000 } };
     expect({ Free, Pro, Business, Enterprise, Overflow, Interim }).toEqual({
       Free: { Throttle: { RateLimit: 1, BurstLimit: 120 }, Quota: { Limit: 1_060, Period: 'DAY' } },
       Pro: { Throttle: { RateLimit: 5, BurstLimit: 600 }, Quota: { Limit: 10_300, Period: 'DAY' } },
       Business: { Throttle: { RateLimit: 17, BurstLimit: 2_000 }, Quota: { Limit: 101_000, Period: 'DAY' } },
       // Each of its keys has limits of its own: no quota, and what the stage takes from all clients at once.
-      Enterprise: { Throttle: { RateLimit: stages[stage].throttle.requestsPerSecond, BurstLimit: 5_000 } },
-      Overflow: { Throttle: { RateLimit: 100, BurstLimit: 200 } },
+      Enterprise: asWideAsStage,
+      Overflow: asWideAsStage,
       Interim: {},
     });
   });
 
-  test('give each key its share of bulks', () => {
+  test('give each key its share of bulks, and refused ones theirs together', () => {
     const plan = v.object({ ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
     const plans = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan);
 
-    for (const [name, { ApiStages }] of plans)
-      expect(ApiStages).toEqual([
-        { Throttle: name.includes('Overflow') ? {} : { '/inventory/PATCH': { RateLimit: 5, BurstLimit: 5 } } },
-      ]);
+    for (const [name, { ApiStages }] of plans) {
+      const ofAll = name.includes('Overflow') ? { RateLimit: 100, BurstLimit: 10 } : { RateLimit: 5, BurstLimit: 5 };
+      expect(ApiStages).toEqual([{ Throttle: { '/inventory/PATCH': ofAll } }]);
+    }
   });
 
   test('have no keys but one of each internal plan, which the authorizer names, and which opens nothing', () => {

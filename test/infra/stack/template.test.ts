@@ -97,7 +97,7 @@ describe('production differs from staging', () => {
         tableNames.map((name) => `Tables${capitalised(name)}`),
         { Properties: { DeletionProtectionEnabled: true }, UpdateReplacePolicy: 'Retain', DeletionPolicy: 'Retain' },
       ),
-      UsagePlansEnterprise: { Properties: { Throttle: { RateLimit: 2_500 } } },
+      ...each(['UsagePlansEnterprise', 'UsagePlansOverflow'], { Properties: { Throttle: { RateLimit: 2_500 } } }),
     });
   });
 
