@@ -4,7 +4,7 @@ import { operationAt } from '../shared/contract/operations.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
-import { contextOf, noLimitContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
+import { contextOf, noLimitContext, refusedWith, UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { isRequest, prove } from '../shared/http/health-check.ts';
 import { isRehearsal, rehearse } from '../shared/http/rehearsal.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
@@ -44,7 +44,7 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
   } catch (error) {
     if (isRehearsal(requestId)) throw error;
     logError('A request could not be counted', error, { requestId });
-    const context = { outcome: 'SERVICE_UNAVAILABLE', ...noLimitContext(now), ...coldStarts() } as const;
+    const context = { ...refusedWith('SERVICE_UNAVAILABLE'), ...noLimitContext(now), ...coldStarts() };
     return allow(methodArn, UNCOUNTED, interimKey, context);
   }
 }

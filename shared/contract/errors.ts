@@ -37,6 +37,8 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
+export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCatalogue, text);
+
 /** The one shape of every error answer (spec §2, Error). */
 export interface ErrorBody {
   readonly code: ErrorCode;
@@ -47,6 +49,8 @@ export interface ErrorBody {
 interface ServiceErrorOptions {
   /** In the place of that of the catalogue. */
   readonly message?: string | undefined;
+  /** In the place of that of the catalogue. */
+  readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -55,16 +59,14 @@ interface ServiceErrorOptions {
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
+  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
     super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
     this.code = code;
+    this.status = options.status ?? errorCatalogue[code].status;
     this.headers = options.headers ?? {};
-  }
-
-  get status(): number {
-    return errorCatalogue[this.code].status;
   }
 
   get body(): ErrorBody {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ErrorCode } from '../contract/errors.ts';
+import { type ErrorCode, errorCatalogue, isErrorCode, ServiceError } from '../contract/errors.ts';
 import type { Access } from '../keys/key-record.ts';
 import { startOfMinute } from '../keys/window.ts';
 import {
@@ -21,31 +21,36 @@ const codeOfRefusal = {
   suspended: 'API_KEY_SUSPENDED',
 } as const satisfies Record<Refusal['reason'], ErrorCode>;
 
-/** Text, as API Gateway hands every value over. */
+/** Text, as API Gateway hands every value over; or what is safe where an authorizer of another release has not sent it. */
+const text = (otherwise: string) => v.optional(v.string(), otherwise);
+
 const limitContextSchema = v.object({
-  limit: v.string(),
-  remaining: v.string(),
+  limit: text('0'),
+  remaining: text('0'),
   /** Unix seconds. */
-  reset: v.string(),
-  /** The quotas of both windows, as `RateLimit-Policy` has them. */
-  rateLimitPolicy: v.string(),
-  /** What is left of both windows, as `RateLimit` has it. */
-  rateLimit: v.string(),
+  reset: text('0'),
+  /** The quotas of both windows, as `RateLimit-Policy` has them; empty where they are not known. */
+  rateLimitPolicy: text(''),
+  /** What is left of both windows, as `RateLimit` has it; empty where it is not known. */
+  rateLimit: text(''),
   /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
-  retryAfter: v.string(),
+  retryAfter: text('1'),
 });
 export type LimitContext = v.InferOutput<typeof limitContextSchema>;
 
 /**
  * What the gateway and the functions get from the authorizer about a request: both take the limit headers from here, and
- * the functions the rest of their log lines.
+ * the functions the rest of their log lines. During a canary the two are of different releases: whatever the one does not
+ * know of the other's is safe.
  */
 const authorizerContextSchema = v.object({
   /** `ADMITTED`, or the error code that the function answers with. */
-  outcome: v.picklist([ADMITTED, ...Object.values(codeOfRefusal), 'SERVICE_UNAVAILABLE']),
+  outcome: text('none'),
+  /** HTTP status of a refusal, for functions that do not know its code. */
+  status: v.optional(v.string()),
   ...limitContextSchema.entries,
-  /** An `Access`, by its names: their list would bring the client of DynamoDB with it. Absent where the request could not be counted. */
-  access: v.optional(v.picklist(['full', 'read'])),
+  /** An `Access`; one that is not known may do least. Absent where the request could not be counted. */
+  access: v.optional(v.string()),
   /** Partition key of the key's record: the same for all tokens that the key ever has. Absent with `access`. */
   recordId: v.optional(v.string()),
   plan: v.optional(v.string()),
@@ -57,11 +62,9 @@ const authorizerContextSchema = v.object({
 
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
 
-/** Reads the context in a function; undefined where any of it is missing or unknown. */
-export function readAuthorizerContext(context: unknown): AuthorizerContext | undefined {
-  const result = v.safeParse(authorizerContextSchema, context);
-  return result.success ? result.output : undefined;
-}
+/** Reads the context in a function. Without any, nothing is served. */
+export const readAuthorizerContext = (context: unknown): AuthorizerContext =>
+  v.parse(authorizerContextSchema, context ?? {});
 
 /**
  * The limit headers of every answer, by the context value each one carries: those of the spec (§8, rule 1), and beside
@@ -77,7 +80,7 @@ export const limitHeaders = {
 
 /** @param hash of the token */
 export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
-  const outcome = verdict.kind === 'admitted' ? ADMITTED : codeOfRefusal[verdict.reason];
+  const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : refusedWith(codeOfRefusal[verdict.reason]);
   const windows = windowsOf(verdict);
   const least = tightest(windows);
   // The minute that a request is counted in may have begun by another host's clock only.
@@ -86,11 +89,27 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   const { recordId, plan, tokens } = verdict.key;
   // A token that is not found may do least.
   const access: Access = tokens[hash]?.access ?? 'read';
-  return { outcome, recordId, plan, access, ...limitContext(least, windows, retryAfter, time) };
+  return { ...outcome, recordId, plan, access, ...limitContext(least, windows, retryAfter, time) };
+}
+
+export const refusedWith = (outcome: ErrorCode) => ({ outcome, status: String(errorCatalogue[outcome].status) });
+
+/** What a request that is not admitted is answered with. */
+export function refusalOf(context: AuthorizerContext): ServiceError {
+  const { outcome, status, retryAfter } = context;
+  const headers = { 'Retry-After': retryAfter };
+  if (isErrorCode(outcome)) return new ServiceError(outcome, { message: refusalMessage(context), headers });
+  if (status === undefined) {
+    const cause = new Error(`The authorizer's outcome is not known: ${outcome}`);
+    return new ServiceError('SERVICE_UNAVAILABLE', { headers, cause });
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- clients take codes that only another release knows
+  const code = outcome as ErrorCode;
+  return new ServiceError(code, { message: 'The request was refused.', status: Number(status), headers });
 }
 
 /** The message of a refusal, where more is known than the catalogue says. */
-export function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
+function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
   if (outcome === 'RATE_LIMIT_EXCEEDED')
     return `All ${limit} requests of this minute are used up: wait ${retryAfter} s.`;
   if (outcome === 'DAILY_QUOTA_EXCEEDED') return `All ${limit} requests of this day are used up: wait ${retryAfter} s.`;
@@ -113,9 +132,9 @@ export const unknownLimitHeaders = {
   'X-RateLimit-Reset': '0',
 } as const satisfies Partial<Record<keyof typeof limitHeaders, string>>;
 
-export function limitHeadersOf(context: LimitContext | undefined): Readonly<Record<string, string>> {
-  if (!context) return unknownLimitHeaders;
-  return Object.fromEntries(Object.entries(limitHeaders).map(([name, source]) => [name, context[source]]));
+export function limitHeadersOf(context: LimitContext): Readonly<Record<string, string>> {
+  const headers = Object.entries(limitHeaders).map(([name, source]) => [name, context[source]] as const);
+  return Object.fromEntries(headers.filter(([, value]) => value !== ''));
 }
 
 function limitContext(least: Window, windows: Windows, retryAfter: number, now: number): LimitContext {

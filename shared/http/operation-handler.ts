@@ -7,7 +7,7 @@ import { isChange } from '../contract/operations.ts';
 import { pageOrigin } from '../environment.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
-import { ADMITTED, limitHeadersOf, refusalMessage, UNCOUNTED } from './authorizer-context.ts';
+import { ADMITTED, limitHeadersOf, refusalOf, UNCOUNTED } from './authorizer-context.ts';
 import { type HealthCheck, isRequest, prove } from './health-check.ts';
 import { isRehearsal } from './rehearsal.ts';
 import { corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
@@ -115,13 +115,8 @@ export function loggedErrorOf(failure: unknown, { id: requestId }: Pick<ApiReque
 
 const admittedOnly: Middleware = {
   before: ({ event: { operation, authorizer } }) => {
-    if (!authorizer) throw new Error('The request has come without the context of the authorizer');
-    const { outcome, access, retryAfter } = authorizer;
-    if (outcome !== ADMITTED) {
-      const message = refusalMessage(authorizer);
-      throw new ServiceError(outcome, { message, headers: { 'Retry-After': retryAfter } });
-    }
-    if (operation && isChange(operation) && access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
+    if (authorizer.outcome !== ADMITTED) throw refusalOf(authorizer);
+    if (operation && isChange(operation) && authorizer.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
   },
 };
 
@@ -138,13 +133,13 @@ function requestLogger() {
       requestId,
       receivedAt,
       operation,
-      keyId: authorizer?.principalId === UNCOUNTED ? undefined : authorizer?.principalId,
-      plan: authorizer?.plan,
+      keyId: authorizer.principalId === UNCOUNTED ? undefined : authorizer.principalId,
+      plan: authorizer.plan,
       status: response.statusCode,
       code,
-      refusal: code === authorizer?.outcome ? code : undefined,
+      refusal: code === authorizer.outcome ? code : undefined,
       complete: !(response.body instanceof Readable) || response.body.readableEnded,
-      coldStarts: takeColdStarts() + (Number(authorizer?.coldStarts) || 0),
+      coldStarts: takeColdStarts() + (Number(authorizer.coldStarts) || 0),
     });
   };
 }

@@ -25,8 +25,8 @@ export interface ApiRequest {
   readonly query: Readonly<Record<string, Values>>;
   readonly headers: RequestHeaders;
   readonly body: Buffer;
-  /** What the authorizer says of it; undefined where that is missing or incomplete: nothing may be served then. */
-  readonly authorizer: AuthorizerContext | undefined;
+  /** What the authorizer says of it. */
+  readonly authorizer: AuthorizerContext;
 }
 
 export function readRequest(event: APIGatewayProxyEvent): ApiRequest {

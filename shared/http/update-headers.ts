@@ -47,9 +47,11 @@ export function expectedVersions(headers: RequestHeaders): readonly string[] | u
 export function idempotentRequest({ headers, authorizer }: ApiRequest, asked: unknown): IdempotentRequest | undefined {
   const values = headerValues(headers, 'idempotency-key');
   if (values.length === 0) return undefined;
-  const recordId = authorizer?.recordId;
-  if (!recordId)
-    throw new Error('The request has no record id, which sets the requests of its key apart from those of others');
+  const recordId = authorizer.recordId;
+  if (!recordId) {
+    const cause = new Error('The request has no record id, which sets those of its key apart from those of others');
+    throw new ServiceError('SERVICE_UNAVAILABLE', { cause });
+  }
   return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: digest(asked) };
 }
 

@@ -2,7 +2,7 @@ import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type * as Authorizer from '../../functions/authorizer.ts';
 import { generateToken } from '../../shared/keys/token.ts';
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
 import { KeysTable, parsed } from '../support/tables.ts';
@@ -54,10 +54,7 @@ async function verdictOn(
   });
 }
 
-async function verdictOnKey(
-  differences: Partial<KeyRecord>,
-  token = generateToken(),
-): Promise<APIGatewayAuthorizerResult> {
+async function verdictOnKey(differences: object, token = generateToken()): Promise<APIGatewayAuthorizerResult> {
   await keys.issue({ currentMinute: MINUTE, ...differences }, token);
   return verdictOn({ Authorization: `Bearer ${token}` });
 }
@@ -92,17 +89,29 @@ test('A request that is refused is let through to its function, on the overflow 
   });
 });
 
-test('A request that cannot be counted is let through on the interim plan, which is not throttled', async () => {
-  const verdict = await verdictOnKey({ minuteRefused: 0.5 });
+const appending = (token: string) =>
+  Object.entries(tokenEntry(token, {}, 0)).map(([hash, entry]) => [hash, { ...entry, access: 'append' }]);
+
+test.each<[string, (token: string) => object, string]>([
+  ['a counter that is no whole number', () => ({ minuteRefused: 0.5 }), 'Invalid'],
+  ['a plan of a later release', () => ({ plan: 'gold' }), 'does not know the plan .*gold'],
+  [
+    'a token with an access of a later release',
+    (token) => ({ tokens: Object.fromEntries(appending(token)) }),
+    'does not know the access .*append',
+  ],
+])('A request that cannot be counted is let through on the interim plan, for its 503: %s', async (_, state, reason) => {
+  const token = generateToken();
+  const verdict = await verdictOnKey(state(token), token);
 
   expect(effectOf(verdict)).toEqual(['Allow']);
   expect(verdict).toMatchObject({
     principalId: 'uncounted',
     usageIdentifierKey: 'interim',
-    context: { outcome: 'SERVICE_UNAVAILABLE', limit: '0', remaining: '0', retryAfter: '1', coldStarts: '0' },
+    context: { outcome: 'SERVICE_UNAVAILABLE', status: '503', limit: '0', retryAfter: '1', coldStarts: '0' },
   });
   expect(verdict.context).not.toHaveProperty('plan');
-  expect(log.mock.calls).toEqual([[expect.stringContaining('could not be counted')]]);
+  expect(log.mock.calls).toEqual([[expect.stringMatching(new RegExp(`could not be counted.*${reason}`))]]);
   expect(lines()).toEqual([]);
 });
 

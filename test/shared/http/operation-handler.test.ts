@@ -9,7 +9,6 @@ import { recordRequestLines } from '../../support/request-lines.ts';
 
 const lines = recordRequestLines();
 const own = { 'X-API-Stability': 'beta', Link: '<https://example.com>; rel="sunset"' };
-const INTERNAL_ERROR = '{"code":"INTERNAL_ERROR","message":"The service failed to answer this request.","status":500}';
 
 let log: jest.SpiedFunction<typeof process.stderr.write>;
 
@@ -148,13 +147,12 @@ describe.each([
     ['an outcome that does not exist', { ...admittedContext, outcome: 'admitted' }],
   ])('serves nothing to a request without a verdict: %s', async (__, authorizer) => {
     const respond = jest.fn(ok);
+    const { statusCode, headers } = await invoke(respond, aProxyEvent({ authorizer }));
 
-    expect(await invoke(respond, aProxyEvent({ authorizer }))).toMatchObject({
-      statusCode: 500,
-      body: INTERNAL_ERROR,
-    });
+    expect({ statusCode, retryAfter: headers['Retry-After'] }).toEqual({ statusCode: 503, retryAfter: '1' });
     expect(respond).not.toHaveBeenCalled();
-    expect(lines()).toMatchObject([{ status: '500' }]);
+    expect(log.mock.calls).toEqual([[expect.stringContaining("The authorizer's outcome is not known")]]);
+    expect(lines()).toMatchObject([{ status: '503' }]);
     expect(lines()[0]).not.toHaveProperty('coldStarts');
   });
 });

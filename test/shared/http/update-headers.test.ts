@@ -90,6 +90,11 @@ describe('Idempotency-Key', () => {
     expect(byAnother?.requestId).toBe(idOf('"a"'));
   });
 
+  test('is not done without knowing which key it belongs to', () => {
+    const { recordId: _, ...context } = admittedContext;
+    expect(() => requestOf(['"a"'], {}, context)).toThrow(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }));
+  });
+
   test('has the fingerprint of what is asked for', () => {
     const fingerprints = [{ a: 1 }, { a: 2 }].map((asked) => requestOf(['"a"'], asked)?.fingerprint);
 

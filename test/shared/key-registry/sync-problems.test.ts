@@ -36,13 +36,19 @@ describe('many keys that seem to be gone', () => {
 const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
 
 describe('what is not in order is one problem, and leaves the last good state', () => {
-  test('a record that cannot be read', async () => {
+  test.each<[string, object, string]>([
+    ['that is broken', { enabled: 'yes' }, 'enabled: Invalid'],
+    ['with a plan of a later release', { plan: 'gold' }, 'plan: This version does not know the plan "gold"'],
+  ])('a record %s', async (_, state, reason) => {
     const [key, other] = [await registry.usedKey(), await registry.usedKey()];
-    await registry.put({ ...key, enabled: 'yes' });
+    await registry.put({ ...key, ...state });
+    registry.update(key.keyId, { name: 'renamed' });
     registry.update(other.keyId, { name: 'renamed' });
 
-    const problem = expect.stringMatching(new RegExp(`^The key ${key.keyId} has a record in the table .* enabled: `));
+    const problem = expect.stringMatching(new RegExp(`^The key ${key.keyId} has a record in the table .* ${reason}`));
     expect(await registry.did()).toEqual(did({ changed: [other.keyId], problems: [problem] }));
+    // It is as it was.
+    expect(await registry.did()).toEqual(did({ problems: [problem] }));
   });
 
   test('a tag with a typo, but a key that is disabled is closed', async () => {

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import * as v from 'valibot';
+import { operationHandler } from '../../../shared/http/operation-handler.ts';
+import {
+  contextOf,
+  limitHeaders,
+  noLimitContext,
+  refusedWith,
+  unknownLimitHeaders,
+} from '../../../shared/http/authorizer-context.ts';
+import { refusal } from '../../../shared/keys/verdict.ts';
+import { admittedContext, admittedLimits, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
+import { recordRequestLines } from '../../support/request-lines.ts';
+import { aKey, tokenOf } from '../../support/tables.ts';
+
+const lines = recordRequestLines();
+let log: jest.SpiedFunction<typeof process.stderr.write>;
+
+beforeEach(() => {
+  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const respond = () => Promise.resolve({ status: 200, body: '{}' });
+const update = { method: 'PATCH', resource: '/inventory/{petId}' };
+
+/** What a function of this version answers to a context. */
+async function answered(
+  authorizer: Readonly<Record<string, unknown>>,
+  request: Parameters<typeof aProxyEvent>[0] = {},
+) {
+  const { statusCode, headers, body } = await answerTo(
+    operationHandler(respond),
+    aProxyEvent({ ...request, authorizer }),
+  );
+  const { code }: { code?: string } = JSON.parse(body);
+  return { status: statusCode, code, limit: headers['X-RateLimit-Limit'], retryAfter: headers['Retry-After'] };
+}
+
+/** The context as the last release makes it: replace it by that of this one once that is the last. */
+const lastRelease = {
+  outcome: 'ADMITTED',
+  recordId: 'petstoreinventory0123456789abcdef',
+  plan: 'free',
+  access: 'full',
+  limit: '60',
+  remaining: '42',
+  reset: '1749990900',
+  rateLimitPolicy: '"minute";q=60;w=60, "day";q=1000;w=86400',
+  rateLimit: '"minute";r=42;t=30, "day";r=900;t=41130',
+  retryAfter: '1',
+  coldStarts: '0',
+  principalId: 'k3y1d',
+};
+
+/** What the functions of the last release want of a context; they drop what they do not know. */
+const lastReader = v.object({
+  outcome: v.picklist([
+    'ADMITTED',
+    'RATE_LIMIT_EXCEEDED',
+    'DAILY_QUOTA_EXCEEDED',
+    'API_KEY_SUSPENDED',
+    'SERVICE_UNAVAILABLE',
+  ]),
+  limit: v.string(),
+  remaining: v.string(),
+  reset: v.string(),
+  rateLimitPolicy: v.string(),
+  rateLimit: v.string(),
+  retryAfter: v.string(),
+  access: v.optional(v.picklist(['full', 'read'])),
+  recordId: v.optional(v.string()),
+  plan: v.optional(v.string()),
+  principalId: v.optional(v.string()),
+  coldStarts: v.optional(v.string()),
+});
+
+describe('The functions answer to an authorizer of the last release', () => {
+  test('what it admits', async () => {
+    expect(await answered(lastRelease, update)).toMatchObject({ status: 200, limit: '60' });
+    expect(await answered({ ...lastRelease, access: 'read' }, update)).toMatchObject({ code: 'TOKEN_READ_ONLY' });
+  });
+
+  test.each([
+    ['RATE_LIMIT_EXCEEDED', 429],
+    ['DAILY_QUOTA_EXCEEDED', 429],
+    ['API_KEY_SUSPENDED', 429],
+    ['SERVICE_UNAVAILABLE', 503],
+  ])('what it refuses: %s', async (outcome, status) => {
+    const answer = await answered({ ...lastRelease, outcome, retryAfter: '17' });
+    expect(answer).toEqual({ status, code: outcome, limit: '60', retryAfter: '17' });
+  });
+});
+
+test('The authorizer makes what functions of the last release can read', () => {
+  const now = Date.UTC(2025, 5, 15, 12, 34, 30);
+  const key = aKey({ currentMinute: now / 60_000 - 0.5 });
+  const { hash } = tokenOf(key);
+  const refusals = [{ dayUsed: 1_000 }, { minuteUsed: 60 }, { suspendedUntil: now + 1 }].map((state) =>
+    contextOf(refusal({ ...key, ...state }, now), hash, now),
+  );
+  const uncounted = { ...refusedWith('SERVICE_UNAVAILABLE'), ...noLimitContext(now) };
+
+  for (const context of [contextOf({ kind: 'admitted', key }, hash, now), ...refusals, uncounted])
+    expect(v.safeParse(lastReader, context).issues).toBeUndefined();
+});
+
+describe('The functions answer to an authorizer of a later release', () => {
+  const nextRefusal = { ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' };
+
+  test.each([429, 403])('a refusal that they do not know with its status: %d', async (status) => {
+    const answer = await answered({ ...nextRefusal, status: String(status) });
+
+    expect(answer).toEqual({ status, code: 'KEY_PAUSED', limit: '60', retryAfter: '17' });
+    expect(lines()).toMatchObject([{ status: String(status), code: 'KEY_PAUSED', reason: 'KEY_PAUSED' }]);
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  test('one without a status with 503, which they log', async () => {
+    const answer = await answered(nextRefusal);
+
+    expect(answer).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE', limit: '60', retryAfter: '17' });
+    expect(log.mock.calls).toEqual([[expect.stringContaining('KEY_PAUSED')]]);
+  });
+
+  test('an access that they do not know as if it may only read', async () => {
+    const context = { ...admittedContext, access: 'append' };
+
+    expect(await answered(context, update)).toMatchObject({ status: 403, code: 'TOKEN_READ_ONLY' });
+    expect(await answered(context)).toMatchObject({ status: 200 });
+  });
+
+  test.each(Object.keys(admittedContext))('a context without %s, never with 500', async (name) => {
+    const { [name]: _, ...rest }: Record<string, unknown> = { ...admittedContext, more: 'x' };
+    const answer = await answerTo(operationHandler(respond), aProxyEvent({ authorizer: rest }));
+
+    expect(answer.statusCode).toBe(name === 'outcome' ? 503 : 200);
+    const [missing = ''] = Object.entries(limitHeaders).find(([, source]) => source === name) ?? [];
+    const { [missing]: __, ...others }: Record<string, string> = admittedLimits;
+    expect(answer.headers).toMatchObject(others);
+    const safe: Record<string, string> = unknownLimitHeaders;
+    expect(answer.headers[missing]).toBe(safe[missing]);
+  });
+});
