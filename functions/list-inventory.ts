@@ -1,4 +1,4 @@
-import { inventoryItemToJson, petStatusSchema } from '../shared/contract/inventory.ts';
+import { inventoryItemToJson } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
@@ -11,7 +11,6 @@ const stock = stockList(client, requiredEnv('STOCK_TABLE'));
 /** `GET /inventory`: the stock levels of all pets, in ascending petId (spec §4.1). */
 export const handler = listHandler({
   operation: 'listInventory',
-  status: petStatusSchema,
   entries: stock,
   toJson: inventoryItemToJson,
 });

@@ -1,4 +1,4 @@
-import { orderStatusSchema, orderToJson } from '../shared/contract/orders.ts';
+import { orderToJson } from '../shared/contract/orders.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
@@ -11,7 +11,6 @@ const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 /** `GET /store/orders`: all orders of the store, in ascending id (spec §4.3). */
 export const handler = listHandler({
   operation: 'listOrders',
-  status: orderStatusSchema,
   entries: orders,
   toJson: orderToJson,
 });

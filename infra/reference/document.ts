@@ -1,11 +1,11 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31';
-import { API_VERSION } from '../../shared/contract/operations.ts';
+import { API_VERSION, operationIds } from '../../shared/contract/operations.ts';
 import { type AnyStageName, settingsOf, stageNames } from '../stages.ts';
 import { errorExamples } from './examples.ts';
 import { guide } from './guide.ts';
 import { headerComponents } from './headers.ts';
 import { paths, tags } from './operations.ts';
-import { parameters } from './parameters.ts';
+import { parameters, queryParameters } from './parameters.ts';
 import { sharedResponses } from './responses.ts';
 import { schemas } from './schemas.ts';
 
@@ -48,7 +48,7 @@ export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY
         },
       },
       schemas,
-      parameters,
+      parameters: { ...Object.fromEntries(operationIds.flatMap(queryParameters)), ...parameters },
       headers: headerComponents,
       examples: errorExamples,
       responses: sharedResponses,

@@ -5,7 +5,7 @@ import type { StageSettings } from '../stages.ts';
 import { examples } from './examples.ts';
 import { deprecationText } from './guide.ts';
 import { type HeaderComponent, headersOf, type OperationHeader } from './headers.ts';
-import { type ParameterName, parameterRef } from './parameters.ts';
+import { type ParameterName, parameterRef, queryParameters } from './parameters.ts';
 import { errorResponses } from './responses.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
 
@@ -15,6 +15,7 @@ type Deprecation = StageSettings['petDeprecation'];
 interface Presentation {
   readonly tag: TagName;
   readonly description: string;
+  /** Beside those of the query. */
   readonly parameters: readonly ParameterName[];
   readonly body?: { readonly schema: SchemaName; readonly example: unknown };
   readonly answer: SchemaName;
@@ -45,7 +46,7 @@ const presentations: Record<OperationId, Presentation> = {
   listInventory: {
     tag: 'Inventory',
     description: `All stock entries, ascending by \`petId\`. ${LIST_DESCRIPTION}`,
-    parameters: ['Limit', 'Cursor', 'PetStatusFilter', 'PetIds', 'IfNoneMatch'],
+    parameters: ['IfNoneMatch'],
     answer: 'InventoryList',
     answerDescription: 'The stock entries',
     ...ofLists,
@@ -99,7 +100,7 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
   listOrders: {
     tag: 'Orders',
     description: `All orders, ascending by \`id\`. ${LIST_DESCRIPTION}`,
-    parameters: ['Limit', 'Cursor', 'OrderStatusFilter', 'IfNoneMatch'],
+    parameters: ['IfNoneMatch'],
     answer: 'OrderList',
     answerDescription: 'The orders',
     ...ofLists,
@@ -131,7 +132,7 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
       'x-sunset': deprecation.sunsetAt.slice(0, 'YYYY-MM-DD'.length),
     }),
     ...stabilityMarks(operation),
-    parameters: parameters.map(parameterRef),
+    parameters: [...queryParameters(id).map(([name]) => name), ...parameters].map(parameterRef),
     ...(body !== undefined && {
       requestBody: {
         required: true,

@@ -1,23 +1,17 @@
 import type { ParameterObject, ReferenceObject } from 'openapi3-ts/oas31';
-import type { GenericSchema } from 'valibot';
-import { petStatusSchema } from '../../shared/contract/inventory.ts';
 import {
   IDEMPOTENCY_KEY_PATTERN,
   IDEMPOTENCY_KEY_RULE,
   MAX_HEADER_LENGTH,
 } from '../../shared/contract/idempotency-key.ts';
-import { listParameters, petIdsSchema } from '../../shared/contract/list-query.ts';
-import { orderStatusSchema } from '../../shared/contract/orders.ts';
-import { orderStatuses, petStatuses } from '../../shared/contract/records.ts';
+import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { EXAMPLE_CURSOR, examples } from './examples.ts';
 import { int64From, schemaOf } from './schemas.ts';
 
 const TAG = String.raw`(W/)?"[!#-~]*"`;
 const TAGS = String.raw`^(\*|${TAG}(, ?${TAG}){0,19})$`;
 
-const ofInventory = listParameters(petStatusSchema);
-
-/** Every parameter of a request, by its name in the document. */
+/** Every parameter of a path or in a header, by its name in the document. */
 export const parameters = {
   PetId: {
     name: 'petId',
@@ -27,11 +21,6 @@ export const parameters = {
     schema: int64From(),
     example: examples.updateInventory.petId,
   },
-  Limit: ofQuery('limit', ofInventory.limit, 100),
-  Cursor: ofQuery('cursor', ofInventory.cursor, EXAMPLE_CURSOR),
-  PetStatusFilter: ofQuery('status', ofInventory.status, petStatuses[0]),
-  OrderStatusFilter: ofQuery('status', listParameters(orderStatusSchema).status, orderStatuses[0]),
-  PetIds: { ...ofQuery('petId', petIdsSchema, [101, 103]), style: 'form', explode: false },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -59,10 +48,21 @@ export const parameters = {
 
 export type ParameterName = keyof typeof parameters;
 
-export const parameterRef = (name: ParameterName): ReferenceObject => ({ $ref: `#/components/parameters/${name}` });
+export const parameterRef = (name: string): ReferenceObject => ({ $ref: `#/components/parameters/${name}` });
 
-/** A query parameter as the contract has it. */
-function ofQuery(name: string, contract: GenericSchema, example: unknown): ParameterObject {
-  const { description = '', ...schema } = schemaOf(contract);
-  return { name, in: 'query', description, schema, example };
+/** The query parameters of an operation as the contract has them, each with its name in the document. */
+export function queryParameters(id: OperationId): [string, ParameterObject][] {
+  const { query }: Operation = operations[id];
+  if (!query) return [];
+  const values = new Map<string, unknown>([
+    ['limit', 100],
+    ['cursor', EXAMPLE_CURSOR],
+    ['status', query.status.options[0]],
+    ['petId', [101, 103]],
+  ]);
+  return Object.entries(query).map(([name, contract]) => {
+    const { description = '', ...schema } = schemaOf(contract);
+    const example = values.get(name);
+    return [`${id}.${name}`, { name, in: 'query', description, style: 'form', explode: true, schema, example }];
+  });
 }

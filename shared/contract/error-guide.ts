@@ -26,8 +26,10 @@ const words: Readonly<Record<string, Words>> = {
     remedy: 'Use a petId as GET /inventory lists it.',
   },
   INVALID_QUERY: {
-    cause: 'A list was asked for with a parameter that it does not have, one given twice, or a value out of its range.',
-    remedy: 'Correct the parameter that the message names: a list takes limit, cursor and status, the stock petId too.',
+    cause:
+      'A list was asked for with a parameter that it does not have, one given twice (only petId may be), or a value out of its range.',
+    remedy:
+      'Correct the parameter that the message names. Where it is not known, the message names those that the list takes.',
   },
   INVALID_CURSOR: {
     cause: 'The cursor was changed, cut off, or taken from another list or with another status.',

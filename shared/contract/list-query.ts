@@ -31,12 +31,18 @@ export const petIdsSchema = v.pipe(
   v.array(int64Schema, IDS_RULE),
   v.maxLength(MAX_IDS, IDS_RULE),
   v.check((ids) => new Set(ids).size === ids.length, IDS_RULE),
-  v.description('Only the entries of these pets, read consistently; with no other parameter'),
+  v.description(
+    'Only the entries of these pets, read consistently; given once for each, or once with commas between; with no other parameter',
+  ),
 );
 
 /** The query parameters of a list whose entries have one of these statuses. */
-export const listParameters = <Status extends v.GenericSchema<string>>(status: Status) => ({
+export const listParameters = (status: v.PicklistSchema<readonly string[], string>) => ({
   limit: limitSchema,
   cursor: cursorSchema,
   status: v.pipe(status, v.description('Only entries with this status')),
 });
+
+export interface ListParameters extends ReturnType<typeof listParameters> {
+  readonly petId?: typeof petIdsSchema;
+}

@@ -1,4 +1,7 @@
 import type { ErrorCode } from './errors.ts';
+import { petStatusSchema } from './inventory.ts';
+import { type ListParameters, listParameters, petIdsSchema } from './list-query.ts';
+import { orderStatusSchema } from './orders.ts';
 
 /** The version of the interface (spec §9, rule 1). Its major number is the last segment of the base address. */
 export const API_VERSION = '1.0.0';
@@ -15,6 +18,8 @@ export interface Operation {
   readonly stability: Stability;
   readonly purpose: string;
   readonly deprecated: boolean;
+  /** The query parameters that it takes, where it lists. */
+  readonly query?: ListParameters;
   /** Errors that this operation answers with beside {@link everyOperationErrors}. */
   readonly errors: readonly ErrorCode[];
 }
@@ -39,6 +44,7 @@ export const operations = {
     stability: 'stable',
     purpose: 'List the stock of every pet',
     deprecated: false,
+    query: { ...listParameters(petStatusSchema), petId: petIdsSchema },
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
   getInventory: {
@@ -87,11 +93,17 @@ export const operations = {
     stability: 'beta',
     purpose: 'List the orders',
     deprecated: false,
+    query: listParameters(orderStatusSchema),
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;
+
+/** An operation that lists. */
+export type ListId = {
+  [Id in OperationId]: (typeof operations)[Id] extends { query: object } ? Id : never;
+}[OperationId];
 
 export const operationIds = Object.keys(operations).filter((id): id is OperationId => id in operations);
 

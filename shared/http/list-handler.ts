@@ -1,9 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import type * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
-import type { OperationId } from '../contract/operations.ts';
+import { type ListId, operations } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import type { Page, Selection } from '../stores/sorted-table.ts';
 import { withEntityTag } from './entity-tags.ts';
@@ -12,13 +11,12 @@ import { type Reply, streamingHandler } from './operation-handler.ts';
 import { type ApiRequest, headerValues } from './request.ts';
 import { stabilityHeader } from './response-headers.ts';
 
-export interface List<Entry, Status extends string> {
-  readonly operation: OperationId;
-  readonly status: v.GenericSchema<string, Status>;
+export interface List<Entry> {
+  readonly operation: ListId;
   readonly entries: {
-    all(status: Status | undefined): AsyncGenerator<readonly Entry[]>;
+    all(status: string | undefined): AsyncGenerator<readonly Entry[]>;
     page(selection: Selection, limit: number): Promise<Page<Entry>>;
-    byIds?(ids: readonly Int64[]): Promise<readonly Entry[]>;
+    byIds(ids: readonly Int64[]): Promise<readonly Entry[]>;
   };
   readonly toJson: (entry: Entry) => string;
   /** The least that the reader of a whole list takes, before the answer is cut off. */
@@ -41,21 +39,21 @@ export const LEAST_PACE: LeastPace = { bytes: 2_560_000, withinMs: 10_000 };
  * The handler of an operation that lists: a JSON array, in ascending id. Without `limit` and `cursor` it is the whole
  * list, and leaves page by page as it is read; with one of them it is one page, whose `Link` leads to the next.
  */
-export function listHandler<Entry, Status extends string>(list: List<Entry, Status>) {
+export function listHandler<Entry>(list: List<Entry>) {
   const respond = async (request: ApiRequest) => {
-    const query = parseListQuery(request.query, list.status, list.entries.byIds !== undefined);
+    const query = parseListQuery(request.query, operations[list.operation].query);
     return compressed(request, await replyTo(request, list, query), list.leastPace);
   };
   return streamingHandler(respond, { headers: stabilityHeader(list.operation), check: () => list.entries.page({}, 1) });
 }
 
-async function replyTo<Entry, Status extends string>(
+async function replyTo<Entry>(
   request: ApiRequest,
-  list: List<Entry, Status>,
-  query: ListQuery<Status>,
+  list: List<Entry>,
+  query: ListQuery,
 ): Promise<Reply<string | Readable>> {
   const { petId, limit, cursor } = query;
-  if (petId && list.entries.byIds) {
+  if (petId) {
     const entries = await list.entries.byIds(petId);
     return withEntityTag(request.headers, { status: 200, body: `[${entries.map(list.toJson).join(',')}]` });
   }
@@ -63,10 +61,10 @@ async function replyTo<Entry, Status extends string>(
   return isPaged ? onePage(request, list, query) : wholeList(request, list, query);
 }
 
-async function onePage<Entry, Status extends string>(
+async function onePage<Entry>(
   { headers, path }: ApiRequest,
-  { operation, entries, toJson }: List<Entry, Status>,
-  { limit = DEFAULT_LIMIT, cursor, status }: ListQuery<Status>,
+  { operation, entries, toJson }: List<Entry>,
+  { limit = DEFAULT_LIMIT, cursor, status }: ListQuery,
 ): Promise<Reply> {
   const place = { list: operation, status };
   const after = cursor === undefined ? undefined : decodeCursor(cursor, place);
@@ -86,10 +84,10 @@ async function onePage<Entry, Status extends string>(
  * The list as a stream that is read as it is taken. The first entries are read before the answer begins, so that a store
  * out of reach is an Error body.
  */
-async function wholeList<Entry, Status extends string>(
+async function wholeList<Entry>(
   { id: requestId }: ApiRequest,
-  { entries, toJson, leastPace = LEAST_PACE }: List<Entry, Status>,
-  { status }: ListQuery<Status>,
+  { entries, toJson, leastPace = LEAST_PACE }: List<Entry>,
+  { status }: ListQuery,
 ): Promise<Reply<Readable>> {
   const parts = entries.all(status);
   const first = await parts.next();

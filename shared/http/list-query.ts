@@ -1,69 +1,59 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
-import { cursorSchema, limitSchema, petIdsSchema } from '../contract/list-query.ts';
+import { cursorSchema, type ListParameters } from '../contract/list-query.ts';
 import { type ApiRequest, quoted } from './request.ts';
 
 /** What a client asked of a list. */
-export interface ListQuery<Status extends string> {
+export interface ListQuery {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  readonly status?: Status | undefined;
+  readonly status?: string | undefined;
   /** Only these entries; without any other parameter. */
   readonly petId?: readonly Int64[] | undefined;
 }
 
-/** Digits as a number; NaN for anything else, for the schema to refuse. */
-const digits = v.pipe(
-  v.string(),
-  v.transform((text) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN)),
+/** The text of a parameter that may be given once only. */
+const once = v.pipe(
+  v.strictTuple([v.string()], 'must be given once'),
+  v.transform(([text]) => text),
 );
 
-const ids = v.pipe(
-  v.string(),
-  v.transform((text) => text.split(',')),
-  petIdsSchema,
+/** Digits as a number; NaN for anything else, for the schema to refuse. */
+const digits = v.transform((text: string) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN));
+
+/** Ids in one parameter with commas between, or in one each, as many programs send them. */
+const several = v.pipe(
+  v.array(v.string()),
+  v.transform((texts) => texts.join(',').split(',')),
 );
 
 /**
- * The query parameters of a list.
+ * What a query asks of a list.
  *
- * @param hasIds whether entries can be asked for by their ids
+ * @param parameters that the list takes
  * @throws ServiceError INVALID_QUERY with a message that names each parameter that is wrong
  */
-export function parseListQuery<Status extends string>(
-  query: ApiRequest['query'],
-  status: v.GenericSchema<string, Status>,
-  hasIds = false,
-): ListQuery<Status> {
+export function parseListQuery(query: ApiRequest['query'], parameters: ListParameters): ListQuery {
   const schema = v.strictObject({
-    limit: v.optional(v.pipe(digits, limitSchema)),
-    cursor: v.optional(v.string()),
-    status: v.optional(status),
-    petId: v.optional(hasIds ? ids : v.never()),
+    limit: v.optional(v.pipe(once, digits, parameters.limit)),
+    cursor: v.optional(once),
+    status: v.optional(v.pipe(once, parameters.status)),
+    petId: v.optional(parameters.petId ? v.pipe(several, parameters.petId) : v.never()),
   });
-  const values = onlyValues(query);
-  const result = v.safeParse(schema, values);
-  if (result.success && values['petId'] !== undefined && Object.keys(values).length > 1) {
-    throw new ServiceError('INVALID_QUERY', { message: 'The parameter "petId" goes with no other.' });
+  const result = v.safeParse(schema, query);
+  if (result.success && result.output.petId && Object.keys(query).length > 1) {
+    throw new ServiceError('INVALID_QUERY', { message: 'The parameter "petId" goes with no other: send it alone.' });
   }
   if (result.success) return result.output;
-  throw new ServiceError('INVALID_QUERY', { message: [...new Set(result.issues.map(parameterFault))].join(' ') });
-}
-
-function onlyValues(query: ApiRequest['query']): Record<string, string> {
-  const parameters = Object.entries(query);
-  return Object.fromEntries(
-    parameters.map(([name, [value = '', ...others] = []]) => {
-      if (others.length === 0) return [name, value];
-      throw new ServiceError('INVALID_QUERY', { message: `The parameter ${quoted(name)} is given more than once.` });
-    }),
-  );
-}
-
-function parameterFault(issue: v.BaseIssue<unknown>): string {
-  const name = quoted(v.getDotPath(issue)?.split('.')[0] ?? '');
-  return issue.expected === 'never' ? `The parameter ${name} is not known.` : `The parameter ${name} ${issue.message}.`;
+  const faults = result.issues.map(({ path, message }) => {
+    const name = String(path?.[0].key);
+    const found = `The parameter ${quoted(name)} is`;
+    const isKnown = Object.hasOwn(parameters, name);
+    if (!isKnown) return `${found} not known: this list takes ${Object.keys(parameters).join(', ')}.`;
+    return `${found} ${quoted(query[name]?.join(',') ?? '')}, but ${message}.`;
+  });
+  throw new ServiceError('INVALID_QUERY', { message: [...new Set(faults)].join(' ') });
 }
 
 /** A place in a list: after an id, among the entries with a status. */

@@ -1,5 +1,6 @@
 import Negotiator from 'negotiator';
-import { inventoryUpdateSchema, petStatusSchema } from '../../shared/contract/inventory.ts';
+import { inventoryUpdateSchema } from '../../shared/contract/inventory.ts';
+import { operations } from '../../shared/contract/operations.ts';
 import { parseJsonBody } from '../../shared/http/json-body.ts';
 import { withEntityTag } from '../../shared/http/entity-tags.ts';
 import { decodeCursor, parseListQuery } from '../../shared/http/list-query.ts';
@@ -77,7 +78,7 @@ const parsers: Readonly<Record<string, Parser>> = {
   },
   'query of a list': {
     request: (text) => ({ ...aRequest(), query: { cursor: [text], status: [text] } }),
-    parse: ({ query }) => parseListQuery(query, petStatusSchema),
+    parse: ({ query }) => parseListQuery(query, operations.listInventory.query),
     worst: [many('0'), many('%')],
   },
   cursor: {

@@ -105,11 +105,13 @@ test('PATCH /inventory sets each row by itself, and GET /inventory?petId= reads 
 
   expect(status).toBe(200);
   expect(JSON.parse(text)).toMatchObject([{ status: 200 }, { status: 412 }, { status: 404 }]);
-  const found = await api.send('GET', '/inventory?petId=7002,7001,999');
-  expect(JSON.parse(found.text)).toMatchObject([
-    { petId: 7001, quantity: 60 },
-    { petId: 7002, quantity: 5 },
-  ]);
+  for (const query of ['petId=7002,7001,999', 'petId=7002&petId=7001&petId=999']) {
+    const found = await api.send('GET', `/inventory?${query}`);
+    expect(JSON.parse(found.text)).toMatchObject([
+      { petId: 7001, quantity: 60 },
+      { petId: 7002, quantity: 5 },
+    ]);
+  }
   expect(await api.send('GET', '/inventory?petId=7001,7001')).toMatchObject({
     status: 400,
     error: { code: 'INVALID_QUERY' },

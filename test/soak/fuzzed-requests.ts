@@ -131,10 +131,10 @@ export function allowedRequest(operation: RequestContract, petIds: readonly stri
   });
 }
 
-/** Entries are asked for by their ids, or by the rest. */
+/** Entries are asked for by their ids, one in each parameter, or by the rest. */
 const alone = (query: [string, string][]): [string, string][] => {
   const ids = query.find(([name]) => name === 'petId');
-  return ids ? [ids] : query;
+  return ids?.[1].split(',').map((id) => ['petId', id]) ?? query;
 };
 
 /** Requests of one operation that are allowed but for one part. */

@@ -38,6 +38,11 @@ export class PagedList {
     }
   }
 
+  async byIds(ids: readonly Int64[]): Promise<readonly ListedEntry[]> {
+    this.asked.push({ ids });
+    return ids.map((id) => ({ id }));
+  }
+
   async page({ status, after = int64('0') }: Selection, limit: number): Promise<Page<ListedEntry>> {
     this.asked.push({ status, after, limit });
     await this.before(1);

@@ -2,18 +2,23 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { petStatusSchema } from '../../../shared/contract/inventory.ts';
 import { cursorSchema } from '../../../shared/contract/list-query.ts';
+import { type ListId, operations } from '../../../shared/contract/operations.ts';
 import { decodeCursor, encodeCursor, parseListQuery, type Place } from '../../../shared/http/list-query.ts';
 import { anInt64, int64 } from '../../support/int64.ts';
 import { aRequest } from '../../support/proxy-event.ts';
 
-const parse = (query: string) => parseListQuery(aRequest({ query }).query, petStatusSchema);
+const parse = (query: string, list: ListId = 'listInventory') =>
+  parseListQuery(aRequest({ query }).query, operations[list].query);
 
 const invalidQuery = (message: string) => expect.objectContaining({ code: 'INVALID_QUERY', status: 400, message });
 
-const LIMIT_FAULT = 'The parameter "limit" must be an integer from 1 to 1000.';
-const STATUS_FAULT = 'The parameter "status" must be one of available, pending, sold.';
+const faultOf = (name: string, value: string, rule: string) =>
+  `The parameter "${name}" is "${value}", but must be ${rule}.`;
+const limitFault = (value: string) => faultOf('limit', value, 'an integer from 1 to 1000');
+const statusFault = (value: string) => faultOf('status', value, 'one of available, pending, sold');
+const unknown = (name: string, all = 'limit, cursor, status, petId') =>
+  `The parameter "${name}" is not known: this list takes ${all}.`;
 
 describe('the query of a list', () => {
   test.each([
@@ -28,15 +33,17 @@ describe('the query of a list', () => {
   });
 
   test.each([
-    ...['0', '1001', '1.5', '1e3', '', '9999999999999999999999', '1,2'].map((text) => [`limit=${text}`, LIMIT_FAULT]),
-    ...['', 'SOLD', 'sold%20', 'placed', '__proto__'].map((text) => [`status=${text}`, STATUS_FAULT]),
-    ...['Limit', 'offset', '__proto__', 'constructor', ''].map((name) => [
-      `${name}=1`,
-      `The parameter "${name}" is not known.`,
+    ...['0', '1001', '1.5', '1e3', '', '9999999999999999999999', '1,2'].map((text) => [
+      `limit=${text}`,
+      limitFault(text),
     ]),
-    ['limit=1&status=sold&limit=2', 'The parameter "limit" is given more than once.'],
-    ['limit=0&status=lost', `${LIMIT_FAULT} ${STATUS_FAULT}`],
-    [`%22%0A${'x'.repeat(5_000)}=1`, `The parameter "\\"\\n${'x'.repeat(38)}" is not known.`],
+    ...['', 'SOLD', 'sold ', 'placed', '__proto__'].map((text) => [`status=${text}`, statusFault(text)]),
+    ...['Limit', 'page', '__proto__', 'constructor', '', 'a.b', 'petId[]'].map((name) => [`${name}=1`, unknown(name)]),
+    ['page=1&page=2', unknown('page')],
+    ['limit=1&status=sold&limit=2', faultOf('limit', '1,2', 'given once')],
+    ['limit=0&status=lost', `${limitFault('0')} ${statusFault('lost')}`],
+    [`%22%0A${'x'.repeat(5_000)}=1`, unknown(`\\"\\n${'x'.repeat(38)}`)],
+    [`limit=%22%0A${'x'.repeat(5_000)}`, limitFault(`\\"\\n${'x'.repeat(38)}`)],
   ])('%.60s is 400', (query, message) => {
     expect(() => parse(query)).toThrow(invalidQuery(message));
   });
@@ -97,28 +104,35 @@ describe('a cursor is refused, and told what to do,', () => {
   });
 });
 
-const byIds = (query: string) => parseListQuery(aRequest({ query }).query, petStatusSchema, true);
-
 describe('entries by their ids', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => String(index));
 
   test.each([['7'], ['103,101,-9223372036854775808'], [hundred.join(',')]])('are asked for with petId=%s', (ids) => {
-    expect(byIds(`petId=${ids}`)).toEqual({ petId: ids.split(',') });
+    expect(parse(`petId=${ids}`)).toEqual({ petId: ids.split(',') });
   });
+
+  test.each(['petId=1&petId=2&petId=3', 'petId=1,2&petId=3'])('may be given one by one: %s', (query) => {
+    expect(parse(query)).toEqual({ petId: ['1', '2', '3'] });
+  });
+
+  const DECIMAL = 'an int64 in decimal, such as 42';
+  const LIST = '1 to 100 different int64s with commas between, such as 101,103';
 
   test.each([
-    ['petId=', 'must be an int64 in decimal, such as 42.'],
-    ['petId=1,x', 'must be an int64 in decimal, such as 42.'],
-    ['petId=1,,2', 'must be an int64 in decimal, such as 42.'],
-    ['petId=1,2,1', 'must be 1 to 100 different int64s with commas between, such as 101,103.'],
-    [`petId=${hundred.join(',')},100`, 'must be 1 to 100 different int64s with commas between, such as 101,103.'],
-    ['petId=1&limit=5', 'goes with no other.'],
-    ['petId=1&status=sold', 'goes with no other.'],
-  ])('are a 400 where the query is %s', (query, fault) => {
-    expect(() => byIds(query)).toThrow(invalidQuery(`The parameter "petId" ${fault}`));
+    ['petId=', faultOf('petId', '', DECIMAL)],
+    ['petId=1,x', faultOf('petId', '1,x', DECIMAL)],
+    ['petId=1,,2', faultOf('petId', '1,,2', DECIMAL)],
+    ['petId=1&petId=', faultOf('petId', '1,', DECIMAL)],
+    ['petId=1,2,1', faultOf('petId', '1,2,1', LIST)],
+    ['petId=1&petId=1', faultOf('petId', '1,1', LIST)],
+    [`petId=${hundred.join(',')},100`, faultOf('petId', hundred.join(',').slice(0, 40), LIST)],
+    ['petId=1&limit=5', 'The parameter "petId" goes with no other: send it alone.'],
+    ['petId=1&status=sold', 'The parameter "petId" goes with no other: send it alone.'],
+  ])('are a 400 where the query is %.60s', (query, message) => {
+    expect(() => parse(query)).toThrow(invalidQuery(message));
   });
 
-  test('are none of a list without them', () => {
-    expect(() => parse('petId=1')).toThrow(invalidQuery('The parameter "petId" is not known.'));
+  test.each(['petId=1', 'petId=1&petId=2'])('are none of a list that does not take them: %s', (query) => {
+    expect(() => parse(query, 'listOrders')).toThrow(invalidQuery(unknown('petId', 'limit, cursor, status')));
   });
 });
