@@ -12,16 +12,14 @@ async function answerNoOperation({ resource, path, method }: ApiRequest): Promis
   throw new ServiceError('METHOD_NOT_ALLOWED', { message, headers: allowedMethods(resource) });
 }
 
-/** What to say of a path that differs from one of an operation by slashes or by case only. */
-function nearMiss(path: string): string | undefined {
-  const [base = '', ...segments] = path.split('/').filter((segment) => segment !== '');
-  const near = Object.values(operations).find((operation) => {
-    const expected = operation.path.split('/').slice(1);
-    const fits = (segment: string, index: number) =>
-      expected[index]?.startsWith('{') || expected[index] === segment.toLowerCase();
-    return expected.length === segments.length && segments.every(fits);
-  });
-  return near && `There is nothing at this path: did you mean /${base}${near.path}?`;
+/** What may have been meant: the paths with a part that begins as one of the path asked for, or else all of them. */
+function nearMiss(path: string): string {
+  const [base, ...segments] = path.split('/').filter(Boolean);
+  const asked = segments.map((segment) => segment.toLowerCase());
+  const all = [...new Set(Object.values(operations).map((operation) => operation.path))];
+  const near = all.filter((known) => known.split('/').some((part) => asked.some((one) => part.startsWith(one))));
+  const meant = (near.length > 0 ? near : all).map((known) => `/${base}${known}`);
+  return `There is nothing at ${quoted(path)}: did you mean ${meant.join(' or ')}?`;
 }
 
 export const handler = operationHandler(answerNoOperation);

@@ -21,18 +21,22 @@ const messageFor = async (method: string, resource: string, path = resource): Pr
 };
 
 describe('a request that is no operation', () => {
-  test.each([
-    ['/inventory/', '/inventory'],
-    ['//Inventory', '/inventory'],
-    ['/INVENTORY/101/', '/inventory/{petId}'],
-    ['/inventory/101/Adjustments', '/inventory/{petId}/adjustments'],
-    ['/Store/orders', '/store/orders'],
-  ])('is told the path that differs from %s by slashes or by case only', async (path, near) => {
-    expect(await messageFor('GET', '/{path+}', path)).toBe(`There is nothing at this path: did you mean /v1${near}?`);
-  });
+  const ofInventory = ['/inventory', '/inventory/{petId}', '/inventory/{petId}/adjustments'];
 
-  test.each(['/', '/stock', '/inventory/101/102', '/pets'])('is told nothing more for %s', async (path) => {
-    expect(await messageFor('GET', '/{path+}', path)).toBe('There is nothing at this path.');
+  test.each([
+    ['/orders', ['/store/orders']],
+    ['/Store/orders/', ['/store/orders']],
+    ['/pets', ['/pets/{petId}']],
+    ['/pet/101', ['/pets/{petId}']],
+    ['//Inventory', ofInventory],
+    ['/v1/inventory/101/adjust', ofInventory],
+    ['/store/inventory', [...ofInventory, '/store/orders']],
+    ['/stock', [...ofInventory, '/pets/{petId}', '/store/orders']],
+    ['/', [...ofInventory, '/pets/{petId}', '/store/orders']],
+  ])('at %s is told the paths with such a part, or else all', async (path, near) => {
+    const meant = near.map((one) => `/v1${one}`).join(' or ');
+
+    expect(await messageFor('GET', '/{path+}', path)).toBe(`There is nothing at "/v1${path}": did you mean ${meant}?`);
   });
 
   test('is told the methods of its path', async () => {
