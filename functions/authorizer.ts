@@ -30,7 +30,7 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
   const now = receivedAt(requestContext);
   const headers = readHeaders(event);
   const text = bearerToken(headers);
-  if (text === undefined) return denied(event, now, 'API_KEY_MISSING', severalKeys(headers));
+  if (text === undefined) return denied(event, now, 'API_KEY_MISSING', missingKey(headers));
   const token = parseToken(text);
   if (!token) return denied(event, now, 'API_KEY_INVALID', MISTYPED);
 
@@ -55,13 +55,22 @@ const receivedAt = ({ requestTimeEpoch }: { readonly requestTimeEpoch?: number }
 
 const coldStarts = () => ({ coldStarts: String(takeColdStarts()) });
 
-const MISTYPED = 'The API key is mistyped or cut off: its checksum does not fit.';
-const UNKNOWN = 'The API key is well-formed, but unknown, disabled, ended or expired.';
+const MISTYPED = 'The API key is mistyped or cut off: send all of it, letter by letter as it was given out.';
+const UNKNOWN =
+  'The API key is well-formed, but unknown, disabled, ended or expired: ask the admin of the store for a new one.';
 
-/** What is wrong where an API key is missing, if more can be said than that. */
-function severalKeys(headers: RequestHeaders): string | undefined {
-  const hasSeveral = headerValues(headers, 'authorization').length > 1;
-  return hasSeveral ? 'The request has more than one Authorization header: send one.' : undefined;
+/** What is found where there is no API key, and what to send. The gateway puts it in JSON as it is, so it quotes nothing. */
+function missingKey(headers: RequestHeaders): string {
+  return `${foundInstead(headers)}. ${errorCatalogue.API_KEY_MISSING.message}`;
+}
+
+function foundInstead(headers: RequestHeaders): string {
+  const [value, ...others] = headerValues(headers, 'authorization');
+  if (others.length > 0) return 'The request has more than one Authorization header';
+  if (headers.has('x-api-key')) return 'The API key is in the header x-api-key';
+  if (value === undefined) return 'The request has no Authorization header';
+  if (!/^Bearer(?: |$)/i.test(value.trim())) return 'The Authorization header does not begin with Bearer and a space';
+  return 'The Authorization header has no key after Bearer, or more than one word';
 }
 
 /** No function runs for a request that is denied, so it is logged here. */
