@@ -8,7 +8,7 @@ declare const int64: unique symbol;
  */
 export type Int64 = string & { readonly [int64]: never };
 
-const INT64_RULE = 'must be an int64 in decimal, such as 42';
+export const INT64_RULE = 'must be an int64 in decimal, such as 42';
 
 const CANONICAL_DECIMAL = /^(?:0|-?[1-9]\d{0,18})$/;
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
+import { inventoryItemSchema } from '../contract/inventory.ts';
 import { allowedMethods } from './response-headers.ts';
 import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './request.ts';
 
@@ -26,24 +27,26 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   if (body.length > MAX_BODY_BYTES) {
     throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
   }
-  if (body.length === 0) throw notLike(example);
-  if (!JSON_MEDIA_TYPE.test(headerValues(headers, 'content-type').at(-1)?.trim() ?? '')) throw unsupported(request);
+  if (body.length === 0) throw invalid('The body is empty.', example);
+  const type = headerValues(headers, 'content-type').at(-1)?.trim() ?? '';
+  if (!JSON_MEDIA_TYPE.test(type))
+    throw unsupported(request, `Content-Type is ${quoted(type)}: send application/json.`);
   if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
-  const value = parseJson(body.toString('utf8'));
+  const value = parseJson(body.toString('utf8'), example);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject && schema.type !== 'array') throw notLike(example);
+  if (!isObject && schema.type !== 'array') throw invalid('The body is no JSON object.', example);
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   const faults = [...new Set(result.issues.map(bodyFault))];
   const more = faults.length > MOST_FAULTS ? ['There are more faults.'] : [];
-  throw new ServiceError('INVALID_BODY', { message: [...faults.slice(0, MOST_FAULTS), ...more].join(' ') });
+  throw invalid([...faults.slice(0, MOST_FAULTS), ...more].join(' '), example);
 }
 
-const notLike = (example: string): ServiceError =>
-  new ServiceError('INVALID_BODY', { message: `The body must be JSON such as ${example}.` });
+const invalid = (fault: string, example: string, cause?: unknown): ServiceError =>
+  new ServiceError('INVALID_BODY', { message: `${fault} Send JSON such as ${example}.`, cause });
 
-const unsupported = ({ resource }: ApiRequest, message?: string): ServiceError =>
+const unsupported = ({ resource }: ApiRequest, message: string): ServiceError =>
   new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: allowedMethods(resource), message });
 
 /** Whether `Content-Encoding` names anything but `identity` (RFC 9110 §8.4); empty elements count for nothing (§5.6.1). */
@@ -78,40 +81,18 @@ function isIntegerText(text: string): boolean {
   return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, example: string): unknown {
   let value: unknown;
   try {
     value = parseWithSource(text, asWritten);
   } catch (error) {
-    const [, position = unexpectedAt(text)] = /position (\d+)/.exec(String(error)) ?? [];
-    throw new ServiceError('INVALID_BODY', {
-      message: `The body is not valid JSON: see character ${position}.`,
-      cause: error,
-    });
+    // A message of V8 without a place at its end quotes the body, which may have the same words.
+    const [, place] = / \((line \d+ column \d+)\)$/.exec(String(error)) ?? [];
+    throw invalid(`The body is not valid JSON${place === undefined ? '' : `: see ${place}`}.`, example, error);
   }
-  const message = duplicateField(text);
-  if (message !== undefined) throw new ServiceError('INVALID_BODY', { message });
+  const fault = duplicateField(text);
+  if (fault !== undefined) throw invalid(fault, example);
   return value;
-}
-
-/** The end of the shortest beginning that has a sign which JSON does not take there, or of the text: V8 does not name it. */
-function unexpectedAt(text: string): number {
-  let [valid, faulty] = [0, text.length];
-  while (faulty - valid > 1) {
-    const middle = Math.floor((valid + faulty) / 2);
-    if (hasUnexpected(text.slice(0, middle))) faulty = middle;
-    else valid = middle;
-  }
-  return hasUnexpected(text) ? valid : text.length;
-}
-
-function hasUnexpected(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return false;
-  } catch (error) {
-    return String(error).includes('Unexpected token');
-  }
 }
 
 /** A JSON text in pieces: its strings, the signs that matter here, and all between them. */
@@ -149,7 +130,10 @@ function bodyFault(issue: v.BaseIssue<unknown>): string {
 
 function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
   if (path.length === 0) return `It ${issue.message}.`;
-  const field = quoted(path.join('.'));
-  if (issue.type !== 'strict_object') return `The field ${field} ${issue.message}.`;
-  return issue.expected === 'never' ? `The field ${field} is not known.` : `The field ${field} is missing.`;
+  const name = path.join('.');
+  const field = `The field ${quoted(name)}`;
+  if (issue.type !== 'strict_object') return `${field} ${issue.message}.`;
+  if (issue.expected !== 'never') return `${field} is missing.`;
+  const isOfEntry = Object.hasOwn(inventoryItemSchema.entries, name);
+  return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is not known'}.`;
 }

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ServiceError } from '../contract/errors.ts';
-import { type Int64, isInt64 } from '../contract/int64.ts';
+import { type Int64, INT64_RULE, isInt64 } from '../contract/int64.ts';
 import { type OperationId, operationAt } from '../contract/operations.ts';
 import { type AuthorizerContext, readAuthorizerContext } from './authorizer-context.ts';
 
@@ -76,8 +76,8 @@ export function bearerToken(headers: RequestHeaders): string | undefined {
 
 /** The path parameter `petId` (spec §4.2). @throws ServiceError INVALID_PET_ID where it is not an int64 */
 export function parsePetId({ pathParameters: { petId } }: Pick<ApiRequest, 'pathParameters'>): Int64 {
-  if (petId === undefined || !isInt64(petId)) throw new ServiceError('INVALID_PET_ID');
-  return petId;
+  if (petId !== undefined && isInt64(petId)) return petId;
+  throw new ServiceError('INVALID_PET_ID', { message: `petId is ${quoted(petId ?? '')}, but ${INT64_RULE}.` });
 }
 
 /** A name that the caller has given, for a message: in quotes, and cut short. */

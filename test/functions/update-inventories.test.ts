@@ -100,7 +100,7 @@ describe('PATCH /inventory', () => {
     [
       'a field that is not known',
       [{ petId: 1, quantity: 9, status: 'sold' }],
-      'Row 1: The field "status" is not known.',
+      'Row 1: The field "status" of an entry cannot be set here.',
     ],
     ['a tag without quotes', [{ petId: 1, quantity: 9, ifMatch: 'v1' }], 'Row 1: The field "ifMatch" must be an ETag'],
   ])('is 400 with %s, names the row, and writes nothing', async (_, body, message) => {
@@ -113,7 +113,7 @@ describe('PATCH /inventory', () => {
 
   test('names few faults of thousands', async () => {
     expect((await send(Array(8_000).fill(1))).body.message).toBe(
-      'Row 1: It must be an object. Row 2: It must be an object. Row 3: It must be an object. There are more faults.',
+      'Row 1: It must be an object. Row 2: It must be an object. Row 3: It must be an object. There are more faults. Send JSON such as [{"petId":101,"quantity":5}].',
     );
   });
 

@@ -22,7 +22,10 @@ const requestFor = (petId: string) => aRequest({ resource: '/inventory/{petId}',
 test('The path parameter petId is an int64, or a 400 (spec §4.2)', () => {
   expect(parsePetId(requestFor('-9223372036854775808'))).toBe('-9223372036854775808');
   for (const request of [requestFor('9223372036854775808'), requestFor('%34%32'), aRequest()]) {
-    expect(() => parsePetId(request)).toThrow(expect.objectContaining({ code: 'INVALID_PET_ID', status: 400 }));
+    const message = `petId is "${request.pathParameters['petId'] ?? ''}", but must be an int64 in decimal, such as 42.`;
+    expect(() => parsePetId(request)).toThrow(
+      expect.objectContaining({ code: 'INVALID_PET_ID', status: 400, message }),
+    );
   }
 });
 
