@@ -7,7 +7,7 @@ import { type ServedConsole, serveConsole } from '../../infra/admin/console/cons
 import type { Target } from '../../infra/admin/target.ts';
 import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { accessibilityFaults, describeInBrowser, TestBrowser } from '../support/browser.ts';
+import { describeInBrowser, TestBrowser } from '../support/browser.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -18,11 +18,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 jest.setTimeout(60_000);
 
 const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 860 } };
-const screens: readonly (readonly [string, BrowserContextOptions])[] = [
-  ['light', desktop],
-  ['dark', { ...desktop, colorScheme: 'dark' }],
-  ['phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
-];
 
 describeInBrowser('The console in a browser', () => {
   let host: LocalHost;
@@ -267,23 +262,6 @@ describeInBrowser('The console in a browser', () => {
     const text = Buffer.concat(await (await download.createReadStream()).toArray()).toString();
     expect(download.suggestedFilename()).toBe('stock.csv');
     expect(text).toMatch(/^petId,quantity,status\n(?:.+\n)*101,3,available\n/);
-  });
-
-  test.each(screens)('everybody can use it: %s', async (_, screen) => {
-    const other = await browser.newPage(screen);
-    await other.context().addCookies(await page.context().cookies());
-    const ofKeys = ['/keys', '/keys?q=nobody', '/keys/demo-free', '/keys/demo-free/suspend', '/keys/new'];
-    for (const address of ['/overview', ...ofKeys, '/stock?petId=101']) {
-      await other.goto(at(address));
-      const overflow = await other.evaluate('document.documentElement.scrollWidth - window.innerWidth');
-      const faults = await accessibilityFaults(other);
-      const nameless = await other.locator('meter:not([aria-label]), meter[aria-label=""]').count();
-      expect({ address, overflow, faults, nameless }).toEqual({ address, overflow: 0, faults: [], nameless: 0 });
-    }
-    await other.getByText('Skip to content').focus();
-    await other.keyboard.press('Enter');
-    expect(other.url()).toBe(at('/stock?petId=101#main'));
-    await other.close();
   });
 
   test('nothing complains, and no key is in an address or in the browser’s storage', async () => {

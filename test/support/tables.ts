@@ -47,6 +47,10 @@ export const createPetsTable = creating({ petId: 'N' });
 export const createOrdersTable = creating({ storeId: 'S', orderId: 'N' });
 export const createRequestsTable = creating({ requestId: 'S' });
 
+/** How an admin names a token that was made. */
+export const nameOf = ({ label, key }: { readonly label: string; readonly key: string }): string =>
+  `${label}/${key.slice(-4)}`;
+
 /** A stock entry with what the tests leave to it. */
 export function anEntry(petId: string | number, quantity = 1, status: PetStatus = 'available'): InventoryItem {
   return { petId: int64(String(petId)), quantity, status };
