@@ -28,6 +28,7 @@ export interface Inputs {
   readonly perMinute?: number | undefined;
   readonly perDay?: number | undefined;
   readonly label: string;
+  readonly token: string;
   readonly readOnly?: boolean | undefined;
   /** Milliseconds. */
   readonly grace: number;
@@ -84,6 +85,12 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     wholeNumberUpTo(MAX_PER_DAY),
   ),
   label: required('--label <label>', 'Token', 'label of the token, such as reports', parseLabel),
+  token: required(
+    '--token <token>',
+    'Token',
+    'the token, by its label and its last four characters, such as main/ly02',
+    (text) => text.trim(),
+  ),
   readOnly: {
     ...optional('--read-only', 'Read-only', 'a read-only token may change nothing', (text) => text !== 'no'),
     choices: ['no', 'yes'].map((choice) => [choice, choice]),

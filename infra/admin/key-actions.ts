@@ -4,6 +4,7 @@ import { NEVER } from '../../shared/keys/working-token.ts';
 import { doubtAbout, type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
+import { endingText } from './key-text.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import { moveKey } from './keys/move-key.ts';
 import { addToken, type NewToken } from './keys/new-token.ts';
@@ -32,6 +33,8 @@ export interface KeyAction {
   readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
   /** Whether it makes sense on a key. */
   readonly suits: (view: KeyView) => boolean;
+  /** What it comes to, where the command asks first as well; undefined: there is nothing to ask. */
+  readonly asks?: (view: KeyView, values: Inputs) => string | undefined;
   /** What it comes to if it is done again after a failure; by default it takes up what was cut off. */
   readonly again?: string;
   /** @param values of its inputs @param id of the key */
@@ -40,8 +43,9 @@ export interface KeyAction {
 
 /** An action that goes by no inputs but its own. */
 function action<Name extends keyof Inputs = never>(
-  definition: Omit<KeyAction, 'inputs' | 'run'> & {
+  definition: Omit<KeyAction, 'inputs' | 'asks' | 'run'> & {
     readonly inputs: readonly Name[];
+    readonly asks?: (view: KeyView, values: Pick<Inputs, Name>) => string | undefined;
     readonly run: (target: Target, values: Pick<Inputs, Name>, id: string) => Promise<Done>;
   },
 ): KeyAction {
@@ -100,7 +104,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       const token = await rotateKey(target, id, { label, graceMs });
       const isOver = Date.parse(token.graceEnds) <= Date.now();
       const end = isOver ? 'is refused from now on' : `works until ${time(token.graceEnds)}, under the same limits`;
-      return { token, message: `The old token ${label} ${end}.` };
+      return { token, message: `The old token ${token.replaces} ${end}.` };
     },
   }),
   add: action({
@@ -115,11 +119,12 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   end: action({
     title: 'End a token',
     effect: 'ends a token of a key, from the next request on; the key goes on with its others',
-    inputs: ['label'],
+    inputs: ['token'],
     suits: ({ tokens }) => tokens.length > 1,
-    run: async (target, { label }, id) => {
-      const view = keyView(await endToken(target, id, label));
-      return { view, message: `The token ${label} of ${visible(view.name)} is refused from now on.` };
+    asks: (view, { token }) => endingText(view, token),
+    run: async (target, { token }, id) => {
+      const view = keyView(await endToken(target, id, token));
+      return { view, message: `The token ${token} of ${visible(view.name)} is refused from now on.` };
     },
   }),
   suspend: action({

@@ -16,6 +16,18 @@ export function tokenText({ access, until, neverShown }: TokenView): string {
   return parts.join(', ');
 }
 
+/** What the end of a token comes to. @returns undefined where it does not work, or is the only one: that is refused */
+export function endingText({ tokens }: KeyView, name: string): string | undefined {
+  const ending = tokens.find((token) => token.name === name);
+  const others = tokens.filter((token) => token !== ending && !token.neverShown);
+  if (!ending || others.length === 0) return undefined;
+  const goOn = others.map((token) => token.name + (token.until === null ? '' : ` (until ${time(token.until)})`));
+  return (
+    `Requests with the token ${name}, which works since ${time(ending.since)}, are refused for good. ` +
+    `The key goes on with ${goOn.join(', ')}. Nothing takes this back.`
+  );
+}
+
 export const planOfToken = (token: NewToken): string => `is on ${plans[token.plan].title}: ${limitsText(token)}.`;
 
 export const curlWith = ({ key }: NewToken, baseUrl: string): string =>

@@ -5,7 +5,9 @@ import { endToken } from '../admin/keys/end-token.ts';
 import { listKeys } from '../admin/keys/key-view.ts';
 import { addToken } from '../admin/keys/new-token.ts';
 import { findTarget, type Target } from '../admin/target.ts';
+import { tokenName } from '../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../shared/keys/plans.ts';
+import { lastCharacters } from '../../shared/keys/token.ts';
 import { type AnyStageName, isPersonal, settingsOf, stackNameOf } from '../stages.ts';
 import { type Account, checkQuotas, openDecisions } from './account.ts';
 import { bootstrap, confirm, findStack, run, say } from './steps.ts';
@@ -61,6 +63,6 @@ async function tryOut(target: Target, stage: AnyStageName, url: string): Promise
   try {
     await run('node', smoke, { PET_STORE_API_KEY: token.key });
   } finally {
-    if (key) await endToken(target, key.id, forAnHour().label);
+    if (key) await endToken(target, key.id, tokenName({ ...token, last: lastCharacters(token.key) }));
   }
 }

@@ -73,7 +73,7 @@ test.each([
   [['keys', 'create', '--name', 'x', '--plan', 'gold'], `Allowed choices are ${planIds.join(', ')}`],
   [['keys', 'craete'], "unknown command 'craete' (Did you mean create?) (see npm run admin -- keys --help)"],
   [['keys', 'rotate', 'x', '--grace', 'soon'], 'such as 30m, 24h or 7d'],
-  [['keys', 'end', 'x'], "required option '--label <label>' not specified"],
+  [['keys', 'end', 'x'], "required option '--token <token>' not specified"],
   [
     ['keys', 'move', 'nobody', '--plan', 'pro'],
     'There is no key nobody. List the ids with: npm run admin -- --url http',

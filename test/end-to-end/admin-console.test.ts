@@ -12,6 +12,7 @@ import { HostClock } from '../support/host-clock.ts';
 import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';
+import { nameOf } from '../support/tables.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A browser and a host, on a machine that may be busy.
@@ -173,13 +174,25 @@ describeInBrowser('The console in a browser', () => {
     expect(await statusOf(reports)).toBe(200);
     await page.goto(address);
     await page.getByText('reads only', { exact: true }).waitFor();
-    await inCard('End a token').getByLabel('Token').selectOption('reports');
-    await press('End a token');
-    await page.getByText('Requests with the token reports are refused for good.').waitFor();
-    expect(await statusOf(reports)).toBe(200);
-    await press('End a token');
-    expect(await note()).toBe('The token reports of Acme Pets is refused from now on.');
-    expect([await statusOf(reports), await statusOf(key)]).toEqual([401, 200]);
+    const [old, current] = [keys[0] ?? '', key].map((token) => nameOf({ label: 'main', key: token }));
+    const end = async (token: string, label: string): Promise<string> => {
+      const name = nameOf({ label, key: token });
+      await inCard('End a token').getByLabel('Token').selectOption(name);
+      await press('End a token');
+      const question = await page.getByText(`Requests with the token ${name}, which works since `).innerText();
+      expect(await statusOf(token)).toBe(200);
+      await press('End a token');
+      expect(await note()).toBe(`The token ${name} of Acme Pets is refused from now on.`);
+      expect(await statusOf(token)).toBe(401);
+      return question.replaceAll(/\d{4}-[^)]*? UTC/g, 'TIME').replace(/.* TIME, /, '');
+    };
+    expect(await end(reports, 'reports')).toBe(
+      `are refused for good. The key goes on with ${old} (until TIME), ${current}. Nothing takes this back.`,
+    );
+    expect(await end(keys[0] ?? '', 'main')).toBe(
+      `are refused for good. The key goes on with ${current}. Nothing takes this back.`,
+    );
+    expect(await statusOf(key)).toBe(200);
   });
 
   test('a suspended key is refused until it is resumed', async () => {
@@ -201,9 +214,9 @@ describeInBrowser('The console in a browser', () => {
     expect(await statusOf(keys[1])).toBe(200);
   });
 
-  test('a key is revoked once its name is entered, with all its tokens', async () => {
+  test('a key is revoked once its name is entered, with its token', async () => {
     await press('Revoke for good');
-    await page.getByText('All its requests are refused for good, with all 2 tokens.').waitFor();
+    await page.getByText('All its requests are refused for good, with its token.').waitFor();
     await press('Revoke for good');
     expect(await page.getByText('The name is Acme Pets.').isVisible()).toBe(true);
     expect(await statusOf(keys[1])).toBe(200);

@@ -110,7 +110,7 @@ test('A name that was given in the AWS console does nothing to a terminal, and i
   await straight.output('keys', 'sync');
 
   expect(await straight.output('keys', 'list')).toContain(`by-hand\t${shown}\tfree\t`);
-  expect(await straight.failure('keys', 'revoke', 'by-hand')).toContain(`Revoking ${customerShown}`);
+  expect(await straight.failure('keys', 'revoke', 'by-hand')).toContain(`Revoke ${customerShown}`);
   expect(await straight.output('keys', 'show', 'by-hand', '--json')).toContain(String.raw`\u009b`);
   expect(await straight.json('keys', 'show', 'by-hand')).toMatchObject({ name });
   expect(await straight.output('keys', 'suspend', 'by-hand')).toContain(`${shown} is suspended until`);

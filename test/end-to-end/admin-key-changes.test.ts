@@ -9,6 +9,7 @@ import { HostClock } from '../support/host-clock.ts';
 import { IssuedKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { expectNoSecrets, KEY_PATTERN } from '../support/secrets.ts';
+import { nameOf } from '../support/tables.ts';
 
 const HOUR_MS = 3_600_000;
 const FIND = `"${process.execPath}" infra/admin/main.ts keys find`;
@@ -107,9 +108,9 @@ describe('keys rotate', () => {
     const day = new Date(clock.now + 168 * HOUR_MS).toISOString().slice(0, 10);
     const [key = ''] = text.match(KEY_PATTERN) ?? [];
 
-    expect(text).toContain(`The old token main works until ${day} `);
+    expect(text).toContain(`The old token ${nameOf(old)} works until ${day} `);
     expect(await admin.failure('keys', 'rotate', old.id)).toContain(
-      `The token main of the key ${old.id} was rotated already, and the old one works until ${day} `,
+      `The token main of the key ${old.id} was rotated already, and the old one, ${nameOf(old)}, works until ${day} `,
     );
     const atOnce = await admin.newKey('rotate', old.id, '--grace', '0s');
     expect([await statusOf(old), await statusOf({ key }), await statusOf(atOnce)]).toEqual([401, 401, 200]);
@@ -117,7 +118,7 @@ describe('keys rotate', () => {
 });
 
 describe('keys add, keys end, keys find', () => {
-  test('a key has several tokens under one limit: each by its label, one of them read-only, ended one by one', async () => {
+  test('a key has several tokens under one limit, one of them read-only; each is ended by its name, once that is confirmed', async () => {
     const main = await issued();
     await main.confirmShown();
     const added = await admin.output('keys', 'add', main.id, '--label', 'reports', '--read-only', '--expires', '2d');
@@ -127,14 +128,22 @@ describe('keys add, keys end, keys find', () => {
     expect((await apiOf(main).list()).rateLimit.remaining).toBe(59);
     expect((await apiOf({ key }).list()).rateLimit.remaining).toBe(58);
     expect(await apiOf({ key }).setQuantity(101, 1)).toMatchObject({ error: { code: 'TOKEN_READ_ONLY' } });
-    expect(await admin.output('keys', 'show', main.id)).toMatch(/^reports\t\w{4}\t.*\treads only, until /m);
+    const reports = nameOf({ key, label: 'reports' });
+    expect(await admin.output('keys', 'show', main.id)).toMatch(new RegExp(`^${reports}\t.*\treads only, until `, 'm'));
 
     expect(await admin.failure('keys', 'add', main.id, '--label', 'reports')).toContain('has a token reports already');
-    const ended = await admin.output('keys', 'end', main.id, '--label', 'reports');
-    expect(ended).toMatch(/^The token reports of acme is refused from now on\.\n\nId [^]+^main\t/m);
-    expect(ended).not.toMatch(/^reports\t/m);
+    const since = new Date(clock.now).toISOString().slice(0, 16).replace('T', ' ');
+    expect(await admin.failure('keys', 'end', main.id, '--token', reports)).toBe(
+      `End a token: acme (${main.id}) on ${host.origin}? Requests with the token ${reports}, which works since ${since} UTC, are refused for good. ` +
+        `The key goes on with ${nameOf(main)}. Nothing takes this back. Say --yes to go on without being asked.`,
+    );
+    expect(await statusOf({ key })).toBe(200);
+    const ended = await admin.output('keys', 'end', main.id, '--token', reports, '--yes');
+    expect(ended).toContain(`The token ${reports} of acme is refused from now on.\n\nId `);
+    expect(ended).toMatch(new RegExp(`^${nameOf(main)}\t`, 'm'));
+    expect(ended).not.toMatch(/^reports/m);
     expect([await statusOf(main), await statusOf({ key })]).toEqual([200, 401]);
-    expect(await admin.failure('keys', 'end', main.id, '--label', 'main')).toContain(
+    expect(await admin.failure('keys', 'end', main.id, '--token', nameOf(main))).toContain(
       `To end the key: npm run admin -- --url ${host.origin} keys revoke ${main.id}`,
     );
   });
@@ -143,7 +152,7 @@ describe('keys add, keys end, keys find', () => {
     const { key, id } = await issued();
     expect(await findInput(`${key}\n`)).toMatchObject({
       exitCode: 0,
-      stdout: `It is of acme (${id}, free, active): its token main works (reads and changes, was never shown: make it again).\n`,
+      stdout: `It is of acme (${id}, free, active): its token ${nameOf({ key, label: 'main' })} works (reads and changes, was never shown: make it again).\n`,
     });
     expect(await findInput('')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('keys find < FILE') });
     expect(await admin.failure('keys', 'find', 'the-token')).toContain('too many arguments');
@@ -172,7 +181,7 @@ test('keys suspend refuses a key for a while (429), or until it is resumed (401,
 test('keys revoke asks first, and refuses a key from the very next request; nothing of it is left', async () => {
   const key = await issued();
   expect(await admin.failure('keys', 'revoke', key.id)).toBe(
-    `Revoking acme (${key.id}) cannot be undone. Say --yes to go on without being asked.`,
+    `Revoke acme (${key.id}, free) on ${host.origin}? Its requests are refused at once, for good. Say --yes to go on without being asked.`,
   );
   expect(await statusOf(key)).toBe(200);
 

@@ -15,7 +15,7 @@ import { type Answer, ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { anEntry, parsed, StockTable } from '../support/tables.ts';
+import { anEntry, nameOf, parsed, StockTable } from '../support/tables.ts';
 import { synthesizeApps } from '../support/synthesize-once.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -108,11 +108,12 @@ describe('Tables that were restored', () => {
     // A command waits until no environment remembers the key as it was. Here it is the clock of the host that goes on.
     whilePausing((milliseconds) => clock.moveTo(clock.now + milliseconds));
     const create = () => admin.newKey('create', '--name', 'acme', '--plan', 'free');
+    const endToken = (token: CreatedKey) => admin.output('keys', 'end', token.id, '--token', nameOf(token), '--yes');
     const add = ({ id }: CreatedKey, label: string) => admin.newKey('add', id, '--label', label);
     const main = await create();
     leaked = { main, app: await add(main, 'app'), reports: await add(main, 'reports'), rotated: main };
     isSuspended = await create();
-    await add(isSuspended, 'app');
+    const appOfSuspended = await add(isSuspended, 'app');
     api = ApiClient.withKey(host.baseUrl, key.token);
     updated = await update(api, 7, onlyOnce);
     usedBefore = (await key.read()).dayUsed;
@@ -123,8 +124,8 @@ describe('Tables that were restored', () => {
     host.host.records.deleteApiKey((await revoked.read()).keyId);
     await revoked.delete();
     leaked.rotated = await admin.newKey('rotate', leaked.main.id, '--grace', '0s');
-    await admin.output('keys', 'end', leaked.main.id, '--label', 'reports');
-    await admin.output('keys', 'end', isSuspended.id, '--label', 'app');
+    await endToken(leaked.reports);
+    await endToken(appOfSuspended);
     await admin.output('keys', 'suspend', isSuspended.id);
     synced = await admin.output('keys', 'sync', '--table', restoredTables.keys);
     await restart({ assembly });
@@ -197,12 +198,12 @@ describe('Tables that were restored', () => {
 
   test('let no token be ended before a sync, which would hide that others came back', async () => {
     const { id, key: token } = await admin.newKey('create', '--name', 'acme', '--plan', 'free');
-    await admin.newKey('add', id, '--label', 'app');
+    const app = await admin.newKey('add', id, '--label', 'app');
     const before = await new IssuedKey(host, token).read();
-    await admin.output('keys', 'end', id, '--label', 'app');
+    await admin.output('keys', 'end', id, '--token', nameOf(app), '--yes');
     await new IssuedKey(host, token).put(before);
 
-    for (const words of [['rotate'], ['end', '--label', 'app']])
+    for (const words of [['rotate'], ['end', '--token', nameOf(app), '--yes']])
       expect(await admin.failure('keys', ...words, id)).toContain(' keys sync, which closes it');
     await admin.output('keys', 'sync');
     // The clock of the admin who ended it was ahead.

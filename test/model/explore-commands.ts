@@ -110,7 +110,7 @@ class CommandExplorer {
     // A key is suspended at first where a command is to resume it.
     const start = pair.includes('resume') ? 'suspended' : 'open';
     const subject = await issueSubject(world, start);
-    const both = pair.map((name) => new SteppedCommand(() => commands[name](world.target, subject.keyId)));
+    const both = pair.map((name) => new SteppedCommand(() => commands[name](world.target, subject.keyId, subject)));
     const isOver = (index: number): boolean => both[index]?.outcome !== undefined;
     const others: number[][] = [];
     const taken: number[] = [];

@@ -14,7 +14,7 @@ import { NEVER } from '../../shared/keys/working-token.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
-import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
+import { tokenEntry, tokenName } from '../../shared/key-registry/key-tokens.ts';
 import { addToken } from '../../infra/admin/keys/new-token.ts';
 import { createKey } from '../../infra/admin/keys/create-key.ts';
 import { endToken } from '../../infra/admin/keys/end-token.ts';
@@ -181,8 +181,8 @@ const pairsOf = ([name, values]: [string, string | readonly string[]]): [string,
 const HOUR_MS = 3_600_000;
 const AGREED = { perMinute: 900, perDay: 9_000 };
 
-/** A command of an admin, on the key with an id. @returns the new token where it makes one */
-type Command = (target: Target, id: string) => Promise<unknown>;
+/** A command of an admin, on the key with an id. @param subject as it was issued @returns the new token where it makes one */
+type Command = (target: Target, id: string, subject?: KeyRecord) => Promise<unknown>;
 
 /** The name of the keys in a test, so that one command comes across what another has left. */
 export const NAME = 'acme';
@@ -204,6 +204,15 @@ export const sync = (target: Target) =>
     mendTag: (keyId, tokensEndedAt) => tagEnding(target, { keyId, tokensEndedAt }),
   });
 
+/** The name of the token with a label that a key has, and that has no end. */
+export function nameLabelled(record: KeyRecord | undefined, label: string): string {
+  const token = Object.values(record?.tokens ?? {}).find((each) => each.label === label && each.until === NEVER);
+  return token ? tokenName(token) : label;
+}
+
+const recordOf = async ({ keyTable }: Target, id: string): Promise<KeyRecord | undefined> =>
+  (await keyTable.all(() => undefined)).find(({ keyId }) => keyId === id);
+
 export const commands = {
   create: (target) => shown(createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits })),
   'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
@@ -212,8 +221,8 @@ export const commands = {
   rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
   'rotate at once': (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: 0 })),
   add: (target, id) => shown(addToken(target, id, { label: NEW_LABEL, access: 'read' })),
-  end: (target, id) => endToken(target, id, MAIN_LABEL),
-  'end what is added': (target, id) => endToken(target, id, NEW_LABEL),
+  end: (target, id, subject?: KeyRecord) => endToken(target, id, nameLabelled(subject, MAIN_LABEL)),
+  'end what is added': async (target, id) => endToken(target, id, nameLabelled(await recordOf(target, id), NEW_LABEL)),
   suspend: (target, id) => suspendKey(target, id, undefined),
   'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
   resume: (target, id) => resumeKey(target, id),

@@ -9,7 +9,7 @@ export const examples: Readonly<Record<string, string>> = {
   'keys move': "'Acme Pets' --plan enterprise --per-minute 5,000 --per-day 1,000,000",
   'keys rotate': "'Acme Pets' --grace 7d",
   'keys add': "'Acme Pets' --label reports --read-only",
-  'keys end': "'Acme Pets' --label reports",
+  'keys end': "'Acme Pets' --token main/ly02",
   'keys suspend': "'Acme Pets' --for 1h",
   'keys find': '< FILE',
   'keys revoke': "'Acme Pets' --stage production",

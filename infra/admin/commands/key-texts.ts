@@ -38,8 +38,8 @@ export function keyText(view: KeyView): string {
     Today: `${number(view.usedToday)} of ${number(view.perDay)} requests`,
   };
   const tokens = table(
-    ['token', 'ends in', 'since (UTC)', 'may'],
-    view.tokens.map((token) => [token.label, token.last, withoutZone(time(token.since)), tokenText(token)]),
+    ['token', 'since (UTC)', 'may'],
+    view.tokens.map((token) => [token.name, withoutZone(time(token.since)), tokenText(token)]),
   );
   return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
 }
@@ -74,7 +74,7 @@ export function foundTokenText({ key, token }: FoundToken): string {
   const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
   if (!token) return `${owner}, but it has ended, or was never issued.`;
   const refused = key.state === 'active' ? '' : ' It is refused as long as the key is.';
-  return `${owner}: its token ${token.label} works (${tokenText(token)}).${refused}`;
+  return `${owner}: its token ${token.name} works (${tokenText(token)}).${refused}`;
 }
 
 export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {

@@ -9,7 +9,7 @@ import { revokedText } from '../key-text.ts';
 import { findToken, type KeySelection, type KeyView, listKeys, showKey } from '../keys/key-view.ts';
 import { keyIdOf, namedKey } from '../keys/named-key.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { findKeyToRevoke, type KeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
+import { findKeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
 import { type SyncOrder, syncTable } from '../keys/sync-table.ts';
 import type { Target } from '../target.ts';
 import { visible, withTarget } from '../text-format.ts';
@@ -46,15 +46,22 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
 function addAction(command: Command, action: KeyAction): void {
   for (const name of action.inputs) command.addOption(optionOf(name, action.defaults?.[name]));
   const isOnKey = command.registeredArguments.length > 0;
-  onService<Inputs>(command.description(action.effect), async (find, values, key) => {
+  if (action.asks) command.option('--yes', 'do not ask', false);
+  onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();
     const id = isOnKey ? await keyIdOf(target, key) : '';
+    if (action.asks && !yes) await askFirst(action, await showKey(target, id), values, target);
     const { view, token, message } = await action.run(target, values, id).catch((error: unknown) => {
       throw failureOf(error, action);
     });
     if (token) return tokenReport(token, target, message, action);
     return { value: view, text: message + (view ? whatFollows(command.name(), view, target) : '') };
   });
+}
+
+async function askFirst({ title, asks }: KeyAction, view: KeyView, values: Inputs, { place }: Target): Promise<void> {
+  const effect = asks?.(view, values);
+  if (effect !== undefined) await confirm(`${title}: ${view.name} (${view.id}) on ${place}? ${effect}`);
 }
 
 /** What the command prints after the message of an action. */
@@ -121,9 +128,10 @@ function addRevoke(keys: Command): void {
     const target = await find();
     const { id } = await namedKey(target, named);
     const key = await findKeyToRevoke(target, id);
-    if (!yes && !key.revoked) await confirmRevocation(key, target.place);
-    await revokeKey(target, key);
     const { name, plan, revoked = false } = key;
+    const question = `Revoke ${name} (${id}, ${plan}) on ${target.place}? Its requests are refused at once, for good.`;
+    if (!yes && !revoked) await confirm(question);
+    await revokeKey(target, key);
     return {
       value: { id, name, plan, state: 'revoked' },
       text: revoked ? revokedText(key) : styled('green', revokedText(key)),
@@ -132,10 +140,9 @@ function addRevoke(keys: Command): void {
 }
 
 /** @throws AdminError where the answer is no, or standard input is no terminal */
-async function confirmRevocation({ keyId, name, plan }: KeyToRevoke, place: string): Promise<void> {
+async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new AdminError(`Revoking ${name} (${keyId}) cannot be undone. Say --yes to go on without being asked.`);
-  const question = `Revoke ${name} (${keyId}, ${plan}) on ${place}? Its requests are refused at once, for good.`;
+    throw new AdminError(`${question} Say --yes to go on without being asked.`);
   const answer = await ask(`${visible(question)} (y/N) `);
   // The message that follows begins a line of its own.
   if (answer === undefined) process.stderr.write('\n');

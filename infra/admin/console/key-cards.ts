@@ -28,10 +28,9 @@ const refusals: Readonly<Record<string, (target: Target, view: KeyView, inputs: 
     const end = forMs === undefined ? 'an admin resumes it' : time(new Date(Date.now() + forMs).toISOString());
     return `All its requests are refused until ${end}.`;
   },
-  end: (_, __, { label }) => `Requests with the token ${label} are refused for good. Nothing takes this back.`,
-  rotate: (_, __, { label, grace }) =>
+  rotate: (_, view, { label, grace }) =>
     grace === 0
-      ? `Requests with the old token ${label} are refused at once, before its user has the new one.`
+      ? `Requests with the old token ${newestTokens(view).get(label) ?? label} are refused at once, before its user has the new one.`
       : undefined,
   move: ({ stage }, { perMinute, perDay, usedThisMinute, usedToday }, { plan, ...agreed }) => {
     const limits = limitsOn(plan, agreed, stage);
@@ -44,11 +43,14 @@ const refusals: Readonly<Record<string, (target: Target, view: KeyView, inputs: 
 
 const dangers: ReadonlySet<string> = new Set(['suspend', 'end']);
 
-const actionCard = (name: string, { inputs, run, defaults, ...action }: KeyAction): KeyCard => ({
+const actionCard = (name: string, { inputs, run, defaults, asks, ...action }: KeyAction): KeyCard => ({
   ...action,
   fields: (view) => inputs.map((input) => ({ ...fieldOf(input), ...choicesOf(name, input, view) })),
   proposed: (view) => ({ ...agreedLimits(view), ...defaults }),
-  refuses: (target, view, texts) => refusals[name]?.(target, view, parseInputs(inputs, texts)),
+  refuses: (target, view, texts) => {
+    const values = parseInputs(inputs, texts);
+    return asks ? asks(view, values) : refusals[name]?.(target, view, values);
+  },
   confirmation: [],
   run: (target, texts, id) => run(target, parseInputs(inputs, texts), id),
   isDangerous: dangers.has(name),
@@ -60,8 +62,15 @@ function choicesOf(action: string, input: keyof Inputs, view: KeyView): Pick<Fie
     const others = fieldOf('plan').choices?.filter(([id]) => id !== view.plan || plans[view.plan].limits === 'agreed');
     return { choices: [['', 'Choose a plan'], ...(others ?? [])] };
   }
-  if (input !== 'label' || action === 'add') return undefined;
-  return { choices: view.tokens.map(({ label, last }) => [label, `${label}, ends in ${last}`]) };
+  if (input === 'token')
+    return { choices: view.tokens.map(({ name, since }) => [name, `${name}, since ${time(since)}`]) };
+  return input === 'label' && action === 'rotate' ? { choices: [...newestTokens(view)] } : undefined;
+}
+
+/** The name of the token that a rotation replaces, by its label. */
+function newestTokens({ tokens }: KeyView): ReadonlyMap<string, string> {
+  const shownLast = tokens.toSorted((one, other) => Number(other.neverShown) - Number(one.neverShown));
+  return new Map(shownLast.map(({ label, name }) => [label, name]));
 }
 
 function agreedLimits({ plan, perMinute, perDay }: KeyView): Texts {

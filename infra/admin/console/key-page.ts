@@ -66,13 +66,8 @@ ${live(view)}
 <div class="cards pairs dangers">${dangers}</div>`;
 
 function tokenTable({ tokens }: KeyView): Html {
-  const rows = tokens.map((token) => [
-    token.label,
-    markup`<code>…${token.last}</code>`,
-    time(token.since),
-    tokenText(token),
-  ]);
-  return table('Tokens', heads(['Token', 'Ends in', 'Since', 'May']), rows);
+  const rows = tokens.map((token) => [token.name, time(token.since), tokenText(token)]);
+  return table('Tokens', heads(['Token', 'Since', 'May']), rows);
 }
 
 /** The counters of this moment. */
@@ -143,7 +138,7 @@ ${facts({
   'Last used': timeOrNever(lastUsed),
   'This minute': counted(usedThisMinute, 'request'),
   Today: counted(usedToday, 'request'),
-  Tokens: tokens.map(({ label, last }) => `${label} …${last}`).join(', '),
+  Tokens: tokens.map(({ name: token }) => token).join(', '),
 })}
 ${site.form(`/keys/${id}/${name}`, markup`<button class="danger">${card.title}</button>`, inputs)}
 <p><a href="keys/${id}">Leave it as it is</a></p></section>`;

@@ -1,6 +1,6 @@
 import { gatewayTags } from '../../../shared/key-registry/gateway-tags.ts';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
-import { AT_ONCE, tokensLabelled, withEnd, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { AT_ONCE, tokenName, withEnd, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
@@ -8,24 +8,24 @@ import { changeRecord, waitForLeases } from './change-record.ts';
 import { findTokens } from './find-key.ts';
 import { tag } from './gateway-calls.ts';
 
-/** Ends a token of a key at once, and those that it had replaced. The key goes on with its others. */
-export async function endToken(target: Target, id: string, label: string): Promise<KeyRecord> {
+/** Ends a token of a key at once. The key goes on with its others. @param name see {@link tokenName} */
+export async function endToken(target: Target, id: string, name: string): Promise<KeyRecord> {
   const known = await findTokens(target, id, 'ended alone');
   return changeTokens(target, known, (now) => {
-    const { current, inGrace, pending } = tokensLabelled(now, label, Date.now());
-    const ending = [current, pending, ...inGrace].flatMap((token) => token?.hash ?? []);
-    if (ending.length === 0) {
+    const working = workingTokens(now, Date.now());
+    const ending = working.find((token) => tokenName(token) === name);
+    if (!ending) {
       // An earlier command may have been cut off before it wrote the tag.
-      if (Object.values(now.tokens).some((token) => token.label === label)) return endingNow(now);
-      throw new AdminError(`The key ${id} has no token ${label} that works: it has ended, or was never made.`);
+      if (Object.values(now.tokens).some((token) => tokenName(token) === name)) return endingNow(now);
+      throw new AdminError(
+        `The key ${id} has no token ${name} that works. Name one of these: ${working.map(tokenName).join(', ')}`,
+      );
     }
     // A token that was never shown has no user.
-    const others = workingTokens(now, Date.now()).filter(
-      ({ pending: isPending, hash }) => !isPending && !ending.includes(hash),
-    );
-    if (others.length > 0) return { ...endingNow(now), tokens: withEnd(now.tokens, ending, AT_ONCE) };
+    const hasOthers = working.some((token) => token !== ending && !token.pending);
+    if (hasOthers) return { ...endingNow(now), tokens: withEnd(now.tokens, [ending.hash], AT_ONCE) };
     throw new AdminError(
-      `${label} is the only token of the key ${id}. To end the key: npm run admin -- keys revoke ${id}`,
+      `${name} is the only token of the key ${id}. To end the key: npm run admin -- keys revoke ${id}`,
     );
   });
 }

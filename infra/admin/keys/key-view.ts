@@ -1,4 +1,4 @@
-import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord, TokenRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER, workingToken } from '../../../shared/keys/working-token.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
@@ -45,6 +45,7 @@ export function keyView(key: KeyRecord, now = Date.now()) {
 export type TokenView = Readonly<ReturnType<typeof tokenView>>;
 
 const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) => ({
+  name: tokenName({ label, last }),
   label,
   last,
   access,

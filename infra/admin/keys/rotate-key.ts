@@ -1,6 +1,6 @@
 import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
 import { type KeyChange, newRecord } from '../../../shared/key-registry/key-table.ts';
-import { AT_ONCE, tokensLabelled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
+import { AT_ONCE, tokenName, tokensLabelled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
 import { tokensEndedTag } from '../../../shared/key-registry/mirror.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
@@ -20,6 +20,8 @@ export interface RotationOrder {
 }
 
 export interface Rotation extends NewToken {
+  /** The name of the old token; its label where no token of that works. */
+  readonly replaces: string;
   /** When the old token stops working, ISO 8601. */
   readonly graceEnds: string;
 }
@@ -48,7 +50,8 @@ export async function rotateKey(target: Target, id: string, order: RotationOrder
   const { current } = tokensLabelled(record, label, Date.now());
   const grace = record.restored || !current ? 0 : graceMs;
   const graceEnds = new Date(Math.min(Date.now() + grace, current?.until ?? NEVER)).toISOString();
-  return { ...newToken(token, record, () => endOld(target, record, hashToken(token), graceMs)), graceEnds };
+  const replaces = current ? tokenName(current) : label;
+  return { ...newToken(token, record, () => endOld(target, record, hashToken(token), graceMs)), replaces, graceEnds };
 }
 
 /** The last write: the new token has been shown, and the old one gets its end; all others do on a restored key. */
@@ -92,7 +95,7 @@ function checkRotatable(record: KeyRecord, { label, graceMs }: RotationOrder): v
   const [old] = inGrace;
   if (!old || graceMs === 0) return;
   throw new AdminError(
-    `The token ${label} of the key ${keyId} was rotated already, and the old one works until ${time(new Date(old.until).toISOString())}. ` +
-      'Rotate it again after that, or with --grace 0s, which ends both at once.',
+    `The token ${label} of the key ${keyId} was rotated already, and the old one, ${tokenName(old)}, works until ${time(new Date(old.until).toISOString())}. ` +
+      'Rotate it again once that one has ended, or with --grace 0s, which ends both at once.',
   );
 }

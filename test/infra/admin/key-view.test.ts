@@ -20,7 +20,7 @@ test('A key has the tokens that work, the oldest first', () => {
   };
 
   expect(keyView(aKey({ tokens }), NOW).tokens).toMatchObject([
-    { label: 'main', until: null, neverShown: false },
+    { name: 'main/lder', label: 'main', until: null, neverShown: false },
     { label: 'reports', until: '2026-11-21T12:30:45.001Z', neverShown: true },
   ]);
 });

@@ -77,13 +77,13 @@ async function stopAt(pair: Pair, at: number): Promise<Ending | undefined> {
   world.reset();
   aheadMs = 0;
   const subject = await issueSubject(world, pair.start);
-  const run = (name: CommandName, id: string) => outcomeOf(commands[name](world.target, id));
+  const run = (name: CommandName, id: string) => outcomeOf(commands[name](world.target, id, subject));
   let calls = 0;
   let aimedAt = subject.keyId;
   let secondOutcome: Outcome | undefined;
   const outcome = await outcomeOf(
     world.run<unknown>(
-      () => commands[pair.first](world.target, subject.keyId),
+      () => commands[pair.first](world.target, subject.keyId, subject),
       async () => {
         calls += 1;
         if (calls === at) {
@@ -180,7 +180,7 @@ async function checkShown(ending: Ending, records: ReadonlyMap<string, KeyRecord
     if (![first, second].some((name) => name.startsWith('move'))) expect(record?.plan).toBe(plan);
     const isClosed = !record?.enabled || record.suspendedUntil > Date.now();
     if (isClosed) expect([first, second].some((name) => CLOSING.test(name))).toBe(true);
-    else if (did(label === MAIN_LABEL ? 'end' : 'end what is added') && id === subject.keyId)
+    else if (label !== MAIN_LABEL && did('end what is added') && id === subject.keyId)
       expect(await world.verdict(parsed(key))).toBe('denied');
     else works.push((await world.verdict(parsed(key))) === 'admitted');
   }

@@ -1,7 +1,7 @@
 import { APIGatewayServiceException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { endToken } from '../../../infra/admin/keys/end-token.ts';
-import { findToken } from '../../../infra/admin/keys/key-view.ts';
+import { findToken, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { addToken } from '../../../infra/admin/keys/new-token.ts';
 import { revokeKey } from '../../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
@@ -10,8 +10,8 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
-import { commands, InProcessTarget, issueSubject, shown, sync } from '../../support/in-process-target.ts';
-import { parsed } from '../../support/tables.ts';
+import { commands, InProcessTarget, issueSubject, nameLabelled, shown, sync } from '../../support/in-process-target.ts';
+import { nameOf, parsed } from '../../support/tables.ts';
 
 const world = new InProcessTarget();
 const { target } = world;
@@ -157,10 +157,37 @@ describe('A write whose answer is lost, and that is sent again, is done once:', 
   });
 });
 
+describe('Of a token in its grace and the one that has taken its place', () => {
+  test.each(['the old one', 'the new one'])('%s alone is ended', async (which) => {
+    const subject = await issueSubject(world, 'open');
+    const old = nameLabelled(subject, 'main');
+    const rotation = await rotate('main', 60_000);
+    await endToken(target, 'subject', which === 'the old one' ? old : nameOf(rotation));
+    const left = which === 'the old one' ? nameOf(rotation) : old;
+
+    expect((await showKey(target, 'subject')).tokens.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([left, nameLabelled(subject, 'app')]),
+    );
+    expect(rotation.replaces).toBe(old);
+    expect(await verdictOf(rotation)).toBe(which === 'the old one' ? 'admitted' : 'denied');
+  });
+
+  test('none is ended by the label that both have', async () => {
+    const subject = await issueSubject(world, 'open');
+    const names = [nameLabelled(subject, 'main'), nameOf(await rotate('main', 60_000))];
+    const before = await record();
+    const ending = endToken(target, 'subject', 'main');
+
+    await expect(ending).rejects.toThrow('The key subject has no token main that works. Name one of these: ');
+    for (const name of names) await expect(ending).rejects.toThrow(name);
+    expect(await record()).toEqual(before);
+  });
+});
+
 test('An end at once is one by every clock, also where that of the admin is ahead', async () => {
   await issueSubject(world, 'open');
   const added = await add('reports');
-  await byAClockAhead(() => endToken(target, 'subject', 'reports'));
+  await byAClockAhead(() => endToken(target, 'subject', nameOf(added)));
 
   expect(await verdictOf(added)).toBe('denied');
 });
@@ -200,8 +227,9 @@ test('A token that was never shown, and is replaced, has a time of ending, and i
   await addToken(target, 'subject', { label: 'reports', access: 'read' });
 
   expect((await record())?.tokensEndedAt).toBeGreaterThan(before);
-  await endToken(target, 'subject', 'app');
-  await expect(endToken(target, 'subject', 'main')).rejects.toThrow('is the only token');
+  const left = await record();
+  await endToken(target, 'subject', nameLabelled(left, 'app'));
+  await expect(endToken(target, 'subject', nameLabelled(left, 'main'))).rejects.toThrow('is the only token');
 });
 
 test('A suspension for a while makes none real that a wrong clock has set', async () => {
