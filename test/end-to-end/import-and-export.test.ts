@@ -111,6 +111,16 @@ describe('npm run admin -- inventory import', () => {
     expect(await textOf('/inventory')).toBe(before);
   });
 
+  test('reads no further after twenty wrong rows', async () => {
+    const file = written('other.csv', 'petId,quantity,status', '1,1,sold\n'.repeat(30));
+    const lines = (await admin.run('inventory', 'import', file)).stderr.split('\n');
+
+    expect(lines.slice(0, 20).map((line) => line.replace(/.*csv:/, ''))).toEqual(
+      Array.from({ length: 20 }, (_, index) => `${index + 3}: petId 1 is on line 2 too`),
+    );
+    expect(lines.slice(20)).toEqual(['After 20 wrong rows the file was not read further. Nothing was written.', '']);
+  });
+
   test('replaces the entries that the file names and leaves the others; with --json it says how many', async () => {
     await admin.output('inventory', 'import', written('two.csv', 'petId,quantity,status', '7,1,sold', '8,7,available'));
     const file = written('one.jsonl', '{"petId":7,"quantity":77,"status":"sold"}');

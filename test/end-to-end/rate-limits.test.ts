@@ -67,6 +67,21 @@ test('A request that is admitted counts once, whatever its answer', async () => 
   expect(await key.read()).toMatchObject({ minuteUsed: 2, dayUsed: 2 });
 });
 
+test('A request that the gateway refuses once its key was admitted counts, and carries the limits', async () => {
+  const key = await issueKey(host, { perMinute: 10 });
+  const { keyId } = await key.read();
+  const { records } = host.host;
+  for (const apiKey of records.apiKeys.filter(({ id }) => id === keyId))
+    records.putApiKey({ ...apiKey, enabled: false });
+
+  expect(await list(key)).toMatchObject({
+    status: 401,
+    error: { code: 'API_KEY_INVALID' },
+    rateLimit: { limit: 10, remaining: 9 },
+  });
+  expect(await key.read()).toMatchObject({ minuteUsed: 1 });
+});
+
 test('A request that the gateway drops before anyone is asked, because its body is over 10 MB, does not count', async () => {
   const key = await issueKey(host, { perMinute: 10 });
   const answer = await apiOf(key).patch(101, ' '.repeat(10 * 1024 * 1024 + 1));

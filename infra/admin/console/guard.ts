@@ -112,34 +112,15 @@ export class Session {
 const NO_SESSION =
   'Open the address that the console has printed. It works once: for another, start the console again.';
 
-/** What is sent is held in memory: so many bytes at a time, by all forms together. */
-const MAX_FORM_BYTES = 100 * 2 ** 20;
+/** The rows of a file with so many bytes are checked within two seconds. */
+export const MAX_FORM_BYTES = 2 ** 20;
 
-/**
- * Refuses a form that there is no room for, alone or beside others that are being sent.
- *
- * @param option names the service, for the command that takes a file of any size
- */
-export function formLimit(option: string): MiddlewareHandler {
-  const limitOfOne = bodyLimit({
-    maxSize: MAX_FORM_BYTES,
-    onError: (c) => refuse(c, 413, withTarget(TOO_LARGE, option)),
-  });
-  let held = 0;
-  return async (c, next) => {
-    const bytes = Number(c.req.header('Content-Length') ?? MAX_FORM_BYTES) || 0;
-    if (held > 0 && held + bytes > MAX_FORM_BYTES)
-      return refuse(c, 429, 'Other files are being sent. Nothing was done: send this one again when they are done.');
-    held += bytes;
-    try {
-      return await limitOfOne(c, next);
-    } finally {
-      held -= bytes;
-    }
-  };
-}
+/** Refuses a form that is too large. @param option names the service, for the command that takes a file of any size */
+export const formLimit = (option: string): MiddlewareHandler =>
+  bodyLimit({ maxSize: MAX_FORM_BYTES, onError: (c) => refuse(c, 413, withTarget(TOO_LARGE, option)) });
 
-const TOO_LARGE = 'The file is larger than 100 MiB: import it with npm run admin -- inventory import FILE';
+const TOO_LARGE =
+  'The file is larger than 1 MiB. Nothing was written. Import it at the terminal: npm run admin -- inventory import FILE';
 
 /** Takes a form that has a ticket for its path under the base. */
 export function ticketed(base: string, tickets: Tickets): MiddlewareHandler {
@@ -157,7 +138,7 @@ function isSame(given = '', secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-type Refusal = 400 | 401 | 403 | 409 | 413 | 429;
+type Refusal = 400 | 401 | 403 | 409 | 413;
 
 function refuse(c: Context, status: Refusal, failure: string): Response | Promise<Response> {
   return c.html(layout({ title: 'Refused', failure }, markup`<h1>Refused</h1>`), status);

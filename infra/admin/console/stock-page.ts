@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context, Hono } from 'hono';
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
@@ -12,6 +13,7 @@ import { importRecords } from '../records/import-records.ts';
 import { formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
 import { number } from '../text-format.ts';
+import { MAX_FORM_BYTES } from './guard.ts';
 import { field, markup, nothingSent } from './markup.ts';
 import type { Query } from './row-pages.ts';
 import { onForm, parseForm, type Site, type Texts } from './site.ts';
@@ -86,15 +88,25 @@ async function setStock({ stock }: Target, values: Texts): Promise<StockVersion[
 
 async function importFile(target: Target, file: unknown): Promise<string> {
   if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
-  const source = { name: file.name, open: () => file.stream() };
+  const source = { name: file.name, open: () => piecesOf(file) };
   return (await importRecords(source, stockEntries, () => Promise.resolve(target))).message;
 }
+
+/** In small pieces: the rows of one are made all at once, and other pages are answered between two. */
+async function* piecesOf(file: File): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < file.size; at += PIECE_BYTES) {
+    await nextTurn();
+    yield file.slice(at, at + PIECE_BYTES).bytes();
+  }
+}
+
+const PIECE_BYTES = 8_192;
 
 const fileField = {
   name: 'file',
   label: 'File',
   type: 'file',
-  hint: `A ${formatsOf(stockEntries)} file with petId, quantity and status.`,
+  hint: `A ${formatsOf(stockEntries)} file with petId, quantity and status, of ${MAX_FORM_BYTES / 2 ** 20} MiB at most.`,
   attributes: markup`accept="${stockEntries.formats.join(',')}" required`,
 } as const;
 

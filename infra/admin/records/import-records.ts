@@ -5,8 +5,8 @@ import { number, visible } from '../text-format.ts';
 import { readRecords, type Source } from './read-records.ts';
 import { counted, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 
-/** Faults that are listed one by one; a file with more is likely of another format altogether. */
-const MAX_LISTED_FAULTS = 20;
+/** Wrong rows after which a file is not read further: it is likely of another format altogether. */
+const MAX_FAULTS = 20;
 
 /**
  * Loads a file of records into the store.
@@ -43,26 +43,25 @@ export async function importRecords<Entry>(
 async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Promise<number> {
   /** By value: the digits as text would keep the whole line in memory that they were cut from. */
   const lines = new Map<bigint, number>();
-  const listed: string[] = [];
-  let faults = 0;
-  const add = (line: number, fault: string): void => {
-    faults += 1;
-    if (faults <= MAX_LISTED_FAULTS) listed.push(`${source.name}:${line}: ${fault}`);
-  };
+  const faults: string[] = [];
+  const add = (line: number, fault: string): void => void faults.push(`${source.name}:${line}: ${fault}`);
   for await (const row of readRecords(source, kind)) {
-    if ('fault' in row) {
-      add(row.line, row.fault);
-      continue;
+    if ('fault' in row) add(row.line, row.fault);
+    else {
+      const id = BigInt(kind.idOf(row.entry));
+      const earlier = lines.get(id);
+      if (earlier === undefined) lines.set(id, row.line);
+      else add(row.line, `${kind.idField} ${id} is on line ${earlier} too`);
     }
-    const id = BigInt(kind.idOf(row.entry));
-    const earlier = lines.get(id);
-    if (earlier === undefined) lines.set(id, row.line);
-    else add(row.line, `${kind.idField} ${id} is on line ${earlier} too`);
+    if (faults.length < MAX_FAULTS) continue;
+    throw new AdminError(
+      ...faults,
+      `After ${MAX_FAULTS} wrong rows the file was not read further. Nothing was written.`,
+    );
   }
-  if (faults > 0) {
-    if (faults > listed.length) listed.push(`… and ${number(faults - listed.length)} more`);
-    const rows = faults === 1 ? '1 row is wrong' : `${number(faults)} rows are wrong`;
-    throw new AdminError(...listed, `${rows}. Nothing was written.`);
+  if (faults.length > 0) {
+    const rows = faults.length === 1 ? '1 row is wrong' : `${faults.length} rows are wrong`;
+    throw new AdminError(...faults, `${rows}. Nothing was written.`);
   }
   if (lines.size === 0) throw new AdminError(`${source.name} has no rows. Nothing was written.`);
   return lines.size;

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin-error.ts';
@@ -65,7 +65,7 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
     const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
     throw new AdminError(`The first line of ${name} must be ${columns.join()}, not ${found}. Nothing was written.`);
   };
-  const parser = parseCsv({
+  const toRows = parseCsv({
     bom: true,
     columns: checkColumns,
     // Spreadsheets of half the world put semicolons; no cell of ours has either.
@@ -77,10 +77,10 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
     trim: true,
     cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column]?.type)),
   });
-  const input = Readable.from(open(), { objectMode: false });
-  input.on('error', (error) => parser.destroy(error)).pipe(parser);
+  // The loop throws what fails; where it ends early, the file is closed.
+  const rows = pipeline(Readable.from(open(), { objectMode: false }), toRows, () => undefined);
   try {
-    for await (const { record, info } of parser) {
+    for await (const { record, info } of rows) {
       const line: number = info.lines;
       const cells = info.error?.record?.length;
       if (cells === undefined) yield { line, value: record };

@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StockStore } from '../../../shared/stores/stock-store.ts';
 import { clientOver } from '../../model/virtual-tables.ts';
-import { Visitor } from '../../support/console-visitor.ts';
+import { BASE, ORIGIN, Visitor } from '../../support/console-visitor.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { anEntry, StockTable } from '../../support/tables.ts';
@@ -59,6 +59,16 @@ describe('The table of the stock', () => {
     const sent = { petId: '100', quantity: 'two', status: 'sold', version: 'shown', view: 'petId=100', ticket };
 
     expect(await (await visitor.post('/stock', sent)).text()).toContain('name="version" value="shown"');
+  });
+
+  test('refuses a file of nothing but wrong rows without reading it to its end', async () => {
+    const form = new FormData();
+    form.set('ticket', await visitor.ticket('/stock', '/stock/import'));
+    // All rows at once would take half a minute.
+    form.set('file', new File(['petId,quantity,status\n', 'x\n'.repeat(500_000)], 'stock.csv'));
+    const answer = await visitor.request(`${BASE}/stock/import`, { Origin: ORIGIN }, { method: 'POST', body: form });
+
+    expect(await answer.text()).toContain('After 20 wrong rows the file was not read further. Nothing was written.');
   });
 });
 
