@@ -61,8 +61,9 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
 
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
   if (valibotAction === int64Guard || valibotAction.type === 'check_items') return jsonSchema;
-  // The contract checks nothing else in this way.
-  if (valibotAction.type === 'check') return { ...jsonSchema, uniqueItems: true };
+  // Of a list the contract checks in this way that its items differ; of a time, that its day exists: a date-time says so.
+  if (valibotAction.type === 'check')
+    return jsonSchema.type === 'array' ? { ...jsonSchema, uniqueItems: true } : jsonSchema;
   // All plain integers of the contract have bounds within int32.
   return valibotAction.type === 'integer' ? { ...jsonSchema, format: 'int32' } : undefined;
 };

@@ -6,9 +6,14 @@ import { type OrderOf, orderStatuses } from './records.ts';
 export const orderStatusSchema = v.picklist(orderStatuses, `must be one of ${orderStatuses.join(', ')}`);
 
 const TIME_RULE = 'must be a time such as 2026-11-21T12:30:00Z';
-/** What is a timestamp to ISO 8601 and no date-time to RFC 3339: a space for the T, a short offset, a day too many. */
-const RFC_3339 =
-  /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|[12]\d))T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+/** What is a timestamp to ISO 8601 and no date-time to RFC 3339: a space for the T, a short offset. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Whether a time is of a day that there is: `Date` makes another of February 30. */
+function isOfDay(time: string): boolean {
+  const day = time.slice(0, 10);
+  return new Date(day).toJSON()?.startsWith(day) ?? false;
+}
 
 export type Order = OrderOf<Int64>;
 
@@ -21,6 +26,7 @@ export const orderSchema = v.strictObject({
       v.string('must be text'),
       v.isoTimestamp(TIME_RULE),
       v.regex(RFC_3339, TIME_RULE),
+      v.check(isOfDay, TIME_RULE),
       v.description('When it is shipped'),
     ),
   ),

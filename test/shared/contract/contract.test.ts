@@ -84,10 +84,12 @@ test.each<[string, v.GenericSchema, taken: readonly unknown[], refused: readonly
   [
     'order',
     orderSchema,
-    variants(order, [{}, { shipDate: '2026-11-21T12:30:00.123+01:00' }]),
+    variants(order, [{}, { shipDate: '2026-11-21T12:30:00.123+01:00' }, { shipDate: '2024-02-29T23:59:59Z' }]),
     variants(order, [
       ...['id', 'petId', 'quantity', 'status', 'complete'].map((field) => ({ [field]: undefined })),
-      ...['2026-11-21', '2026-11-21 12:30:00Z', '2026-02-30T12:30:00Z'].map((shipDate) => ({ shipDate })),
+      ...['2026-11-21', '2026-11-21 12:30:00Z', '2026-04-31T12:30:00Z', '2025-02-29T12:30:00Z'].map((shipDate) => ({
+        shipDate,
+      })),
       { id: 1 },
       { status: 'sold' },
       { colour: 'red' },
