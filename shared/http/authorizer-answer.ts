@@ -37,9 +37,18 @@ export function deny(
   { message = errorCatalogue[code].message, page }: DenialOptions = {},
 ): APIGatewayAuthorizerResult {
   const help = page !== undefined && { help: helpLink(page, code) };
-  const context = { code, message, challenge: challenges[code], ...help, ...noLimitContext(now) };
+  const context = {
+    code,
+    message: insideQuotes(message),
+    challenge: challenges[code],
+    ...help,
+    ...noLimitContext(now),
+  };
   return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
 }
+
+/** The gateway puts the message between the quotes of its JSON as it is. */
+const insideQuotes = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 function policy(Effect: 'Allow' | 'Deny', methodArn: string): APIGatewayAuthorizerResult['policyDocument'] {
   return {

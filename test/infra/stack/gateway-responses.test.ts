@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import * as v from 'valibot';
+import { ContextVariables } from '../../../infra/local/gateway/gateway-responses.ts';
 import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.ts';
 import { deny } from '../../../shared/http/authorizer-answer.ts';
 import { contextOf, noLimitContext } from '../../../shared/http/authorizer-context.ts';
@@ -29,7 +30,8 @@ const responses = propertiesOf(readableStage('staging'), 'AWS::ApiGateway::Gatew
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const key = aKey();
 const admitted = contextOf({ kind: 'admitted', key }, tokenOf(key).hash, NOW);
-const denied = deny('arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/inventory', 'API_KEY_MISSING', NOW, {
+const METHOD_ARN = 'arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/inventory';
+const denied = deny(METHOD_ARN, 'API_KEY_MISSING', NOW, {
   page: 'https://docs.example.com',
 });
 
@@ -72,6 +74,15 @@ describe.each(responses)('the gateway response $type', ({ type, status, headers,
     for (const source of sources) expect(source).toMatch(/^(?:'[^']*'|context\.[\w.]+)$/);
     for (const context of contexts) expect(Object.keys(context)).toEqual(expect.arrayContaining(named));
   });
+});
+
+test('What the authorizer says of a denial comes as it is, though it has quotes, backslashes or dollar signs', () => {
+  const message = 'Send "Bearer", $context.authorizer.code, no \\ and no\nsecond line.';
+  const variables = new ContextVariables();
+  variables.set(deny(METHOD_ARN, 'API_KEY_MISSING', NOW, { message }).context ?? {}, 'authorizer');
+  const template = JSON.stringify(responses.find(({ type }) => type === 'ACCESS_DENIED')?.body);
+
+  expect(JSON.parse(variables.substitute(template, ''))).toEqual({ code: 'API_KEY_MISSING', message, status: 401 });
 });
 
 const headerOf = (name: string, statuses: readonly string[]) =>
