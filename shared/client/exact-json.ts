@@ -1,5 +1,4 @@
-/** The fields that are int64, wherever they are. */
-export const int64Fields: readonly string[] = ['id', 'petId'];
+import { int64Fields, isInt64 } from '../contract/records.ts';
 
 /** An int64 field with its digits, or any other string, so that the inside of a string is never taken for a field. */
 const TOKENS = new RegExp(
@@ -21,6 +20,6 @@ export function parseExactJson(text: string): unknown {
 }
 
 function toInt64(value: unknown): bigint {
-  if (typeof value === 'string' && /^-?\d{1,19}$/.test(value)) return BigInt(value);
+  if (typeof value === 'string' && isInt64(value)) return BigInt(value);
   throw new SyntaxError('An int64 field has something else');
 }

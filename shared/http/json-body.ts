@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
+import { duplicateField, parseExactJson } from '../contract/exact-json.ts';
 import { inventoryItemSchema } from '../contract/inventory.ts';
 import { allowedMethods } from './response-headers.ts';
 import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './request.ts';
@@ -55,69 +56,19 @@ function isCompressed(headers: RequestHeaders): boolean {
   return codings.some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
 }
 
-type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript does not know the context of a reviver yet (ECMAScript 2026)
-const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
-
-/**
- * A number that only rounding makes an integer becomes NaN, for the schema to refuse under its field's name. The digits of
- * a `petId` become text, as a number of JavaScript would lose some.
- */
-const asWritten: Reviver = (name, value, { source }) => {
-  const isNumber = typeof value === 'number' && source !== undefined;
-  if (name === 'petId') return isNumber ? source : Number.NaN;
-  return isNumber && !isIntegerText(source) ? Number.NaN : value;
-};
-
-const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
-/** Whether a JSON number is an integer as it is written, such as `5`, `5.0` or `1e2`, but not `1e-400`. */
-function isIntegerText(text: string): boolean {
-  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
-  const digits = whole + fraction;
-  let significant = digits.length;
-  while (digits[significant - 1] === '0') significant -= 1;
-  return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
-}
-
 function parseJson(text: string, example: string): unknown {
   let value: unknown;
   try {
-    value = parseWithSource(text, asWritten);
+    value = parseExactJson(text);
   } catch (error) {
     // A message of V8 without a place at its end quotes the body, which may have the same words.
     const [, place] = / \((line \d+ column \d+)\)$/.exec(String(error)) ?? [];
     throw invalid(`The body is not valid JSON${place === undefined ? '' : `: see ${place}`}.`, example, error);
   }
-  const fault = duplicateField(text);
-  if (fault !== undefined) throw invalid(fault, example);
-  return value;
-}
-
-/** A JSON text in pieces: its strings, the signs that matter here, and all between them. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}:]|[^"{}:]+/gy;
-
-/** About the first field that an object in a valid JSON text has twice. `JSON.parse` would silently take the last. */
-function duplicateField(json: string): string | undefined {
-  const objects: Set<string>[] = [];
-  let lastString = '""';
-  let rows = 0;
-  for (const [token] of json.matchAll(TOKENS)) {
-    if (token.startsWith('"')) lastString = token;
-    if (token === '{' && objects.length === 0) rows += 1;
-    if (token === '{') objects.push(new Set());
-    if (token === '}') objects.pop();
-    if (token !== ':') continue;
-    const name = String(JSON.parse(lastString));
-    const names = objects.at(-1);
-    if (names?.has(name)) {
-      const row = json.trimStart().startsWith('[') ? `Row ${rows}: ` : '';
-      return `${row}The field ${quoted(name)} is given twice.`;
-    }
-    names?.add(name);
-  }
-  return undefined;
+  const duplicate = duplicateField(text);
+  if (!duplicate) return value;
+  const row = Array.isArray(value) ? `Row ${duplicate.row}: ` : '';
+  throw invalid(`${row}The field ${quoted(duplicate.field)} is given twice.`, example);
 }
 
 /** One sentence about one fault of the body, naming its field, and in a list its row. */

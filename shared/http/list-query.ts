@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { type Int64, int64Schema } from '../contract/int64.ts';
+import { type Int64, int64Schema, integerOrText } from '../contract/int64.ts';
 import { cursorSchema, type ListParameters } from '../contract/list-query.ts';
 import { type ApiRequest, quoted } from './request.ts';
 
@@ -19,8 +19,7 @@ const once = v.pipe(
   v.transform(([text]) => text),
 );
 
-/** Digits as a number; NaN for anything else, for the schema to refuse. */
-const digits = v.transform((text: string) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN));
+const integer = v.transform(integerOrText);
 
 /** Ids in one parameter with commas between, or in one each, as many programs send them. */
 const several = v.pipe(
@@ -36,7 +35,7 @@ const several = v.pipe(
  */
 export function parseListQuery(query: ApiRequest['query'], parameters: ListParameters): ListQuery {
   const schema = v.strictObject({
-    limit: v.optional(v.pipe(once, digits, parameters.limit)),
+    limit: v.optional(v.pipe(once, integer, parameters.limit)),
     cursor: v.optional(once),
     status: v.optional(v.pipe(once, parameters.status)),
     petId: v.optional(parameters.petId ? v.pipe(several, parameters.petId) : v.never()),

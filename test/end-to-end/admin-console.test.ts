@@ -264,7 +264,7 @@ describeInBrowser('The console in a browser', () => {
       await press('Import');
     };
     await choose('101,3,available\n102,-1,sold\n');
-    expect(await failure()).toContain('stock.csv:3: quantity must be an integer from 0 to 2147483647, not "-1"');
+    expect(await failure()).toContain('stock.csv:3: quantity must be an integer from 0 to 2147483647, not -1');
     expect(await host.stock.read('101')).toMatchObject({ quantity: 7 });
 
     await choose('101,3,available\n');

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { errorCatalogue, ServiceError } from '../../../shared/contract/errors.ts';
-import { type Int64, isInt64 } from '../../../shared/contract/int64.ts';
+import { type Int64, integerOrText, isInt64 } from '../../../shared/contract/int64.ts';
 import { petStatusSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../../shared/contract/records.ts';
 import type { StockVersion } from '../../../shared/stores/stock-store.ts';
@@ -56,7 +56,7 @@ function parsePetId(petId: string): Int64 {
 }
 
 function parseQuantity(text: string): number {
-  const quantity = v.safeParse(quantitySchema, /^\d+$/.test(text) ? Number(text) : text);
+  const quantity = v.safeParse(quantitySchema, integerOrText(text));
   if (quantity.success) return quantity.output;
   throw new InvalidArgumentError(`It ${quantity.issues[0].message}.`);
 }

@@ -1,6 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
+import { duplicateField, parseExactJson } from '../../../shared/contract/exact-json.ts';
+import { integerOrText } from '../../../shared/contract/int64.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import { visible } from '../text-format.ts';
 import { type Format, formatOf, type RecordKind } from './record-kinds.ts';
@@ -75,7 +77,7 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
     relax_column_count: true,
     skip_empty_lines: true,
     trim: true,
-    cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column]?.type)),
+    cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
   });
   // The loop throws what fails; where it ends early, the file is closed.
   const rows = pipeline(Readable.from(open(), { objectMode: false }), toRows, () => undefined);
@@ -97,12 +99,20 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
 }
 
 /** What a cell means. Text that means nothing stays text, for the rules of its field to refuse. */
-function cellValue(text: string, type: string | undefined): unknown {
-  if (type === 'number') return /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : text;
+function cellValue(text: string, field: Field | undefined): unknown {
+  const { type, wrapped } = field ?? {};
+  if (type === 'number') return integerOrText(text);
   // Spreadsheets write them in capitals.
   if (type === 'boolean') return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text;
-  if (type === 'optional') return text === '' ? undefined : text;
+  if (type === 'optional') return text === '' ? undefined : cellValue(text, wrapped);
   return text;
+}
+
+/** What is asked of the schema of a field. */
+interface Field {
+  readonly type?: string;
+  /** Where it is optional. */
+  readonly wrapped?: v.GenericSchema;
 }
 
 const LINE_FEED = 0x0a;
@@ -126,9 +136,6 @@ export async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Fields, at any depth, that are int64: as JavaScript numbers they would lose digits. */
-const int64Fields = new Set(['id', 'petId']);
-
 /** The row of a line; none where that is empty. An int64 comes as its digits, whether it is a number or text. */
 function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
   if (bytes.length > MAX_ROW_BYTES) {
@@ -144,10 +151,9 @@ function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
   }
   if (text.trim() === '') return;
   try {
-    const value: unknown = JSON.parse(text, (key, field: unknown, context?: { source?: string }) =>
-      typeof field === 'number' && int64Fields.has(key) ? context?.source : field,
-    );
-    yield { line, value };
+    const value = parseExactJson(text, true);
+    const duplicate = duplicateField(text);
+    yield duplicate ? { line, fault: `${duplicate.field} is given twice` } : { line, value };
   } catch (error) {
     yield { line, fault: `is not valid JSON (${reasonOf(error)})` };
   }

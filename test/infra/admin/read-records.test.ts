@@ -104,6 +104,12 @@ describe('a JSON Lines file', () => {
     ['an unknown field', '{"petId":1,"quantity":1,"status":"sold","colour":"red"}', 'colour is not known'],
     ['a missing field', '{"petId":1,"quantity":1}', 'status is missing'],
     ['an endless quantity', '{"petId":1,"quantity":1e999,"status":"sold"}', 'quantity must be an integer'],
+    [
+      'what only rounding makes an integer',
+      '{"petId":1,"quantity":6.99999999999999999,"status":"sold"}',
+      'quantity must',
+    ],
+    ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is given twice'],
   ])('with %s names the line and the fault', async (_, line, text) => {
     const rows = await read(stockEntries, 'c.jsonl', `{"petId":5,"quantity":1,"status":"sold"}\n${line}\n`);
     expect(rows[1]).toMatchObject(fault(2, text));

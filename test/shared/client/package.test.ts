@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
-import { int64Fields } from '../../../shared/client/exact-json.ts';
+import { int64Fields } from '../../../shared/contract/records.ts';
 import { run } from '../../support/admin-command.ts';
 import { describeInBrowser, TestBrowser } from '../../support/browser.ts';
 import { issueKey } from '../../support/issue-key.ts';

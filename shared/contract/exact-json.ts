@@ -1,0 +1,61 @@
+import { int64Fields } from './records.ts';
+
+declare global {
+  interface JSON {
+    /** ECMAScript 2026 (JSON.parse source text access), which TypeScript does not declare yet. */
+    rawJSON(text: string): unknown;
+  }
+}
+
+/** The JSON text of a record, with all of its fields: an int64 as a number with all of its digits. */
+export const recordToJson = (record: unknown): string =>
+  JSON.stringify(record, (name, value: unknown) => (int64Fields.includes(name) ? JSON.rawJSON(String(value)) : value));
+
+/**
+ * Parses JSON whose numbers are integers. An int64 comes as its digits, as a number of JavaScript would lose some; a number
+ * that only rounding makes an integer comes as NaN, for the schema to refuse under its field's name.
+ *
+ * @param mayBeText whether an int64 may be text as well as a number
+ * @throws SyntaxError
+ */
+export function parseExactJson(text: string, mayBeText = false): unknown {
+  return JSON.parse(text, (name, value: unknown, { source }: { readonly source?: string } = {}) => {
+    const isNumber = typeof value === 'number' && source !== undefined;
+    if (int64Fields.includes(name)) return isNumber ? source : mayBeText ? value : Number.NaN;
+    return isNumber && !isIntegerText(source) ? Number.NaN : value;
+  });
+}
+
+const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** Whether a JSON number is an integer as it is written, such as `5`, `5.0` or `1e2`, but not `1e-400`. */
+function isIntegerText(text: string): boolean {
+  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+  const digits = whole + fraction;
+  let significant = digits.length;
+  while (digits[significant - 1] === '0') significant -= 1;
+  return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
+}
+
+/** A JSON text in pieces: its strings, those that are names of fields with their colon; braces; and all between them. */
+const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]|[^"{}]+/gy;
+
+/**
+ * The first field that an object in a valid JSON text has twice, and the number of that object where the text is a list;
+ * `JSON.parse` would silently take the last.
+ */
+export function duplicateField(json: string): { readonly field: string; readonly row: number } | undefined {
+  const objects: Set<string>[] = [];
+  let row = 0;
+  for (const [token, name = '', colon] of json.matchAll(TOKENS)) {
+    if (token === '{' && objects.length === 0) row += 1;
+    if (token === '{') objects.push(new Set());
+    if (token === '}') objects.pop();
+    if (colon === undefined) continue;
+    const field = String(JSON.parse(name));
+    const fields = objects.at(-1);
+    if (fields?.has(field)) return { field, row };
+    fields?.add(field);
+  }
+  return undefined;
+}
