@@ -1,5 +1,6 @@
+import { recordToJson } from '../shared/contract/exact-json.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
-import { petToJson } from '../shared/contract/pets.ts';
+import type { Pet } from '../shared/contract/pets.ts';
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { withEntityTag } from '../shared/http/entity-tags.ts';
@@ -17,9 +18,10 @@ const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
 async function getPet(request: ApiRequest): Promise<Reply> {
   const petId = parsePetId(request);
-  const [pet, inStock] = await readAgain(() => find(petId));
-  if (!pet) throw petNotFound(petId);
-  return withEntityTag(request.headers, { status: 200, body: petToJson(pet, inStock?.entry.status) });
+  const [record, inStock] = await readAgain(() => find(petId));
+  if (!record) throw petNotFound(petId);
+  const pet: Pet = { ...record, status: inStock?.entry.status };
+  return withEntityTag(request.headers, { status: 200, body: recordToJson(pet) });
 }
 
 /** The record of a pet and its stock entry. */

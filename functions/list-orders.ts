@@ -1,4 +1,4 @@
-import { orderToJson } from '../shared/contract/orders.ts';
+import { recordToJson } from '../shared/contract/exact-json.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
@@ -12,7 +12,7 @@ const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 export const handler = listHandler({
   operation: 'listOrders',
   entries: orders,
-  toJson: orderToJson,
+  toJson: recordToJson,
 });
 
 export const initialise = () => warmUp(() => orders.page({}, 1));

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../shared/contract/errors.ts';
-import {
-  entityTag,
-  inventoryItemToJson,
-  type InventoryUpdates,
-  inventoryUpdatesSchema,
-} from '../shared/contract/inventory.ts';
+import { recordToJson } from '../shared/contract/exact-json.ts';
+import type { Int64 } from '../shared/contract/int64.ts';
+import { entityTag, type InventoryUpdates, inventoryUpdatesSchema } from '../shared/contract/inventory.ts';
+import type { InventoryUpdateResultOf } from '../shared/contract/records.ts';
 import { documentClient, unavailable } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
@@ -24,6 +22,7 @@ const LAST_ROW_AFTER_MS = 3_000;
 const stock = new StockStore(documentClient({ requestTimeout: 3_000 }), requiredEnv('STOCK_TABLE'));
 
 type Row = InventoryUpdates[number];
+type Result = Required<InventoryUpdateResultOf<Int64>>;
 
 /** `PATCH /inventory`: sets the stock of up to 25 pets, each by itself, and answers with what became of each. */
 async function updateInventories(request: ApiRequest): Promise<Reply> {
@@ -45,16 +44,16 @@ async function updateInventories(request: ApiRequest): Promise<Reply> {
 }
 
 /** The JSON text of what became of a row. It never throws: the function would be stopped while other rows are written. */
-async function resultOf({ petId, quantity, ifMatch }: Row, request: ApiRequest, lastBegin: number): Promise<string> {
+async function resultOf({ ifMatch, ...update }: Row, request: ApiRequest, lastBegin: number): Promise<string> {
+  const { petId } = update;
   const versions = ifMatch === undefined ? undefined : [ifMatch.slice(1, -1)];
   try {
     if (Date.now() > lastBegin) throw unavailable(undefined, 'The time was over before this row was written.');
-    const { entry, version } = await stock.change({ petId, quantity, versions });
-    const etag = JSON.stringify(entityTag(version));
-    return `{"petId":${petId},"status":200,"etag":${etag},"item":${inventoryItemToJson(entry)}}`;
+    const { entry, version } = await stock.change({ ...update, versions });
+    return recordToJson({ petId, status: 200, etag: entityTag(version), item: entry } satisfies Result);
   } catch (error) {
     const { status, body } = loggedErrorOf(error, request);
-    return `{"petId":${petId},"status":${status},"error":${JSON.stringify(body)}}`;
+    return recordToJson({ petId, status, error: body });
   }
 }
 

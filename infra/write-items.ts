@@ -40,7 +40,8 @@ export async function writeItems<Entry>(
   await Readable.from(inBatches(entries)).forEach(write, { concurrency: CONCURRENT_BATCHES });
 }
 
-async function* inBatches<Entry>(entries: Source<Entry>): AsyncGenerator<Entry[], undefined> {
+/** As many entries at a time as one call writes. */
+export async function* inBatches<Entry>(entries: Source<Entry>): AsyncGenerator<Entry[], undefined> {
   let batch: Entry[] = [];
   for await (const entry of entries) {
     batch.push(entry);

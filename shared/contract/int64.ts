@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Int64, isInt64 } from './records.ts';
+import { isInt64 } from './records.ts';
 
 export { type Int64, isInt64 } from './records.ts';
 
@@ -10,6 +10,3 @@ export const integerOrText = (text: string): number | string => (isInt64(text) ?
 
 /** The digits of an int64. In JSON it is a number, whose digits reach this schema as text. */
 export const int64Schema = v.pipe(v.string(INT64_RULE), v.guard(isInt64, INT64_RULE));
-
-/** An int64 for `JSON.stringify`, which writes its digits as they are. */
-export const int64ToJson = (value: Int64): unknown => JSON.rawJSON(value);

@@ -48,7 +48,7 @@ export const inventoryUpdatesSchema = v.pipe(
     v.strictObject(
       {
         petId: v.pipe(int64Schema, v.description('The pet whose entry is updated')),
-        quantity: v.pipe(quantitySchema, v.description('The new stock count')),
+        ...inventoryUpdateSchema.entries,
         ifMatch: v.optional(
           v.pipe(
             v.string(TAG_RULE),
@@ -82,10 +82,9 @@ export const inventoryItemSchema = v.object({
   status: v.pipe(petStatusSchema, v.description('Status of the pet')),
 } satisfies SchemasOf<InventoryItem>);
 
-/** The JSON text of an entry. Written by hand because the digits of `petId` must not pass through a number. */
-export function inventoryItemToJson({ petId, quantity, status }: InventoryItem): string {
-  return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`;
-}
+/** The JSON text of an entry. A list has very many, and `JSON.rawJSON` for the digits of `petId` takes twice the time. */
+export const inventoryItemToJson = ({ petId, ...fields }: InventoryItem): string =>
+  `{"petId":${petId},${JSON.stringify(fields).slice(1)}`;
 
 /** The ETag of a version of an entry: strong (RFC 9110 §8.8.3). */
 export const entityTag = (version: string): string => `"${version}"`;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Int64, int64Schema, int64ToJson } from './int64.ts';
+import { type Int64, int64Schema } from './int64.ts';
 import { quantitySchema, type SchemasOf } from './inventory.ts';
 import { type OrderOf, orderStatuses } from './records.ts';
 
@@ -33,8 +33,3 @@ export const orderSchema = v.strictObject({
   status: v.pipe(orderStatusSchema, v.description('How far it has come')),
   complete: v.pipe(v.boolean('must be true or false'), v.description('Whether all is done')),
 } satisfies SchemasOf<Order>);
-
-/** The JSON text of an order. */
-export function orderToJson({ id, petId, quantity, shipDate, status, complete }: Order): string {
-  return JSON.stringify({ id: int64ToJson(id), petId: int64ToJson(petId), quantity, shipDate, status, complete });
-}

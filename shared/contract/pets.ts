@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { type Int64, int64Schema, int64ToJson } from './int64.ts';
+import { type Int64, int64Schema } from './int64.ts';
 import { petStatusSchema, type SchemasOf } from './inventory.ts';
-import type { LabelOf, PetOf, PetRecordOf, PetStatus } from './records.ts';
+import type { LabelOf, PetOf, PetRecordOf } from './records.ts';
 
 const MAX_NAME = 200;
 const MAX_URL = 2_000;
@@ -13,7 +13,7 @@ const nameSchema = v.pipe(
   v.maxLength(MAX_NAME, `must have at most ${MAX_NAME} characters`),
 );
 
-type Label = LabelOf<Int64>;
+export type Label = LabelOf<Int64>;
 
 /** The kind of an animal. */
 export const petCategorySchema = v.strictObject({ id: int64Schema, name: nameSchema } satisfies SchemasOf<Label>);
@@ -49,22 +49,10 @@ export const petRecordSchema = v.strictObject({
   ),
 } satisfies SchemasOf<PetRecord>);
 
+export type Pet = PetOf<Int64>;
+
 /** Answer of `GET /pets/{petId}`. */
 export const petSchema = v.object({
   ...petRecordSchema.entries,
   status: v.optional(v.pipe(petStatusSchema, v.description('Status of the stock entry; absent where there is none'))),
-} satisfies SchemasOf<PetOf<Int64>>);
-
-const labelForJson = ({ id, name }: Label) => ({ id: int64ToJson(id), name });
-
-/** The JSON text of a pet. */
-export function petToJson({ id, category, name, photoUrls, tags }: PetRecord, status: PetStatus | undefined): string {
-  return JSON.stringify({
-    id: int64ToJson(id),
-    category: category && labelForJson(category),
-    name,
-    photoUrls,
-    tags: tags?.map(labelForJson),
-    status,
-  });
-}
+} satisfies SchemasOf<Pet>);

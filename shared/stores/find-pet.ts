@@ -1,32 +1,32 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
-import type { PetRecord } from '../contract/pets.ts';
+import type { SchemasOf } from '../contract/inventory.ts';
+import type { Label, PetRecord } from '../contract/pets.ts';
 import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
 
-const labelSchema = v.object({ id: int64AttributeSchema, name: v.string() });
+const labelSchema = v.object({ id: int64AttributeSchema, name: v.string() } satisfies SchemasOf<Label>);
 
 export const petItemSchema = v.pipe(
   v.object({
     petId: int64AttributeSchema,
-    name: v.string(),
     category: v.optional(labelSchema),
+    name: v.string(),
     photoUrls: v.array(v.string()),
     tags: v.optional(v.array(labelSchema)),
-  }),
+  } satisfies SchemasOf<Omit<PetRecord, 'id'> & { petId: Int64 }>),
   v.transform(({ petId, ...rest }): PetRecord => ({ id: petId, ...rest })),
 );
 
-/** The item of a pet. Numbers that may be beyond 2^53 are BigInts. */
-export const petItem = ({ id, category, name, photoUrls, tags }: PetRecord) => ({
+/** The item of a pet. Numbers that may be beyond 2^53 are BigInts; the client leaves out what is undefined. */
+export const petItem = ({ id, category, tags, ...fields }: PetRecord) => ({
   petId: BigInt(id),
-  name,
-  photoUrls,
-  ...(category && { category: labelAttribute(category) }),
-  ...(tags && { tags: tags.map(labelAttribute) }),
+  ...fields,
+  category: category && labelAttribute(category),
+  tags: tags?.map(labelAttribute),
 });
 
-const labelAttribute = ({ id, name }: NonNullable<PetRecord['category']>) => ({ id: BigInt(id), name });
+const labelAttribute = (label: Label) => ({ ...label, id: BigInt(label.id) });
 
 /** The record of a pet; undefined where there is none. @throws ServiceError SERVICE_UNAVAILABLE */
 export async function findPet(

@@ -4,15 +4,16 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
-import type { PetStatus } from '../contract/records.ts';
-import { petStatusSchema } from '../contract/inventory.ts';
-import { exactNumbers, isAnswerLost, isUnavailable, safeNumberSchema, tryAgain, unavailable } from '../dynamodb.ts';
+import type { InventoryItem } from '../contract/inventory.ts';
+import { exactNumbers, isAnswerLost, isUnavailable, tryAgain, unavailable } from '../dynamodb.ts';
+import { stockEntrySchema } from './sorted-table.ts';
 import {
   newVersion,
   parseRefused,
   petNotFound,
   refusal,
   type StockChange,
+  stockItemSchema,
   type StockStore,
   type StockVersion,
 } from './stock-store.ts';
@@ -28,16 +29,16 @@ export interface IdempotentRequest {
   readonly fingerprint: string;
 }
 
+/** The record of an update has its answer beside that. An adjustment is answered with the entry as it is. */
 const recordSchema = v.object({ fingerprint: v.string() });
 
-/** What the record of an update has beside that: its answer. An adjustment is answered with the entry as it is. */
-const answerSchema = v.object({ quantity: safeNumberSchema, status: petStatusSchema, version: v.string() });
+const entryFields = v.keyof(stockEntrySchema).options;
 
 /** What the tries of one request have in common. */
 interface Tries {
   readonly version: string;
-  /** Of the entry, as it was last seen. */
-  status?: PetStatus | undefined;
+  /** The entry as it was last seen. */
+  entry?: InventoryItem | undefined;
   /** Whether one of them may have been carried out, or may be yet. */
   isLost: boolean;
 }
@@ -76,8 +77,9 @@ export class IdempotentChanges {
 
   async #attempt(request: IdempotentRequest, change: StockChange, tries: Tries): Promise<StockVersion> {
     const { petId } = change;
-    // The status of an absent entry does not matter: if it appears, the transaction fails and returns its status.
-    if ('quantity' in change) tries.status ??= (await this.#stock.find(petId))?.entry.status ?? 'available';
+    // What is taken for an absent entry does not matter: if another appears, the transaction fails and returns it.
+    if ('quantity' in change)
+      tries.entry ??= (await this.#stock.find(petId))?.entry ?? { petId, quantity: 0, status: 'available' };
     const answer = answerTo(change, tries);
     try {
       await this.#client.send(this.#transaction(request, change, tries, answer));
@@ -87,7 +89,7 @@ export class IdempotentChanges {
       if (record?.Code === FAILED_CONDITION) return this.#repeated(record.Item, request, change);
       if (record?.Code !== 'None' || stock?.Code !== FAILED_CONDITION) throw error;
       const found = parseRefused(stock.Item);
-      tries.status = found?.entry.status;
+      tries.entry = found?.entry;
       const refused = refusal(found, change);
       // A try whose answer was lost may still arrive, and succeed if the entry, or enough of it, is back by then. Its version never is.
       const isFinal = !tries.isLost || refused?.code === 'PRECONDITION_FAILED';
@@ -107,8 +109,7 @@ export class IdempotentChanges {
     if (v.parse(recordSchema, record).fingerprint !== fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
     const { petId } = change;
     if ('by' in change) return this.#read(petId);
-    const { version, ...entry } = v.parse(answerSchema, record);
-    return { entry: { petId, ...entry }, version };
+    return v.parse(stockItemSchema, { ...record, petId: { value: petId } });
   }
 
   async #read(petId: Int64): Promise<StockVersion> {
@@ -117,7 +118,7 @@ export class IdempotentChanges {
     return found;
   }
 
-  /** An update has the status in its record for a condition, so that the answer which is kept is what was stored. */
+  /** An update has the fields that it leaves as they are for conditions, so that the answer which is kept is what was stored. */
   #transaction(
     request: IdempotentRequest,
     change: StockChange,
@@ -126,29 +127,41 @@ export class IdempotentChanges {
   ): TransactWriteCommand {
     const now = Math.floor(Date.now() / 1_000);
     const write = this.#stock.writeOf(change, version);
-    const { quantity, status } = answer?.entry ?? {};
+    const { petId: _, ...fields } = answer?.entry ?? {};
     const record = {
       TableName: this.#requestsTable,
-      Item: { ...request, expiresAt: now + KEPT_SECONDS, ...(answer && { quantity, status, version }) },
+      Item: { ...request, expiresAt: now + KEPT_SECONDS, ...(answer && { ...fields, version }) },
       // DynamoDB takes its time with what has expired.
       ConditionExpression: 'attribute_not_exists(requestId) OR expiresAt <= :now',
       ExpressionAttributeValues: { ':now': now },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
-    const hasStatus = answer && {
-      ConditionExpression: `${write.ConditionExpression} AND #status = :status`,
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ...write.ExpressionAttributeValues, ':status': status },
-    };
-    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: { ...write, ...hasStatus } }] });
+    const update = answer ? onlyWith(answer.entry, change, write) : write;
+    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }] });
   }
 }
 
 /** The answer to an update, as it is kept; an adjustment has none. */
-function answerTo(change: StockChange, { status, version }: Tries): StockVersion | undefined {
-  if ('by' in change || !status) return undefined;
-  const { petId, quantity } = change;
-  return { entry: { petId, quantity, status }, version };
+function answerTo(change: StockChange, { entry, version }: Tries): StockVersion | undefined {
+  if ('by' in change || !entry) return undefined;
+  const { versions: _, ...fields } = change;
+  return { entry: { ...entry, ...fields }, version };
+}
+
+/** The write of a change with the condition that what it leaves of the entry is what is answered. */
+function onlyWith(answer: InventoryItem, change: StockChange, write: ReturnType<StockStore['writeOf']>) {
+  const left = entryFields.filter((field) => !(field in change));
+  const conditions = left.map((field) =>
+    answer[field] === undefined ? `attribute_not_exists(#${field})` : `#${field} = :${field}`,
+  );
+  const names = Object.fromEntries(left.map((field) => [`#${field}`, field]));
+  const values = Object.fromEntries(left.map((field) => [`:${field}`, answer[field]]));
+  return {
+    ...write,
+    ConditionExpression: [write.ConditionExpression, ...conditions].join(' AND '),
+    ExpressionAttributeNames: { ...write.ExpressionAttributeNames, ...names },
+    ExpressionAttributeValues: { ...write.ExpressionAttributeValues, ...values },
+  };
 }
 
 /** Why a transaction was cancelled: the condition of this item was false. */

@@ -1,5 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
+import type { Int64 } from '../contract/int64.ts';
+import type { SchemasOf } from '../contract/inventory.ts';
 import { type Order, orderStatusSchema } from '../contract/orders.ts';
 import { int64AttributeSchema, safeNumberSchema } from '../dynamodb.ts';
 import { SortedTable, STORE_ID } from './sorted-table.ts';
@@ -12,19 +14,16 @@ const orderItemSchema = v.pipe(
     shipDate: v.optional(v.string()),
     status: orderStatusSchema,
     complete: v.boolean(),
-  }),
+  } satisfies SchemasOf<Omit<Order, 'id'> & { orderId: Int64 }>),
   v.transform(({ orderId, ...rest }): Order => ({ id: orderId, ...rest })),
 );
 
-/** The item of an order. Numbers that may be beyond 2^53 are BigInts. */
-export const orderItem = ({ id, petId, quantity, shipDate, status, complete }: Order) => ({
+/** The item of an order. Numbers that may be beyond 2^53 are BigInts; the client leaves out what is undefined. */
+export const orderItem = ({ id, petId, ...fields }: Order) => ({
   storeId: STORE_ID,
   orderId: BigInt(id),
   petId: BigInt(petId),
-  quantity,
-  ...(shipDate !== undefined && { shipDate }),
-  status,
-  complete,
+  ...fields,
 });
 
 /** The orders of the store, in ascending id. */

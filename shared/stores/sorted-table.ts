@@ -2,7 +2,7 @@ import type { KeysAndAttributes } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
-import { type InventoryItem, petStatusSchema } from '../contract/inventory.ts';
+import { type InventoryItem, petStatusSchema, type SchemasOf } from '../contract/inventory.ts';
 import { int64AttributeSchema, reachingDynamoDB, readAgain, safeNumberSchema } from '../dynamodb.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
@@ -168,7 +168,7 @@ export const stockEntrySchema = v.object({
   petId: int64AttributeSchema,
   quantity: safeNumberSchema,
   status: petStatusSchema,
-});
+} satisfies SchemasOf<InventoryItem>);
 
 /** The stock levels of the store, in ascending petId. */
 export const stockList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<InventoryItem> =>

@@ -59,21 +59,21 @@ export const newVersion = (): string => randomBytes(9).toString('base64url');
 /** Stands for the version of an entry that was put in by hand, without one. */
 const unversioned = (petId: Int64): string => `unversioned${petId}`;
 
-const itemSchema = v.pipe(
+/** An item as {@link stockItem} makes it. */
+export const stockItemSchema = v.pipe(
   v.object({ ...stockEntrySchema.entries, version: v.optional(v.string()) }),
   v.transform(({ version, ...entry }): StockVersion => ({ entry, version: version ?? unversioned(entry.petId) })),
 );
 
 /** The stock levels of the store with their versions, in ascending petId. */
 export const stockVersions = (client: DynamoDBDocumentClient, table: string): SortedTable<StockVersion> =>
-  new SortedTable(client, table, 'petId', itemSchema);
+  new SortedTable(client, table, 'petId', stockItemSchema);
 
 /** The item of an entry that replaces the one its pet has. Numbers that may be beyond 2^53 are BigInts. */
-export const stockItem = ({ petId, quantity, status }: InventoryItem) => ({
+export const stockItem = ({ petId, ...fields }: InventoryItem) => ({
   storeId: STORE_ID,
   petId: BigInt(petId),
-  quantity,
-  status,
+  ...fields,
   version: newVersion(),
 });
 
@@ -92,7 +92,7 @@ export class StockStore {
   async find(petId: Int64): Promise<StockVersion | undefined> {
     const get = new GetCommand({ TableName: this.#tableName, Key: keyOf(petId), ConsistentRead: true });
     const { Item } = await reachingDynamoDB(this.#client.send(get));
-    return Item && v.parse(itemSchema, Item);
+    return Item && v.parse(stockItemSchema, Item);
   }
 
   /**
@@ -114,7 +114,7 @@ export class StockStore {
     };
     try {
       const { Attributes } = await tryAgain(() => this.#client.send(write), mayRepeat);
-      return v.parse(itemSchema, Attributes);
+      return v.parse(stockItemSchema, Attributes);
     } catch (error) {
       const isRefused = error instanceof ConditionalCheckFailedException;
       if (isRefused && !isLost) throw refusal(parseRefused(error.Item), change) ?? error;
@@ -151,12 +151,15 @@ interface EntryChange {
   readonly names?: Readonly<Record<string, string>>;
 }
 
-function setting({ quantity, status }: StockUpdate | StockEdit): EntryChange {
-  const change = { update: 'quantity = :quantity', values: { ':quantity': quantity } };
-  if (status === undefined) return change;
-  const values = { ...change.values, ':status': status };
-  // DynamoDB reserves the word.
-  return { update: `${change.update}, #status = :status`, values, names: { '#status': 'status' } };
+/** Sets all fields that a change has. DynamoDB reserves some of their names. */
+function setting(change: StockUpdate | StockEdit): EntryChange {
+  const { petId: _, versions: __, ...fields } = change;
+  const entries = Object.entries(fields);
+  return {
+    update: entries.map(([name]) => `#${name} = :${name}`).join(', '),
+    values: Object.fromEntries(entries.map(([name, value]) => [`:${name}`, value])),
+    names: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
+  };
 }
 
 const adding = (by: number): EntryChange => ({
@@ -171,7 +174,7 @@ const UNKNOWN_OUTCOME = 'It is not known whether the change was made: read the e
 
 /** The entry that does not meet the condition of an update; undefined where there is none. */
 export const parseRefused = (item: Record<string, AttributeValue> | undefined): StockVersion | undefined =>
-  item && v.parse(itemSchema, unmarshall(item, { ...exactNumbers }));
+  item && v.parse(stockItemSchema, unmarshall(item, { ...exactNumbers }));
 
 /** Why a change is not made, given the entry as it is; undefined where it could be. */
 export function refusal(found: StockVersion | undefined, change: StockChange | StockEdit): ServiceError | undefined {

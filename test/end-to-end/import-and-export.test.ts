@@ -42,6 +42,8 @@ function written(name: string, ...lines: string[]): string {
 
 const textOf = async (path: string): Promise<string> => (await api.send('GET', path)).text;
 
+const DATE = '"shipDate":"2026-12-01T10:00:00Z",';
+
 const contents = {
   csv: `petId,quantity,status\n${MIN_INT64},0,available\n9007199254740993,3,pending\n${MAX_INT64},2147483647,sold\n`,
   jsonl:
@@ -210,3 +212,30 @@ test.each(['csv', 'jsonl'])(
     expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
   },
 );
+
+test.each<[string, string, readonly string[], string]>([
+  [
+    'without a column leaves its field as it is',
+    'csv',
+    ['id,petId,quantity,status,complete', '31,7,2,placed,false'],
+    DATE,
+  ],
+  [
+    'with an empty cell takes its field away',
+    'csv',
+    ['id,petId,quantity,shipDate,status,complete', '31,7,2,,placed,false'],
+    '',
+  ],
+  [
+    'of JSON lines replaces records whole',
+    'jsonl',
+    ['{"id":31,"petId":7,"quantity":2,"status":"placed","complete":false}'],
+    '',
+  ],
+])('An import %s', async (_, ending, lines, date) => {
+  const before = `{"id":31,"petId":7,"quantity":1,${DATE}"status":"placed","complete":false}`;
+  await admin.output('orders', 'import', written('before.jsonl', before));
+  await admin.output('orders', 'import', written(`after.${ending}`, ...lines));
+
+  expect(await textOf('/store/orders')).toContain(`"id":31,"petId":7,"quantity":2,${date}"status":"placed"`);
+});

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sampleOrders, samplePets, sampleStock } from '../../infra/local/sample-data.ts';
-import { orderToJson } from '../../shared/contract/orders.ts';
+import { recordToJson } from '../../shared/contract/exact-json.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -45,11 +45,11 @@ test('GET /inventory lists the whole store without Link, and in pages that Link 
 });
 
 test('GET /store/orders lists all orders, and those with a status', async () => {
-  const placed = sampleOrders.filter(({ status }) => status === 'placed').map(orderToJson);
+  const placed = sampleOrders.filter(({ status }) => status === 'placed').map(recordToJson);
 
   expect(await get('/store/orders')).toMatchObject({
     status: 200,
-    text: `[${sampleOrders.map(orderToJson).join(',')}]`,
+    text: `[${sampleOrders.map(recordToJson).join(',')}]`,
   });
   expect((await get('/store/orders?status=placed')).text).toBe(`[${placed.join(',')}]`);
 });

@@ -40,7 +40,7 @@ export const brokenUpdates: Readonly<Record<string, Tamper>> = {
   'the update is left out': inEveryPart((part) =>
     part['UpdateExpression'] === undefined
       ? part
-      : { ...part, UpdateExpression: 'SET touched = :quantity, marked = :version' },
+      : { ...part, UpdateExpression: 'SET #quantity = if_not_exists(#quantity, :quantity), marked = :version' },
   ),
   'the quantity is another one': times(':quantity', 2),
 };

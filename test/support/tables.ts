@@ -107,7 +107,7 @@ export class StockTable extends Table {
 
 const keyOf = (petId: string) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
-const itemOf = ({ petId, quantity, status }: InventoryItem) => ({ ...keyOf(petId), quantity, status });
+const itemOf = ({ petId, ...fields }: InventoryItem) => ({ ...keyOf(petId), ...fields });
 
 export class KeysTable extends Table {
   static async create(client: DynamoDBDocumentClient): Promise<KeysTable> {

@@ -1,21 +1,21 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { stringify } from 'csv-stringify/sync';
+import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
 import { counted, type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 import { writeWhole } from './write-whole.ts';
 
-/** No text of a kind that has this format has a comma or a quote. */
-const cellOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+/** The import takes a semicolon for the end of a cell, and spaces around one for none of it. */
+const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
 
-/** What a file begins with, and the line of a record: what the import reads. */
-function textOf<Entry>({ schema, toJson }: RecordKind<Entry>, format: Format) {
-  if (format === '.jsonl') return { head: '', row: (entry: Entry) => `${toJson(entry)}\n` };
+/** What a file begins with, and the lines of records: what the import reads. */
+function textOf<Entry>({ schema }: RecordKind<Entry>, format: Format) {
+  const toJsonl = (entries: readonly Entry[]) => entries.map((entry) => `${recordToJson(entry)}\n`).join('');
+  if (format === '.jsonl') return { head: '', rows: toJsonl };
   const columns = Object.keys(schema.entries);
-  const row = (entry: Entry): string => {
-    const values = new Map<string, unknown>(Object.entries(Object(entry)));
-    return `${columns.map((column) => cellOf(values.get(column))).join()}\n`;
-  };
-  return { head: `${columns.join()}\n`, row };
+  const toCsv = (entries: readonly Entry[]) => stringify([...entries], { ...csvOptions, columns });
+  return { head: stringify([columns]), rows: toCsv };
 }
 
 /**
@@ -51,7 +51,7 @@ export async function* recordsText<Entry>(
 ): AsyncGenerator<string> {
   // DynamoDB counts the items of a table every six hours: good enough for a bar.
   const { Table } = await target.documents.send(new DescribeTableCommand({ TableName: kind.tableOf(target) }));
-  const { head, row } = textOf(kind, format);
+  const { head, rows } = textOf(kind, format);
   let written = 0;
   const report = (): void => onProgress(written, Math.max(1, Table?.ItemCount ?? 0, written));
   report();
@@ -59,6 +59,6 @@ export async function* recordsText<Entry>(
   for await (const page of kind.listOf(target).all()) {
     written += page.length;
     report();
-    yield page.map(row).join('');
+    yield rows(page);
   }
 }

@@ -70,7 +70,7 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
   const toRows = parseCsv({
     bom: true,
     columns: checkColumns,
-    // Spreadsheets of half the world put semicolons; no cell of ours has either.
+    // Spreadsheets of half the world put semicolons. An export quotes a cell that has either.
     delimiter: [',', ';'],
     info: true,
     max_record_size: MAX_ROW_BYTES,

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import * as v from 'valibot';
 import type { Int64 } from '../../../shared/contract/int64.ts';
-import { type InventoryItem, inventoryItemSchema, inventoryItemToJson } from '../../../shared/contract/inventory.ts';
-import { type Order, orderSchema, orderToJson } from '../../../shared/contract/orders.ts';
-import { type PetRecord, petRecordSchema, petToJson } from '../../../shared/contract/pets.ts';
+import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
+import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
+import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
 import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
@@ -44,8 +44,6 @@ export interface RecordKind<Entry> {
   readonly tableOf: (target: Target) => string;
   readonly toItem: (entry: Entry) => Item;
   readonly listOf: (target: Target) => RecordList<Entry>;
-  /** The line of a record in a `.jsonl` file: the same for the same record. */
-  readonly toJson: (entry: Entry) => string;
 }
 
 /** The records of a table. */
@@ -66,7 +64,6 @@ export const stockEntries: RecordKind<InventoryItem> = {
   tableOf: ({ stockTable }) => stockTable,
   toItem: stockItem,
   listOf: ({ documents, stockTable }) => stockList(documents, stockTable),
-  toJson: inventoryItemToJson,
 };
 
 /** Pets, in files as the API shows them, but without a status. */
@@ -81,7 +78,6 @@ export const pets: RecordKind<PetRecord> = {
   tableOf: ({ petsTable }) => petsTable,
   toItem: petItem,
   listOf: ({ documents, petsTable }) => petList(documents, petsTable),
-  toJson: (pet) => petToJson(pet, undefined),
 };
 
 /** Orders, in files as the API lists them. */
@@ -94,7 +90,6 @@ export const orders: RecordKind<Order> = {
   tableOf: ({ ordersTable }) => ordersTable,
   toItem: orderItem,
   listOf: ({ documents, ordersTable }) => orderList(documents, ordersTable),
-  toJson: orderToJson,
 };
 
 /** `1,000 stock entries`. */

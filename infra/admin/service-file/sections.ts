@@ -1,3 +1,4 @@
+import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import { writeItems } from '../../write-items.ts';
 import { check, type Checked } from '../records/read-records.ts';
 import { orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
@@ -29,21 +30,21 @@ export const recordSections = (target: Target): readonly Section<unknown>[] => [
 ];
 
 function recordSection<Entry>(name: string, kind: RecordKind<Entry>, target: Target): Section<Entry> {
-  const { names, idField, idOf, toJson, toItem } = kind;
+  const { names, idField, idOf, toItem } = kind;
   const list = kind.listOf(target);
   return {
     name,
     all: () => list.all(),
-    toJson,
+    toJson: recordToJson,
     check: (value) => check(value, kind),
     idOf: (entry) => BigInt(idOf(entry)),
     async existing(entries) {
       const found = await list.byIds(entries.map(idOf));
-      const lines = new Map(found.map((entry) => [idOf(entry), toJson(entry)]));
+      const lines = new Map(found.map((entry) => [idOf(entry), recordToJson(entry)]));
       return entries.map((entry) => {
         const line = lines.get(idOf(entry));
         if (line === undefined) return 'absent';
-        return line === toJson(entry) ? 'same' : { other: `the ${names[0]} with ${idField} ${idOf(entry)}` };
+        return line === recordToJson(entry) ? 'same' : { other: `the ${names[0]} with ${idField} ${idOf(entry)}` };
       });
     },
     add: (entries) => writeItems(target.documents, kind.tableOf(target), entries, toItem),
