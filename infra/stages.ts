@@ -1,4 +1,4 @@
-import { type Limits, plans } from '../shared/keys/plans.ts';
+import { type Limits, MOST_PER_MINUTE, plans } from '../shared/keys/plans.ts';
 
 /** The stages that the pipeline deploys. */
 export const stageNames = ['staging', 'production'] as const;
@@ -154,7 +154,7 @@ const forTrying = {
   dynamodb: 'parts',
   throttle: { requestsPerSecond: 1_000, burst: 5_000 },
   lists: { seconds: 120 },
-  mostForEnterprise: { perMinute: 60_000, perDay: 86_400_000 },
+  mostForEnterprise: { perMinute: MOST_PER_MINUTE, perDay: 1_440 * MOST_PER_MINUTE },
   petDeprecation,
 } as const;
 

@@ -10,7 +10,7 @@ import { operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
 import { bulkShare, planIds } from '../shared/keys/plans.ts';
-import { LEASE_MS } from '../shared/keys/remembered-key.ts';
+import { REMEMBERED_MS } from '../shared/keys/remembered-key.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';
 
 const production = readableStage('production');
@@ -43,7 +43,7 @@ const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 describe('a number on a page', () => {
   test.each([
     ['limits', `${number(MAX_API_KEYS)} API keys in an account and region`],
-    ['limits', `up to ${LEASE_MS / 1_000} second ago`],
+    ['limits', `up to ${REMEMBERED_MS / 1_000} second ago`],
     ['limits', `${number(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
     ['limits', `${refusedBulks.rateLimit} of them (${refusedBulks.burstLimit} at once) of`],
     ['limits', `${number(requestsPerAddress)} requests in five minutes from one address`],

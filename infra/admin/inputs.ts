@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/keys/key-record.ts';
-import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
 import { limitsText, number } from './text-format.ts';
@@ -180,6 +180,8 @@ export function limitsOn(
   }
   if (perMinute === undefined || perDay === undefined)
     throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
+  if (perMinute > MOST_PER_MINUTE)
+    throw new AdminError(`One key takes at most ${MOST_PER_MINUTE} requests a minute. Give the customer several keys.`);
   const most = stage && settingsOf(stage).mostForEnterprise;
   if (most && (perMinute > most.perMinute || perDay > most.perDay))
     throw new AdminError(

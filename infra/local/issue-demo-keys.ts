@@ -55,7 +55,7 @@ async function isOpen(table: KeyTable, text: string): Promise<boolean> {
   const token = parseToken(text);
   const now = Date.now();
   const record = token && (await table.get(token.recordId));
-  return !['deny', 'refuseSuspended'].includes(nextStep(record, token?.hash ?? '', now, now).kind);
+  return !['deny', 'refuseSuspended'].includes(nextStep(record, token?.hash ?? '', now).kind);
 }
 
 function identityOf(plan: PlanId): KeyIdentity {

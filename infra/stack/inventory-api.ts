@@ -27,6 +27,7 @@ import {
   corsHeaders,
   securityHeaders,
 } from '../../shared/http/response-headers.ts';
+import { MOST_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge, acknowledgeNist } from './acknowledge.ts';
@@ -209,9 +210,11 @@ function hasNoGatewayAddress({ gatewayAddress, apiDomain }: StageSettings): bool
  * Settings of all methods, and of those that have metrics of their own (0.30 USD a month for each of five metrics while
  * there are requests). The latter repeat all settings: API Gateway would use its defaults for what is left out.
  *
- * @throws Error where the throttle is below what one customer may send
+ * @throws Error where the throttle is below what one customer may send, or that is more than a key takes
  */
 function methodSettings({ throttle, mostForEnterprise, alarms, dashboard, gatewayLogs }: StageSettings) {
+  if (mostForEnterprise.perMinute > MOST_PER_MINUTE)
+    throw new Error(`mostForEnterprise.perMinute must be ${MOST_PER_MINUTE} at most: one key takes no more`);
   const least = Math.ceil(mostForEnterprise.perMinute / 60);
   if (throttle.requestsPerSecond < least) {
     throw new Error(`throttle.requestsPerSecond must be ${least} at least: an Enterprise customer may send as many`);

@@ -5,7 +5,7 @@ import {
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
 import { type KeyIdentity, MAX_NAME_BYTES } from '../keys/key-record.ts';
-import { type Limits, outerGuard, planIds } from '../keys/plans.ts';
+import { type Limits, MOST_PER_MINUTE, outerGuard, planIds } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
 import { type ApiStage, PAGE_SIZE, unlessGone } from './gateway-client.ts';
@@ -144,6 +144,8 @@ function agreedLimits(tags: Readonly<Record<string, string>>): Limits | string {
   const texts = [tags[gatewayTags.perMinute], tags[gatewayTags.perDay]];
   if (texts.every((text) => text === undefined)) return 'is on the Enterprise plan without agreed limits: tag it';
   const [perMinute, perDay] = texts.map((text) => (/^[1-9]\d{0,11}$/.test(text ?? '') ? Number(text) : undefined));
+  if (perMinute !== undefined && perMinute > MOST_PER_MINUTE)
+    return `has a tag ${gatewayTags.perMinute} above ${MOST_PER_MINUTE}, which is the most that one key takes`;
   if (perMinute !== undefined && perDay !== undefined) return { perMinute, perDay };
   return `needs both tags ${gatewayTags.perMinute} and ${gatewayTags.perDay}, as numbers from 1`;
 }

@@ -18,6 +18,9 @@ export const plans = {
   enterprise: { title: 'Enterprise', limits: 'agreed' },
 } as const satisfies Record<string, Plan>;
 
+/** The most that may be agreed for a key: each request is a write on its item, which takes some 1,000 a second. */
+export const MOST_PER_MINUTE = 48_000;
+
 export type PlanId = keyof typeof plans;
 
 export const planIds = Object.keys(plans).filter((id): id is PlanId => id in plans);

@@ -5,9 +5,6 @@ import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './windo
 /** A key that is refused too often within a minute is suspended this long, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
 
-/** A minute that is further ahead was counted by a clock that was wrong. Requests come some seconds late, at most. */
-export const MOST_AHEAD_MS = 10 * 60_000;
-
 /** One of the windows that a key is limited in. */
 export interface Window {
   readonly limit: number;
@@ -33,22 +30,21 @@ export type CountedVerdict = { readonly kind: 'admitted'; readonly key: KeyRecor
 /** The outcome for one request. */
 export type Verdict = CountedVerdict | { readonly kind: 'denied' };
 
+export const DENIED: Verdict = { kind: 'denied' };
+
 /** The minute that a request is counted in, and whether counting it begins a new minute, or a new day with it. */
-export interface CountedIn {
+export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {
   readonly minute: Minute;
-  readonly starts?: 'minute' | 'day';
-  /** The key's minute, where that was counted by a clock that was wrong. */
-  readonly insteadOf?: Minute;
+  readonly starts?: Start;
 }
 
 /** What to do about a request. */
 export type Step = { readonly kind: 'deny' } | { readonly kind: 'refuseSuspended' } | CountingStep;
 
 /** Write that the request is admitted, if the window has room for it; or refused, if it has none. */
-export interface CountingStep {
-  readonly kind: 'countAdmitted' | 'countRefused';
-  readonly window: CountedIn;
-}
+export type CountingStep =
+  | { readonly kind: 'countAdmitted'; readonly window: CountedIn }
+  | { readonly kind: 'countRefused'; readonly window: CountedIn<'minute'> };
 
 /**
  * Decides the next step from the key as it stood when a write failed.
@@ -59,31 +55,26 @@ export interface CountingStep {
  * @param key the record, or undefined for an unknown key
  * @param hash of the token
  * @param now time of the request, Unix milliseconds
- * @param clock this machine's time, Unix milliseconds
  */
-export function nextStep(key: KeyRecord | undefined, hash: string, now: number, clock: number): Step {
+export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Step {
   if (!key || isDenied(key, hash, now)) return { kind: 'deny' };
   if (isSuspended(key, now)) return { kind: 'refuseSuspended' };
-  return countingStep(key, now, clock);
+  return countingStep(key, now);
 }
 
 /** Whether a request is denied: there is no such key, it is closed, or the token is wrong or has ended. */
-export function isDenied(key: KeyRecord | undefined, hash: string, now: number): boolean {
+function isDenied(key: KeyRecord | undefined, hash: string, now: number): boolean {
   if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return true;
   return (key.expiresAt ?? NEVER) <= now || !workingToken(key, hash, now);
 }
 
 /** Whether a good key has room for a request, and in which window it is counted. */
-export function countingStep(key: KeyRecord, now: number, clock: number): CountingStep {
-  // Neither the gateway's clock alone nor this one can make a key forget what it has used.
-  const isMisdated = key.currentMinute > minuteOf(Math.max(now, clock) + MOST_AHEAD_MS);
-  const minute = isMisdated ? minuteOf(now) : Math.max(minuteOf(now), key.currentMinute);
-  const instead = isMisdated && { insteadOf: key.currentMinute };
-  if (!isSameDay(key.currentMinute, minute))
-    return { kind: 'countAdmitted', window: { minute, starts: 'day', ...instead } };
+export function countingStep(key: KeyRecord, now: number): CountingStep {
+  const minute = Math.max(minuteOf(now), key.currentMinute);
+  if (!isSameDay(key.currentMinute, minute)) return { kind: 'countAdmitted', window: { minute, starts: 'day' } };
   const isUsedUp = key.dayUsed >= key.perDay;
   if (key.currentMinute !== minute) {
-    return { kind: isUsedUp ? 'countRefused' : 'countAdmitted', window: { minute, starts: 'minute', ...instead } };
+    return { kind: isUsedUp ? 'countRefused' : 'countAdmitted', window: { minute, starts: 'minute' } };
   }
   const isRefused = isUsedUp || key.minuteUsed >= key.perMinute;
   return { kind: isRefused ? 'countRefused' : 'countAdmitted', window: { minute } };
@@ -95,11 +86,7 @@ export function refusal(key: KeyRecord, now: number): Refusal {
   return { kind: 'refused', key, reason: key.dayUsed >= key.perDay ? 'day' : 'minute' };
 }
 
-/** Suspensions of the limiter that end later were set by a clock that was wrong. @param now Unix milliseconds */
-export const latestSuspension = (now: number): number => now + SUSPENSION_MS + MOST_AHEAD_MS;
-
-const isSuspended = ({ suspendedUntil, suspendedByAdmin }: KeyRecord, now: number): boolean =>
-  suspendedUntil > now && (suspendedByAdmin || suspendedUntil <= latestSuspension(now));
+const isSuspended = ({ suspendedUntil }: KeyRecord, now: number): boolean => suspendedUntil > now;
 
 /** A key as its counters are at a time: those of a minute, or a day, that is over count for nothing. */
 function asOf(key: KeyRecord, now: number): KeyRecord {

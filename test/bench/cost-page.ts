@@ -67,17 +67,12 @@ export const totalOf = (costs: Readonly<Record<string, number>>): number =>
 /** The requests of a customer, by their shares. */
 const requestMix = { update: 0.5, pet: 0.3, page: 0.2 };
 
-/**
- * What a million requests of the mix cost.
- *
- * @param usages each with the one write that counting it took while it was measured
- * @param countingWrites what counting takes on the plan at its full use, in writes a request
- */
-export function costOfMix(usages: Readonly<Record<keyof typeof requestMix, RequestUsage>>, countingWrites: number) {
+/** What a million requests of the mix cost. */
+export function costOfMix(usages: Readonly<Record<keyof typeof requestMix, RequestUsage>>) {
   const mean = (of: keyof RequestUsage): number =>
     usages.update[of] * requestMix.update + usages.pet[of] * requestMix.pet + usages.page[of] * requestMix.page;
   return costPerMillion({
-    writeUnits: mean('writeUnits') - 1 + countingWrites,
+    writeUnits: mean('writeUnits'),
     readUnits: mean('readUnits'),
     invocations: mean('invocations'),
     billedMs: mean('billedMs'),
@@ -87,7 +82,7 @@ export function costOfMix(usages: Readonly<Record<keyof typeof requestMix, Reque
 }
 
 /** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging agrees to. */
-export function limitsOf(plan: PlanId): Limits {
+function limitsOf(plan: PlanId): Limits {
   const { limits } = plans[plan];
   return limits === 'agreed' ? stages.staging.mostForEnterprise : limits;
 }

@@ -3,12 +3,10 @@ import { petItem } from '../../shared/stores/find-pet.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateToken } from '../../shared/keys/token.ts';
-import { planIds, plans } from '../../shared/keys/plans.ts';
-import { limitsOf, type RequestUsage } from './cost-page.ts';
+import type { RequestUsage } from './cost-page.ts';
 import { exactly, type Figure, progress, report } from './figure.ts';
 import { manyPets } from './listing.ts';
 import { type Measured, MeasuredHost, type RequestKind } from './measured-host.ts';
-import { serveKey, steadily } from './traffic.ts';
 
 const PETS = 10_000;
 const PAGE = 100;
@@ -19,13 +17,11 @@ const BULK = 25;
  * what they cost. The time is that of this machine, whose worker threads and engine are not Lambda's and DynamoDB's.
  */
 export async function benchCosts(): Promise<Figure[]> {
-  // Virtual time is for a process in which nothing else runs, so this comes first.
-  const ofPlans = await writesToCount();
   progress('starting a host');
   const measured = await MeasuredHost.start();
   try {
     await load(measured);
-    return [...(await measureRequests(measured)), ...ofPlans];
+    return await measureRequests(measured);
   } finally {
     await measured.close();
   }
@@ -96,23 +92,6 @@ async function load({ host: { documents, host } }: MeasuredHost): Promise<void> 
     return { id: petId, petId, quantity: 1, shipDate, status: 'approved' as const, complete: false };
   });
   await writeItems(documents, OrdersTableName, orders, orderItem);
-}
-
-/** Writes that counting takes per request of a key whose requests of a day come evenly; of at least 300 requests. */
-async function writesToCount(): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const plan of planIds) {
-    const { title } = plans[plan];
-    progress(`counting requests of ${title}`);
-    const key = limitsOf(plan);
-    const requests = Math.max(300, key.perDay / 1_440);
-    const perSecond = key.perDay / 86_400;
-    const settings = { environments: Math.ceil(perSecond / 100) };
-    const { writes } = await serveKey(key, { requests, load: steadily(perSecond) }, settings);
-    const measured = (writes / requests).toFixed(3);
-    figures.push({ what: `${title}: writes to count a request`, measured, target: '–' });
-  }
-  return figures;
 }
 
 function usageText({ writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes }: RequestUsage): string {

@@ -115,7 +115,7 @@ export async function serveKey(
   sender: Omit<Sender, 'tokens'>,
   settings: Settings,
 ): Promise<Outcome & { readonly admitted: number; readonly failed: number }> {
-  const key = aKey(differences);
+  const key = aKey({ currentMinute: Math.floor(START / 60_000), ...differences });
   const outcome = await serve([key], [{ ...sender, tokens: [tokenOf(key)] }], settings);
   const { admitted = 0, failed = 0 } = outcome.served[0] ?? {};
   return { ...outcome, admitted, failed };

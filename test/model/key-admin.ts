@@ -88,10 +88,9 @@ export class KeyAdmin {
     return this.#tokensOf(token.recordId).at(-1) ?? token;
   }
 
-  /** @param onlyLimits changes nothing but the limits */
-  act(random: Random, onlyLimits: boolean): void {
+  act(random: Random): void {
     const recordId = random.pick([...this.#issued.keys()]);
-    const change = onlyLimits ? newLimits : random.pick(random.isLikely(0.55) ? changes : tokenChanges);
+    const change = random.pick(random.isLikely(0.55) ? changes : tokenChanges);
     const key = this.#read(recordId);
     this.#put({ ...key, ...change(random, key, Date.now(), () => this.#issue(recordId)) });
   }

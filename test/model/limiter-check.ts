@@ -33,7 +33,7 @@ export function violationsOfLimiter({ requests, commits }: LimiterHistory): stri
   return [...Map.groupBy(answered, ({ token }) => token.recordId)].flatMap(([recordId, own]) => {
     const ownVersions = byKey.get(recordId) ?? [];
     return own
-      .flatMap((request) => violationsOfRequest(request, ownVersions))
+      .flatMap((request) => violationsOfRequest(request, ownVersions, own))
       .concat(violationsOfLimits(own, ownVersions))
       .concat(violationsOfCounters(own, ownVersions))
       .concat(violationsOfSuspensions(own, ownVersions));
@@ -52,17 +52,23 @@ function statesBehind(request: LimiterRequest, versions: readonly Version[]): (K
   );
 }
 
-/** The earliest of these moments: a lease is good for a second. */
+/** The earliest of these moments: what an environment remembers is good for a second. */
 const sinceOf = ({ epoch, invokedAt }: LimiterRequest): number =>
   Math.min(epoch, invokedAt) - REMEMBERED_MS - MAX_AHEAD_MS;
 
-function violationsOfRequest(request: LimiterRequest, versions: readonly Version[]): string[] {
-  const { outcome, faults, writer } = request;
+function violationsOfRequest(
+  request: LimiterRequest,
+  versions: readonly Version[],
+  own: readonly LimiterRequest[],
+): string[] {
+  const { outcome, writer } = request;
   const ofWrites = versions.flatMap((version) =>
     version.writer === writer ? violationsOfWrite(request, version) : [],
   );
   if (outcome.kind === 'failed')
-    return faults > 0 ? ofWrites : [...ofWrites, about(request, `failed with no fault: ${String(outcome.error)}`)];
+    return hasReason(request, own)
+      ? ofWrites
+      : [...ofWrites, about(request, `failed with no fault: ${String(outcome.error)}`)];
   const states = statesBehind(request, versions);
   const valid = states.filter((key) => isValid(key, request));
   if (outcome.kind === 'denied')
@@ -74,6 +80,22 @@ function violationsOfRequest(request: LimiterRequest, versions: readonly Version
     ...violationsOfHeaders(request, outcome, states),
     ...(isTrue ? [] : [about(request, `${outcome.kind} without reason: ${reason}`)]),
   ];
+}
+
+/** Whether a request that failed had a fault, or follows one of its environment that was throttled within a second. */
+function hasReason(request: LimiterRequest, own: readonly LimiterRequest[]): boolean {
+  const { outcome, environment, invokedAt, epoch } = request;
+  if (request.faults > 0) return true;
+  return own.some(
+    (other) =>
+      outcome.kind === 'failed' &&
+      other.outcome.kind === 'failed' &&
+      other.outcome.error === outcome.error &&
+      other.faults > 0 &&
+      other.environment === environment &&
+      other.answeredAt <= invokedAt &&
+      Math.abs(epoch - other.epoch) < REMEMBERED_MS,
+  );
 }
 
 /** Whatever its answer, a request changes a key only if its token opens it and the counters allow it at that moment. */
@@ -133,9 +155,7 @@ function violationsOfHeaders(
     [limit, remaining, resetsAt].every(Number.isInteger) &&
     remaining >= 0 &&
     remaining <= limit &&
-    // A minute that a wrong clock has begun far ahead goes on as soon as it is not so far ahead.
-    (currentMinute <= minuteOf(request.answeredAt + MAX_AHEAD_MS) ||
-      states.some((state) => state?.currentMinute === currentMinute)) &&
+    currentMinute <= minuteOf(request.answeredAt + MAX_AHEAD_MS) &&
     (isSuspended || (isWindowEnd && currentMinute >= minuteOf(request.epoch)));
   return isRight ? [] : [about(request, `the headers ${JSON.stringify(rateLimit)} in minute ${currentMinute}`)];
 }
@@ -172,9 +192,6 @@ function violationsOfLimits(own: readonly LimiterRequest[], versions: readonly V
 /** The counter of a minute is never behind the admitted requests, and without faults not ahead of them. */
 function violationsOfCounters(own: readonly LimiterRequest[], versions: readonly Version[]): string[] {
   const hasFaults = own.some(({ faults }) => faults > 0);
-  const largest = Math.max(...versions.map(amountOf));
-  // Each environment may hold a lease of an earlier minute; one may have been larger by what it gave back.
-  const leased = largest > 1 ? 2 * largest * new Set(own.map(({ environment }) => environment)).size : 0;
   const admitted = own.flatMap(({ outcome, answeredAt }) =>
     outcome.kind === 'admitted' ? { answeredAt, minute: outcome.key.currentMinute } : [],
   );
@@ -185,15 +202,10 @@ function violationsOfCounters(own: readonly LimiterRequest[], versions: readonly
     if (!isLast && next.key.minuteUsed >= minuteUsed) return [];
     const ofMinute = admitted.filter(({ minute }) => minute === currentMinute);
     const soFar = ofMinute.filter(({ answeredAt }) => answeredAt <= (next?.at ?? Infinity)).length;
-    const isAhead = isLast && !hasFaults && minuteUsed > ofMinute.length + leased;
+    const isAhead = isLast && !hasFaults && minuteUsed > ofMinute.length;
     const what = `At ${at} the counter of minute ${currentMinute} was ${minuteUsed} of ${perMinute}`;
     return minuteUsed < soFar || isAhead ? [`${what}, with ${soFar} admitted, ${ofMinute.length} in the end`] : [];
   });
-}
-
-/** Requests that a write took from its minute, or gave back. */
-function amountOf({ before, key }: Version): number {
-  return Math.abs(key.minuteUsed - (before?.currentMinute === key.currentMinute ? before.minuteUsed : 0));
 }
 
 /**

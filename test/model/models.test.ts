@@ -19,7 +19,7 @@ test.each([
   [
     'the models find each fault that is put into limiter and updates',
     '--model limiter --model updates --seeds 600 --broken',
-    /^(limiter: seed \d+ shows that .*\n){18}(updates: seed \d+ shows that .*\n){6}$/,
+    /^(limiter: seed \d+ shows that .*\n){16}(updates: seed \d+ shows that .*\n){6}$/,
   ],
   [
     'two admin commands keep the rules, in whatever order their calls come',

@@ -5,8 +5,7 @@ import { type Input, partsOf, type Tamper } from '../model/virtual-tables.ts';
  * each is found: a model that finds nothing could be one that sees nothing.
  */
 export const brokenLimiters: Readonly<Record<string, Tamper>> = {
-  // The conditions of the counter store, taken out one at a time. The schedules come too rarely to one on a minute of another
-  // day, and to those that a lease goes by: test/shared/keys/remembered-key.test.ts has these ("takes no lease on").
+  // The conditions of the counter store, taken out one at a time.
   'a disabled key is good': without('enabled = :true'),
   'a revoked key is good': without('revoked = :false'),
   'a suspended key is good': without('suspendedUntil <= :now'),
@@ -15,19 +14,12 @@ export const brokenLimiters: Readonly<Record<string, Tamper>> = {
   'a request is counted in another minute': without('currentMinute = :minute'),
   'a minute is begun twice': without('currentMinute < :minute'),
   'a day is begun twice': without('currentMinute < :day'),
-  'a minute of a wrong clock is replaced twice': without('currentMinute = :insteadOf'),
   'the minute has always room': without('minuteUsed < perMinute'),
   'the day has always room': without('dayUsed < perDay'),
   'a new minute is refused with room': without('dayUsed >= perDay', /minuteUsed = :zero/),
   'a request is refused with room': without('(minuteUsed >= perMinute OR dayUsed >= perDay)'),
   'a key that is not refused often is suspended': without('minuteRefused >= perMinute'),
-  'a lease takes one request too few': withValues((values) => {
-    const taken = numberIn(values[':ofMinute']);
-    return taken > 1 ? { ...values, ':ofMinute': { N: String(taken - 1) } } : values;
-  }),
-  'a request is counted twice': withValues((values) =>
-    numberIn(values[':ofMinute']) === 1 ? { ...values, ':ofMinute': { N: '2' } } : values,
-  ),
+  'a request is counted twice': times(':one', 2),
   'a refusal counts twice': times(':refused', 2),
   'a refusal is not counted': times(':refused', 0),
 };

@@ -3,7 +3,7 @@ import { type KeyChange, newRecord, revocation } from '../../../shared/key-regis
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
+import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 
@@ -71,7 +71,7 @@ export async function readRecord({ keyTable }: Target, recordId: string): Promis
  * @param graceMs for which the key works as before anyway
  */
 export async function waitForLeases({ pause }: Pick<Target, 'pause'>, graceMs = 0): Promise<void> {
-  await pause(Math.max(0, LEASE_MS + MARGIN_MS - graceMs));
+  await pause(Math.max(0, REMEMBERED_MS + MARGIN_MS - graceMs));
 }
 
 /** Whether a key is refused until an admin resumes it. */

@@ -1,6 +1,5 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
-import { latestSuspension } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import {
@@ -26,7 +25,7 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
   const until = forMs === undefined ? NEVER : Date.now() + forMs;
   let suspended = await changeRecord(target, record.recordId, (now) => ({
     // A suspension holds until it is over or resumed: another one only makes it longer.
-    suspendedUntil: Math.max(until, isMisdated(now) ? 0 : now.suspendedUntil),
+    suspendedUntil: Math.max(until, now.suspendedUntil),
     suspendedByAdmin: true,
     ...(forMs === undefined && { enabled: false }),
   }));
@@ -38,10 +37,6 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
   await waitForLeases(target);
   return keyView(suspended);
 }
-
-/** Suspended by the limiter, by a clock that was wrong: it goes by no such suspension. */
-const isMisdated = ({ suspendedUntil, suspendedByAdmin }: KeyRecord): boolean =>
-  !suspendedByAdmin && suspendedUntil < NEVER && suspendedUntil > latestSuspension(Date.now());
 
 export interface Resumption {
   readonly view: KeyView;

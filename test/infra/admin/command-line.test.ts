@@ -58,6 +58,9 @@ describe('an input', () => {
     const agreed = { perMinute, perDay };
 
     expect(limitsOn('enterprise', agreed, 'production')).toEqual(agreed);
+    expect(() => limitsOn('enterprise', { perMinute: 48_001, perDay })).toThrow(
+      'takes at most 48000 requests a minute',
+    );
     for (const part of [{}, { perMinute }, { perDay }]) expect(() => limitsOn('enterprise', part)).toThrow(AdminError);
     for (const part of [agreed, { perMinute }, { perDay }])
       expect(() => limitsOn('pro', part)).toThrow('The plan pro has fixed limits.');

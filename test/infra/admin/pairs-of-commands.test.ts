@@ -6,7 +6,7 @@ import type { NewToken } from '../../../infra/admin/keys/new-token.ts';
 import { gatewayTags, UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
 import { type KeyRecord, MAIN_LABEL } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
-import { LEASE_MS } from '../../../shared/keys/remembered-key.ts';
+import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import type { Token } from '../../../shared/keys/token.ts';
 import {
   type CommandName,
@@ -284,13 +284,13 @@ describe('the same of', () => {
 });
 
 test.each([
-  ['longer than a lease', 0, LEASE_MS],
-  ['less where the key goes on as it was for a while', LEASE_MS, 0],
+  ['longer than a key is remembered', 0, REMEMBERED_MS],
+  ['less where the key goes on as it was for a while', REMEMBERED_MS, 0],
 ])('A command that changes a key waits %s', async (_, grace, atLeast) => {
   const waits: number[] = [];
   await waitForLeases({ pause: (ms) => Promise.resolve(void waits.push(ms)) }, grace);
 
   expect(waits).toHaveLength(1);
   expect(waits[0]).toBeGreaterThan(atLeast);
-  expect(waits[0]).toBeLessThan(atLeast + LEASE_MS);
+  expect(waits[0]).toBeLessThan(atLeast + REMEMBERED_MS);
 });

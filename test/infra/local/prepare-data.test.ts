@@ -63,7 +63,7 @@ describe('issuing the demo keys', () => {
       expect(new UsageMeter(records, apiStage).meter(recordId, '/GET', NOW)).toBe(`demo-${plan}`);
       expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ tags: { plan } }]);
       // Its limits are agreed, and stand on the key.
-      const agreed = plan === 'enterprise' ? { 'per-minute': '60000', 'per-day': '10000000' } : {};
+      const agreed = plan === 'enterprise' ? { 'per-minute': '48000', 'per-day': '10000000' } : {};
       expect(records.apiKey(`demo-${plan}`)?.tags).toEqual(agreed);
     }
   });

@@ -64,9 +64,10 @@ const archivesIn = (assembly: string) => [
 const refused: readonly [what: string, settings: Partial<StageSettings>, message: string][] = [
   [
     'a throttle that refuses what a customer may send',
-    { throttle: { requestsPerSecond: 999, burst: 5_000 } },
-    'throttle.requestsPerSecond must be 1000 at least',
+    { throttle: { requestsPerSecond: 799, burst: 5_000 } },
+    'throttle.requestsPerSecond must be 800 at least',
   ],
+  ['more than a key takes', { mostForEnterprise: { perMinute: 48_001, perDay: 1 } }, 'must be 48000 at most'],
   [
     'alarms that nobody is told of, and no word that this is meant',
     { alarms: true, alarmTargets: { emails: [], topicArns: [] } },
@@ -74,8 +75,8 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
   ],
   [
     'a bound of the firewall below what one customer may send',
-    { firewall: { requestsWithoutKey: 2_000, requestsPerAddress: 359_999 } },
-    'firewall.requestsPerAddress must be 360000 at least',
+    { firewall: { requestsWithoutKey: 2_000, requestsPerAddress: 287_999 } },
+    'firewall.requestsPerAddress must be 288000 at least',
   ],
   ['no address at all', { gatewayAddress: 'off' }, "gatewayAddress: 'off' needs an apiDomain"],
   ['a canary without alarms', { rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],

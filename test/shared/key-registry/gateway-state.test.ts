@@ -80,6 +80,11 @@ describe('a key is not let in', () => {
       read({ tags: { ...tags, 'per-minute': text } }, enterprise),
       BAD_LIMITS,
     ]),
+    [
+      'with more a minute than one item takes',
+      read({ tags: { ...tags, 'per-minute': '48001' } }, enterprise),
+      'has a tag per-minute above 48000, which is the most that one key takes',
+    ],
     ['with one of its limits alone', read({ tags: { 'per-day': '1000' } }, enterprise), BAD_LIMITS],
     ['whose end is a word', read({ tags: { expires: 'tomorrow' } }), 'has a tag expires that is no ISO 8601 date'],
   ])('%s', (_, registered, problem) => {
