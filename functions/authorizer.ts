@@ -5,8 +5,7 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
 import { contextOf, noLimitContext, refusedWith, UNCOUNTED } from '../shared/http/authorizer-context.ts';
-import { isRequest, prove } from '../shared/http/health-check.ts';
-import { isRehearsal, rehearse } from '../shared/http/rehearsal.ts';
+import { isRequest, prove, warmUp } from '../shared/http/probe.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { generateToken, parseToken } from '../shared/keys/token.ts';
@@ -42,7 +41,6 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
     const meteredAs = verdict.kind === 'admitted' ? ofKey : overflowKey;
     return allow(methodArn, keyId, meteredAs, { ...contextOf(verdict, token.hash, now), ...coldStarts() });
   } catch (error) {
-    if (isRehearsal(requestId)) throw error;
     logError('A request could not be counted', error, { requestId });
     const context = { ...refusedWith('SERVICE_UNAVAILABLE'), ...noLimitContext(now), ...coldStarts() };
     return allow(methodArn, UNCOUNTED, interimKey, context);
@@ -81,31 +79,26 @@ function denied(
   message?: string,
 ): APIGatewayAuthorizerResult {
   const { requestId } = requestContext;
-  if (!isRehearsal(requestId)) {
-    logRequest({
-      coldStarts: takeColdStarts(),
-      requestId,
-      receivedAt: now,
-      operation: operationAt(httpMethod, resource),
-      status: errorCatalogue[code].status,
-      code,
-      refusal: code,
-    });
-  }
+  logRequest({
+    coldStarts: takeColdStarts(),
+    requestId,
+    receivedAt: now,
+    operation: operationAt(httpMethod, resource),
+    status: errorCatalogue[code].status,
+    code,
+    refusal: code,
+  });
   return deny(methodArn, code, now, { message, page });
 }
 
 /** Asks for a key that there is not: the same write as that of a request, and it changes nothing. */
-async function admitNobody(): Promise<void> {
+async function probe(): Promise<void> {
   const token = parseToken(generateToken());
   if (token) await limiter.admit(token, Date.now());
 }
 
-/** An event that is no request asks for a health check. */
+/** An event that is no request asks for the probe. */
 export const handler = async (event: APIGatewayRequestAuthorizerEvent, context: Context) =>
-  isRequest(event) ? authorize(event) : prove(admitNobody, [context]);
+  isRequest(event) ? authorize(event) : prove(probe, [context]);
 
-/** With a token that no key has: it is denied, and nothing is counted. */
-const unknownKey = { httpMethod: 'GET', headers: { Authorization: `Bearer ${generateToken()}` } };
-
-export const initialise = () => rehearse(handler, unknownKey);
+export const initialise = () => warmUp(probe);

@@ -22,4 +22,4 @@ function nearMiss(path: string): string {
   return `There is nothing at ${quoted(path)}: did you mean ${meant.join(' or ')}?`;
 }
 
-export const handler = operationHandler(answerNoOperation);
+export const { handler, initialise } = operationHandler(answerNoOperation);

@@ -5,11 +5,10 @@ import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { withEntityTag } from '../shared/http/entity-tags.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
-import { ANY_ID, rehearse } from '../shared/http/rehearsal.ts';
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { findPet } from '../shared/stores/find-pet.ts';
-import { petNotFound, StockStore } from '../shared/stores/stock-store.ts';
+import { ANY_ID, petNotFound, StockStore } from '../shared/stores/stock-store.ts';
 
 const client = documentClient({ requestTimeout: 3_000 });
 const petsTable = requiredEnv('PETS_TABLE');
@@ -27,13 +26,11 @@ async function getPet(request: ApiRequest): Promise<Reply> {
 /** The record of a pet and its stock entry. */
 const find = (petId: Int64) => Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
 
-export const handler = operationHandler(getPet, {
+export const { handler, initialise } = operationHandler(getPet, {
   headers: deprecationHeaders({
     deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),
     sunsetAt: new Date(requiredEnv('SUNSET_AT')),
     page: pageOrigin(),
   }),
-  check: () => find(ANY_ID),
+  probe: () => find(ANY_ID),
 });
-
-export const initialise = () => rehearse(handler, { httpMethod: 'GET' });

@@ -2,17 +2,14 @@ import { inventoryItemToJson } from '../shared/contract/inventory.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { warmUp } from '../shared/http/rehearsal.ts';
 import { stockList } from '../shared/stores/sorted-table.ts';
 
 const client = documentClient({ requestTimeout: 3_000 });
 const stock = stockList(client, requiredEnv('STOCK_TABLE'));
 
 /** `GET /inventory`: the stock levels of all pets, in ascending petId (spec §4.1). */
-export const handler = listHandler({
+export const { handler, initialise } = listHandler({
   operation: 'listInventory',
   entries: stock,
   toJson: inventoryItemToJson,
 });
-
-export const initialise = () => warmUp(() => stock.page({}, 1));

@@ -2,17 +2,14 @@ import { recordToJson } from '../shared/contract/exact-json.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { warmUp } from '../shared/http/rehearsal.ts';
 import { orderList } from '../shared/stores/order-list.ts';
 
 const client = documentClient({ requestTimeout: 3_000 });
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 
 /** `GET /store/orders`: all orders of the store, in ascending id (spec §4.3). */
-export const handler = listHandler({
+export const { handler, initialise } = listHandler({
   operation: 'listOrders',
   entries: orders,
   toJson: recordToJson,
 });
-
-export const initialise = () => warmUp(() => orders.page({}, 1));

@@ -8,10 +8,9 @@ import { documentClient, unavailable } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
 import { loggedErrorOf, operationHandler, type Reply } from '../shared/http/operation-handler.ts';
-import { ANY_ID, rehearse } from '../shared/http/rehearsal.ts';
 import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
-import { NEVER_MADE, StockStore, throwUnlessRefused } from '../shared/stores/stock-store.ts';
+import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
 /** Rows that are written at once, and the least time from the begin of one to that of the next, in milliseconds: 50 rows a second. */
 const AT_ONCE = 5;
@@ -69,14 +68,7 @@ function refuseHeaders({ headers }: ApiRequest): void {
   }
 }
 
-export const handler = operationHandler(updateInventories, {
+export const { handler, initialise } = operationHandler(updateInventories, {
   headers: stabilityHeader('updateInventories'),
-  check: () => stock.change({ ...NEVER_MADE, quantity: 0 }).catch(throwUnlessRefused),
+  probe: () => probeChange((update) => stock.change(update)),
 });
-
-export const initialise = () =>
-  rehearse(handler, {
-    httpMethod: 'PATCH',
-    headers: { 'Content-Type': 'application/json' },
-    body: `[{"petId":${ANY_ID},"quantity":0,"ifMatch":"\\"none\\""}]`,
-  });

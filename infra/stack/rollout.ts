@@ -74,7 +74,7 @@ export interface VersionCheckProps {
 
 /**
  * Proves each new version of a function before its alias gives it a request: it is invoked without a payload, for which
- * it runs its health check (shared/http/health-check.ts). Where that fails, the deploy fails, and CloudFormation takes it back
+ * it runs its probe (shared/http/probe.ts). Where that fails, the deploy fails, and CloudFormation takes it back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
  */
 export class VersionCheck extends Construct {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { entityTag, inventoryItemToJson } from '../contract/inventory.ts';
+import type { StockVersion } from '../stores/stock-store.ts';
 import type { Reply } from './operation-handler.ts';
 import { headerValues, type RequestHeaders } from './request.ts';
 import { REVALIDATED } from './response-headers.ts';
@@ -15,6 +17,13 @@ export const isTagList = (header: string): boolean => TAG_LIST.test(header);
 
 /** The entity tags in the value of a header. */
 export const tagsIn = (header: string): string[] => header.match(TAGS) ?? [];
+
+/** A stock entry, with the `ETag` that an update may name. */
+export const entryReply = ({ entry, version }: StockVersion): Reply => ({
+  status: 200,
+  headers: { ETag: entityTag(version) },
+  body: inventoryItemToJson(entry),
+});
 
 /**
  * The reply with an `ETag` of what it says; 304 where the request knows it. The tag is weak: it is the same for a compressed

@@ -36,7 +36,7 @@ const DEFAULT_LIMIT = 100;
 export const LEAST_PACE: LeastPace = { bytes: 2_560_000, withinMs: 10_000 };
 
 /**
- * The handler of an operation that lists: a JSON array, in ascending id. Without `limit` and `cursor` it is the whole
+ * The function of an operation that lists: a JSON array, in ascending id. Without `limit` and `cursor` it is the whole
  * list, and leaves page by page as it is read; with one of them it is one page, whose `Link` leads to the next.
  */
 export function listHandler<Entry>(list: List<Entry>) {
@@ -44,7 +44,7 @@ export function listHandler<Entry>(list: List<Entry>) {
     const query = parseListQuery(request.query, operations[list.operation].query);
     return compressed(request, await replyTo(request, list, query), list.leastPace);
   };
-  return streamingHandler(respond, { headers: stabilityHeader(list.operation), check: () => list.entries.page({}, 1) });
+  return streamingHandler(respond, { headers: stabilityHeader(list.operation), probe: () => list.entries.page({}, 1) });
 }
 
 async function replyTo<Entry>(

@@ -8,8 +8,7 @@ import { pageOrigin } from '../environment.ts';
 import { logError } from '../log.ts';
 import { requestLog, takeColdStarts } from '../request-log.ts';
 import { ADMITTED, limitHeadersOf, refusalOf, UNCOUNTED } from './authorizer-context.ts';
-import { type HealthCheck, isRequest, prove } from './health-check.ts';
-import { isRehearsal } from './rehearsal.ts';
+import { isRequest, type Probe, prove, warmUp } from './probe.ts';
 import { corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
 import { type ApiRequest, readRequest } from './request.ts';
 
@@ -38,16 +37,16 @@ export interface OperationOptions {
   /** On every answer, errors too. */
   readonly headers?: Headers;
   /** None where the operation calls nothing. */
-  readonly check?: HealthCheck;
+  readonly probe?: Probe;
 }
 
-/** The Lambda handler of an operation that answers at once. */
+/** The Lambda function of an operation that answers at once: its handler, and what Lambda waits for before the first request. */
 export function operationHandler(respond: Respond<string>, options: OperationOptions = {}) {
   return withPipeline<string>(middy({ requestEnd: requestLogger() }), respond, options);
 }
 
 /**
- * The Lambda handler of an operation whose answer is streamed. What goes wrong before the reply is an Error body; after
+ * The Lambda function of an operation whose answer is streamed. What goes wrong before the reply is an Error body; after
  * that the connection is cut, so that no client takes a part for the whole.
  */
 export function streamingHandler(respond: Respond<string | Readable>, options: OperationOptions = {}) {
@@ -61,15 +60,15 @@ export function streamingHandler(respond: Respond<string | Readable>, options: O
  * own), leaves the body out for HEAD, and logs the request once it is answered: a stream, once it has ended or broken off.
  */
 function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<Body>, options: OperationOptions) {
-  const { headers = {}, check = async () => undefined } = options;
+  const { headers = {}, probe = async () => undefined } = options;
   const serve = pipeline
     .use([withHeaders(headers), withErrorBodies(headers['Link']), admittedOnly])
     .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
   const handler = (event: APIGatewayProxyEvent, ...rest: [Context]) =>
-    isRequest(event) ? serve(readRequest(event), ...rest) : prove(check, rest);
+    isRequest(event) ? serve(readRequest(event), ...rest) : prove(probe, rest);
   // Lambda knows a handler that streams by a mark.
   Object.assign(handler, serve);
-  return handler;
+  return { handler, initialise: () => warmUp(probe) };
 }
 
 const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Body> => ({
@@ -109,7 +108,7 @@ function withErrorBodies(links: string | undefined): Middleware {
 export function loggedErrorOf(failure: unknown, { id: requestId }: Pick<ApiRequest, 'id'>): ServiceError {
   const error = serviceErrorOf(failure);
   const { status, code, message, cause } = error;
-  if (status >= 500 && cause !== undefined && !isRehearsal(requestId)) logError(message, cause, { requestId, code });
+  if (status >= 500 && cause !== undefined) logError(message, cause, { requestId, code });
   return error;
 }
 
@@ -127,7 +126,6 @@ function requestLogger() {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy hands over its own request, answered, without its type
     const { event: request, response, error } = call as Answered & { readonly response: ProxyResult<unknown> };
     const { id: requestId, receivedAt, operation, authorizer } = request;
-    if (isRehearsal(requestId)) return;
     const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;
     log({
       requestId,

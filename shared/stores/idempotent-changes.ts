@@ -29,6 +29,9 @@ export interface IdempotentRequest {
   readonly fingerprint: string;
 }
 
+/** The request of a probe, which is never recorded. */
+export const PROBE: IdempotentRequest = { requestId: 'probe', fingerprint: 'probe' };
+
 /** The record of an update has its answer beside that. An adjustment is answered with the entry as it is. */
 const recordSchema = v.object({ fingerprint: v.string() });
 

@@ -198,12 +198,16 @@ export function refusal(found: StockVersion | undefined, change: StockChange | S
   });
 }
 
-/** For a health check: the condition of such a change is false, as no write sets this version. */
-export const NEVER_MADE = { petId: v.parse(int64Schema, '0'), versions: ['none'] };
+/** An id that is asked for where it does not matter whether there is such a pet. */
+export const ANY_ID = v.parse(int64Schema, '0');
 
-export function throwUnlessRefused(error: unknown): void {
-  const refusals: readonly ErrorCode[] = ['PET_NOT_FOUND', 'PRECONDITION_FAILED'];
-  if (!(error instanceof ServiceError && refusals.includes(error.code))) throw error;
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['PET_NOT_FOUND', 'PRECONDITION_FAILED']);
+
+/** For a probe: makes an update whose condition is false, as no write sets this version. @throws what a request would fail with */
+export async function probeChange(change: (update: StockUpdate) => Promise<unknown>): Promise<void> {
+  await change({ petId: ANY_ID, quantity: 0, versions: ['none'] }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError && REFUSALS.has(error.code))) throw error;
+  });
 }
 
 export const petNotFound = (petId: Int64): ServiceError =>

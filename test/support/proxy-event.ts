@@ -109,7 +109,7 @@ export async function answerTo<Event, Answer>(
   event: Event,
 ): Promise<Answer> {
   const answer = await handler(event, lambdaContext);
-  if (answer === undefined) throw new Error('The function took the event for a health check');
+  if (answer === undefined) throw new Error('The function took the event for a probe');
   return answer;
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
@@ -165,12 +166,14 @@ test('The update proves that it can write to both of its tables, the requests to
   }
 });
 
-test('What the first request finds set up was set up before it, by a request that changes nothing and is not logged', async () => {
+test('What the first request finds set up was set up before it, by the probe, which changes nothing and is not logged', async () => {
   const calls = engine.calls.length;
   const refused = aProxyEvent({ ...ofOnePet, method: 'PATCH', body: 'no JSON' });
 
   expect(await deploy('update-inventory').invoke(JSON.stringify(refused))).toContain('"statusCode":415');
-  expect(engine.actions.slice(calls)).toEqual(['UpdateItem']);
+  // On a busy machine the function may go on without it.
+  while (engine.calls.length < calls + 2) await sleep(10);
+  expect(engine.actions.slice(calls)).toEqual(['GetItem', 'TransactWriteItems']);
   expect(log.join('').match(/"message":"Request"/g)).toHaveLength(1);
   expect(log.join('')).toContain('"coldStarts":1');
   expect(await stock.read('0')).toMatchObject({ quantity: 1 });

@@ -37,7 +37,7 @@ function answerOf(
   { operation = 'listInventory', leastPace = { bytes: 1, withinMs: 20_000 }, ...event }: Asked = {},
   reader?: Reader,
 ): Promise<StreamedAnswer> {
-  const handler = listHandler({ operation, entries, toJson: entryToJson, leastPace });
+  const { handler } = listHandler({ operation, entries, toJson: entryToJson, leastPace });
   return streamedAnswer(handler, aProxyEvent(event), reader);
 }
 

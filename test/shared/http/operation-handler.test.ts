@@ -30,11 +30,11 @@ interface Answer {
 type Respond = () => Promise<Reply>;
 
 const atOnce = (respond: Respond, event = aProxyEvent()): Promise<Answer> =>
-  answerTo(operationHandler(respond, { headers: own }), event);
+  answerTo(operationHandler(respond, { headers: own }).handler, event);
 
 async function streamed(respond: Respond, event = aProxyEvent()): Promise<Answer> {
   const { statusCode, headers, text, failure } = await streamedAnswer(
-    streamingHandler(respond, { headers: own }),
+    streamingHandler(respond, { headers: own }).handler,
     event,
   );
   if (failure !== undefined) throw failure;
@@ -187,7 +187,7 @@ test('A stream is logged once it has ended', async () => {
     linesBefore = lines().length;
     yield ']';
   };
-  const handler = streamingHandler(() => Promise.resolve({ status: 200, body: Readable.from(parts()) }));
+  const { handler } = streamingHandler(() => Promise.resolve({ status: 200, body: Readable.from(parts()) }));
   const answer = await streamedAnswer(handler, aProxyEvent());
 
   expect(answer).toMatchObject({ statusCode: 200, text: '[1]', failure: undefined });

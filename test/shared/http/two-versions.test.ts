@@ -33,7 +33,7 @@ async function answered(
   request: Parameters<typeof aProxyEvent>[0] = {},
 ) {
   const { statusCode, headers, body } = await answerTo(
-    operationHandler(respond),
+    operationHandler(respond).handler,
     aProxyEvent({ ...request, authorizer }),
   );
   const { code }: { code?: string } = JSON.parse(body);
@@ -135,7 +135,7 @@ describe('The functions answer to an authorizer of a later release', () => {
 
   test.each(Object.keys(admittedContext))('a context without %s, never with 500', async (name) => {
     const { [name]: _, ...rest }: Record<string, unknown> = { ...admittedContext, more: 'x' };
-    const answer = await answerTo(operationHandler(respond), aProxyEvent({ authorizer: rest }));
+    const answer = await answerTo(operationHandler(respond).handler, aProxyEvent({ authorizer: rest }));
 
     expect(answer.statusCode).toBe(name === 'outcome' ? 503 : 200);
     const [missing = ''] = Object.entries(limitHeaders).find(([, source]) => source === name) ?? [];

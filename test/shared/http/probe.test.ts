@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { isRequest, prove } from '../../../shared/http/health-check.ts';
-import { warmUp } from '../../../shared/http/rehearsal.ts';
+import { isRequest, prove, warmUp } from '../../../shared/http/probe.ts';
 
 const refused = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
 
@@ -12,11 +11,11 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('a health check', () => {
-  const check = jest.fn<() => Promise<void>>();
+describe('the probe of a release', () => {
+  const probe = jest.fn<() => Promise<void>>();
 
   beforeEach(() => {
-    check.mockReset().mockResolvedValue();
+    probe.mockReset().mockResolvedValue();
   });
 
   test('is asked for by every event that API Gateway does not send', () => {
@@ -30,22 +29,22 @@ describe('a health check', () => {
   });
 
   test('waits for what IAM has just granted', async () => {
-    check.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
-    const answer = prove(check, [{ getRemainingTimeInMillis: () => 10_000 }]);
+    probe.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
+    const answer = prove(probe, [{ getRemainingTimeInMillis: () => 10_000 }]);
     await jest.advanceTimersByTimeAsync(1_000);
 
     await expect(answer).resolves.toBeUndefined();
-    expect(check).toHaveBeenCalledTimes(3);
+    expect(probe).toHaveBeenCalledTimes(3);
   });
 
   test('but not until the function is stopped, which would not say why', async () => {
-    check.mockRejectedValue(refused);
+    probe.mockRejectedValue(refused);
 
-    await expect(prove(check, [{ getRemainingTimeInMillis: () => 2_999 }])).rejects.toThrow('not authorized');
+    await expect(prove(probe, [{ getRemainingTimeInMillis: () => 2_999 }])).rejects.toThrow('not authorized');
   });
 });
 
-describe('a call that warms up', () => {
+describe('the probe of a cold start', () => {
   test('is waited for, may fail, and leaves no timer', async () => {
     const call = jest.fn(() => Promise.reject(new Error('out of reach')));
 
