@@ -3,13 +3,13 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
-import { refusedBulks } from '../infra/stack/usage-plans.ts';
+import { bulkShare, refusedBulks } from '../infra/stack/usage-plans.ts';
 import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
-import { bulkShare, planIds } from '../shared/keys/plans.ts';
+import { planIds } from '../shared/keys/plans.ts';
 import { REMEMBERED_MS } from '../shared/keys/remembered-key.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';
 

@@ -4,8 +4,14 @@ import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { bulkShare, type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
+
+/**
+ * What a usage plan lets each key send of bulks (`PATCH /inventory`): requests a second, and bucket size. All stock is one
+ * partition of DynamoDB, and no key may take all of what bulks may write.
+ */
+export const bulkShare = { rateLimit: 5, burstLimit: 5 } as const;
 
 /**
  * Refused bulks, of all keys together, that reach their function for an exact answer: requests a second, and bucket size.

@@ -1,6 +1,5 @@
 import { type APIGatewayClient, paginateGetUsagePlans, type UsagePlan } from '@aws-sdk/client-api-gateway';
-import { operations } from '../contract/operations.ts';
-import { bulkShare, type Limits, outerGuard, type PlanId, planIds, plans } from '../keys/plans.ts';
+import { type Limits, outerGuard, type PlanId, planIds, plans } from '../keys/plans.ts';
 import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 
@@ -61,16 +60,8 @@ const isForCustomers = ({ apiStages = [], tags }: UsagePlan, { apiId, stage }: A
   tags?.[gatewayTags.plan] !== INTERNAL_PLAN &&
   apiStages.some((apiStage) => apiStage.apiId === apiId && apiStage.stage === stage);
 
-const { path, method } = operations.updateInventories;
-const BULKS = `${path}/${method}`;
-
-/** The usage plan must never refuse what the exact limits admit, but for bulks beyond their share. */
-function guardProblem({ throttle, quota, apiStages = [] }: UsagePlan, limits: Limits | 'agreed'): string | undefined {
-  const ofMethods = apiStages.flatMap((stage) => Object.entries(stage.throttle ?? {}));
-  const throttlesOthers = ofMethods.some(([each, { rateLimit = 0, burstLimit = 0 }]) => {
-    return each !== BULKS || rateLimit < bulkShare.rateLimit || burstLimit < bulkShare.burstLimit;
-  });
-  if (throttlesOthers) return 'throttles single methods, which may refuse what its limits allow';
+/** The usage plan must never refuse what the exact limits admit. */
+function guardProblem({ throttle, quota }: UsagePlan, limits: Limits | 'agreed'): string | undefined {
   if (limits === 'agreed') return quota && 'has a quota, which may refuse what the limits of its keys allow';
   const { rateLimit, burstLimit, quotaPerDay } = outerGuard(limits);
   const { rateLimit: rate = 0, burstLimit: burst = 0 } = throttle ?? {};

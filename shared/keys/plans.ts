@@ -33,12 +33,6 @@ export interface OuterGuard {
 }
 
 /**
- * What a usage plan lets each key send of bulks (`PATCH /inventory`): requests a second, and bucket size. All stock is one
- * partition of DynamoDB, and no key may take all of what bulks may write.
- */
-export const bulkShare = { rateLimit: 5, burstLimit: 5 } as const;
-
-/**
  * The usage plan settings that never refuse what the exact limiter admits. A bucket of two minutes' worth covers the
  * end of one window and the start of the next back to back, and a refill of at least perMinute / 60 a second keeps up.
  * A request that is counted before midnight may be metered after it, which a minute's worth on top of the day's covers.

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleOf } from '../../infra/stack/bundle.ts';
+import { bulkShare } from '../../infra/stack/usage-plans.ts';
 import { stages } from '../../infra/stages.ts';
 import { writeItems } from '../../infra/write-items.ts';
-import { bulkShare } from '../../shared/keys/plans.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
 import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
 import { documentsAt } from '../support/local-host.ts';

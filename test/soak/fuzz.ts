@@ -17,8 +17,6 @@ import type { Outcome } from './models.ts';
 
 /** Requests of each kind. */
 const REQUESTS = 60;
-/** Keys that send them in turn: each may send only some bulks a second. */
-const KEYS = 15;
 /** Connections that they share. */
 const CONNECTIONS = 12;
 /** Characters of a request in a message. */
@@ -43,10 +41,8 @@ export async function fuzzRound(seed: number): Promise<Outcome> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   try {
     const limits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
-    const keys = await Promise.all(Array.from({ length: KEYS }, () => issueKey(host, limits)));
-    let sent = 0;
-    const nextToken = (): string => keys[sent++ % KEYS]?.token ?? '';
-    return await fuzz((request) => sendRaw(host.baseUrl, agent, nextToken(), request), seed);
+    const { token } = await issueKey(host, limits);
+    return await fuzz((request) => sendRaw(host.baseUrl, agent, token, request), seed);
   } finally {
     agent.destroy();
     await host.close();

@@ -49,10 +49,7 @@ export interface Throttle {
 export interface UsagePlan {
   readonly id: string;
   readonly name: string;
-  readonly apiStages: readonly (ApiStage & {
-    /** Of methods that have one of their own in the place of the plan's, by path and method: `/inventory/PATCH`. */
-    readonly throttle?: Readonly<Record<string, Throttle>> | undefined;
-  })[];
+  readonly apiStages: readonly ApiStage[];
   readonly throttle?: Throttle | undefined;
   /** Requests that a key may make in a UTC day. */
   readonly quota?: { readonly limit: number } | undefined;

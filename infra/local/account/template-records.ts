@@ -1,7 +1,6 @@
 import { HostError } from '../host-error.ts';
 import type { ServedStack } from '../template/stack.ts';
 import type { GatewayRecords } from './gateway-records.ts';
-import type { Throttle } from './records.ts';
 
 /**
  * Adds the template's usage plans and API keys to the records, and puts its keys on its plans.
@@ -11,14 +10,8 @@ import type { Throttle } from './records.ts';
 export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
   for (const { ref: id, properties } of stack.resources('AWS::ApiGateway::UsagePlan')) {
     const { UsagePlanName: name, ApiStages, Throttle, Quota, Tags: tags } = properties;
-    const apiStages = ApiStages.map(({ ApiId, Stage, Throttle: ofMethods }) => ({
-      apiId: ApiId,
-      stage: Stage,
-      throttle:
-        ofMethods &&
-        Object.fromEntries(Object.entries(ofMethods).map(([method, throttle]) => [method, throttleOf(throttle)])),
-    }));
-    const throttle = Throttle && throttleOf(Throttle);
+    const apiStages = ApiStages.map(({ ApiId, Stage }) => ({ apiId: ApiId, stage: Stage }));
+    const throttle = Throttle && { rateLimit: Throttle.RateLimit, burstLimit: Throttle.BurstLimit };
     records.putUsagePlan({ id, name, apiStages, throttle, quota: Quota && { limit: Quota.Limit }, tags });
   }
   for (const { logicalId, ref: id, properties } of stack.resources('AWS::ApiGateway::ApiKey')) {
@@ -37,8 +30,3 @@ export function applyTemplate(records: GatewayRecords, stack: ServedStack): void
     records.putOnPlan(UsagePlanId, KeyId);
   }
 }
-
-const throttleOf = ({ RateLimit, BurstLimit }: { RateLimit: number; BurstLimit: number }): Throttle => ({
-  rateLimit: RateLimit,
-  burstLimit: BurstLimit,
-});

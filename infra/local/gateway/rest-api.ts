@@ -87,11 +87,7 @@ export class RestApi {
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
     const authorization = await authorize(authorizer, event, methodArn, variables);
     if (apiKeyRequired) {
-      const apiKeyId = usageMeter.meter(
-        authorization.usageIdentifierKey,
-        `${event.resource}/${request.method}`,
-        request.receivedAt,
-      );
+      const apiKeyId = usageMeter.meter(authorization.usageIdentifierKey, request.receivedAt);
       variables.set({ apiKeyId }, 'identity');
     }
 

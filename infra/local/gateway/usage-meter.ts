@@ -1,8 +1,8 @@
 import type { GatewayRecords } from '../account/gateway-records.ts';
-import { type ApiStage, stageOf, type Throttle } from '../account/records.ts';
+import type { ApiStage, Throttle } from '../account/records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
-/** The tokens that a key has left on a plan, or for a method of it. */
+/** The tokens that a key has left on a plan. */
 interface Bucket {
   tokens: number;
   /** Unix milliseconds at which `tokens` was right. */
@@ -13,7 +13,7 @@ interface Bucket {
 export class UsageMeter {
   readonly #records: GatewayRecords;
   readonly #stage: ApiStage;
-  /** By plan, key and method. Not kept on disk: a bucket is full again soon. */
+  /** By plan and key. Not kept on disk: a bucket is full again soon. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(records: GatewayRecords, stage: ApiStage) {
@@ -25,12 +25,11 @@ export class UsageMeter {
    * Meters one request.
    *
    * @param usageIdentifierKey the value of a key
-   * @param method with its path: `/inventory/PATCH`
    * @param now Unix milliseconds
    * @returns the id of the key
    * @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
    */
-  meter(usageIdentifierKey: string | undefined, method: string, now: number): string {
+  meter(usageIdentifierKey: string | undefined, now: number): string {
     const key = usageIdentifierKey === undefined ? undefined : this.#records.apiKeyWithValue(usageIdentifierKey);
     const plan = key?.enabled ? this.#records.planOnStage(key.id, this.#stage) : undefined;
     if (!key || !plan) throw new GatewayError('INVALID_API_KEY', 'Forbidden');
@@ -39,10 +38,7 @@ export class UsageMeter {
     if (plan.quota && this.#records.requestsOn(date, plan.id, key.id) >= plan.quota.limit) {
       throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
     }
-    const ofMethod = stageOf(plan, this.#stage)?.throttle?.[method];
-    const throttle = ofMethod ?? plan.throttle;
-    const bucket = `${plan.id}/${key.id}${ofMethod ? method : ''}`;
-    if (throttle && !this.#takeToken(bucket, throttle, now)) {
+    if (plan.throttle && !this.#takeToken(`${plan.id}/${key.id}`, plan.throttle, now)) {
       throw new GatewayError('THROTTLED', 'Too Many Requests');
     }
     this.#records.countRequest(date, plan.id, key.id);

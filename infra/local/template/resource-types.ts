@@ -13,7 +13,6 @@ const tags = v.pipe(
     Object.fromEntries(list.map(({ Key, Value }) => [Key, Value])),
   ),
 );
-const throttle = v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() });
 const methodPlace = { RestApiId: text, ResourceId: text, HttpMethod: text };
 
 /** A method whose requests go to a function. */
@@ -91,10 +90,10 @@ export const resourceTypes = {
   }),
   'AWS::ApiGateway::UsagePlan': v.strictObject({
     UsagePlanName: text,
-    // Of methods, by their paths: `/inventory/PATCH`.
-    ApiStages: v.array(v.strictObject({ ApiId: text, Stage: text, Throttle: v.optional(v.record(text, throttle)) })),
+    // Its throttle is of bulks, which the host does not throttle.
+    ApiStages: v.array(v.strictObject({ ApiId: text, Stage: text, Throttle: noEffect })),
     Quota: v.optional(v.strictObject({ Limit: v.number(), Period: v.literal('DAY') })),
-    Throttle: v.optional(throttle),
+    Throttle: v.optional(v.strictObject({ RateLimit: v.number(), BurstLimit: v.number() })),
     Tags: tags,
   }),
   'AWS::ApiGateway::UsagePlanKey': v.strictObject({

@@ -99,7 +99,7 @@ describe('the records of a template', () => {
       {
         id: 'Plan',
         name: 'staging Free',
-        apiStages: [{ apiId: 'api', stage: 'v1', throttle: { '/a/GET': { rateLimit: 1, burstLimit: 2 } } }],
+        apiStages: [{ apiId: 'api', stage: 'v1' }],
         throttle: { rateLimit: 2, burstLimit: 5 },
         quota: { limit: 20 },
         tags: { plan: 'free' },

@@ -60,7 +60,7 @@ describe('issuing the demo keys', () => {
         revoked: false,
         tokens: { [hashToken(demoKey(plan))]: { ...token, since: expect.any(Number) } },
       });
-      expect(new UsageMeter(records, apiStage).meter(recordId, '/GET', NOW)).toBe(`demo-${plan}`);
+      expect(new UsageMeter(records, apiStage).meter(recordId, NOW)).toBe(`demo-${plan}`);
       expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ tags: { plan } }]);
       // Its limits are agreed, and stand on the key.
       const agreed = plan === 'enterprise' ? { 'per-minute': '48000', 'per-day': '10000000' } : {};

@@ -5,11 +5,6 @@ import { planIds } from '../../../shared/keys/plans.ts';
 
 const STAGE = { apiId: 'a1b2c3d4e5', stage: 'v1' };
 
-/** The stage, with a throttle of bulks. */
-const ofBulks = (limit: number) => [
-  { ...STAGE, throttle: { '/inventory/PATCH': { rateLimit: limit, burstLimit: limit } } },
-];
-
 /** What the service makes of a usage plan. */
 function read(differences: UsagePlan) {
   const client = new APIGatewayClient({ region: 'eu-central-1' });
@@ -29,7 +24,7 @@ describe('a usage plan that customers are on', () => {
     ['may be guarded by just what they need', { tags: { plan: 'free' }, ...guard }, { plan: 'free', limits: free }],
     [
       'leaves agreed limits to each of its keys',
-      { tags: { plan: 'enterprise' }, apiStages: ofBulks(5), throttle: { rateLimit: 10_000, burstLimit: 5_000 } },
+      { tags: { plan: 'enterprise' }, throttle: { rateLimit: 10_000, burstLimit: 5_000 } },
       { plan: 'enterprise', limits: 'agreed' },
     ],
   ])('%s', async (_, plan, expected) => {
@@ -39,8 +34,6 @@ describe('a usage plan that customers are on', () => {
     expect(rest).toEqual({ unreadable: [], problems: [] });
   });
 
-  const throttlesMethods = 'throttles single methods, which may refuse what its limits allow';
-  const methodThrottle = [{ ...STAGE, throttle: { '/inventory/GET': { rateLimit: 1 } } }];
   const tooFew = 'allows less than its limits: it needs a rate of 1, a burst of 120, a quota of 1060 a DAY';
 
   test.each<[string, UsagePlan, string]>([
@@ -48,8 +41,6 @@ describe('a usage plan that customers are on', () => {
     ['a lower burst', { throttle: { rateLimit: 1, burstLimit: 119 } }, tooFew],
     ['a lower quota', { quota: { limit: 1_059, period: 'DAY' } }, tooFew],
     ['a quota a week', { quota: { limit: 7_000, period: 'WEEK' } }, tooFew],
-    ['a throttle of a method', { apiStages: methodThrottle }, throttlesMethods],
-    ['a smaller share of bulks', { apiStages: ofBulks(4) }, throttlesMethods],
   ])('is a problem with %s, and its customers stay', async (_, differences, problem) => {
     expect(await read({ tags: { plan: 'free' }, ...differences })).toMatchObject({
       plans: [{ usagePlanId: 'pl4n1d' }],

@@ -21,10 +21,10 @@ class MeteredPlan {
   }
 
   /** What becomes of requests at these times: the id of the key, or the type of the error. */
-  outcomes(times: readonly number[], value: string | undefined = 'value-1', method = '/inventory/GET'): string[] {
+  outcomes(times: readonly number[], value = 'value-1'): string[] {
     return times.map((time) => {
       try {
-        return this.#meter.meter(value, method, time);
+        return this.#meter.meter(value, time);
       } catch (error) {
         return error instanceof Error && 'type' in error ? String(error.type) : 'no gateway error';
       }
@@ -62,18 +62,6 @@ describe('the throttle of a plan', () => {
     expect(plan.outcomes([MIDNIGHT, MIDNIGHT + 60_000, MIDNIGHT + 60_499])).toEqual(repeated('THROTTLED', 3));
     expect(plan.outcomes([MIDNIGHT + 60_500])).toEqual(['k1']);
   });
-});
-
-test('A method with a throttle of its own has a bucket of each key, and leaves that of the plan alone', () => {
-  const ofMethod = { '/inventory/PATCH': { rateLimit: 2, burstLimit: 3 } };
-  const throttle = { rateLimit: 1, burstLimit: 1 };
-  const plan = new MeteredPlan({ throttle, apiStages: [{ ...apiStage, throttle: ofMethod }] });
-  const bulks = (times: readonly number[], value?: string) => plan.outcomes(times, value, '/inventory/PATCH');
-
-  expect(bulks(repeated(MIDNIGHT, 4))).toEqual([...repeated('k1', 3), 'THROTTLED']);
-  expect(bulks([MIDNIGHT], 'value-2')).toEqual(['k2']);
-  expect(plan.outcomes(repeated(MIDNIGHT, 2))).toEqual(['k1', 'THROTTLED']);
-  expect(bulks(repeated(MIDNIGHT + 500, 2))).toEqual(['k1', 'THROTTLED']);
 });
 
 test('The quota of a plan starts anew at midnight UTC, and not before', () => {
