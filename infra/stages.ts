@@ -21,9 +21,6 @@ export const isPersonal = (text: string): text is PersonalStageName => /^dev-[a-
 export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests'] as const;
 export type TableName = (typeof tableNames)[number];
 
-/** What requests call DynamoDB with: `parts` of AWS's SDK (`stack/dynamodb-parts`), or the `whole` SDK. */
-export type DynamoDBParts = 'parts' | 'whole';
-
 /** What differs between deployments of the service. The account comes from the environment of the deploy, as the region does. */
 export interface StageSettings {
   readonly name: AnyStageName;
@@ -57,8 +54,6 @@ export interface StageSettings {
   readonly budget?: { readonly usdAMonth: number; readonly email: string };
   /** A `canary` takes a tenth of the requests for ten minutes, and an alarm rolls it back. */
   readonly rollout: 'canary' | 'allAtOnce';
-  /** A cold answer takes some 50 ms with `parts`, and 80 with `whole` (docs/numbers.md). */
-  readonly dynamodb: DynamoDBParts;
   /** The firewall in front of the API: 9 USD a month, and 0.60 for a million requests. */
   readonly firewall?: FirewallSettings;
   readonly throttle: ThrottleSettings;
@@ -151,7 +146,6 @@ const forTrying = {
   alarmTargets: 'nobody',
   dashboard: false,
   rollout: 'allAtOnce',
-  dynamodb: 'parts',
   throttle: { requestsPerSecond: 1_000, burst: 5_000 },
   lists: { seconds: 120 },
   mostForEnterprise: { perMinute: MOST_PER_MINUTE, perDay: 1_440 * MOST_PER_MINUTE },
@@ -185,7 +179,6 @@ const production: StageSettings = {
   gatewayLogs: true,
   page: true,
   rollout: 'canary',
-  dynamodb: 'parts',
   firewall: { requestsWithoutKey: 2_000 },
   throttle: { requestsPerSecond: 2_500, burst: 5_000 },
   lists: { seconds: 120, concurrency: 100 },

@@ -2,7 +2,6 @@ import { type FSWatcher, readdirSync, readFileSync, renameSync, watch, writeFile
 import { basename, dirname, join } from 'node:path';
 import { type BuildContext, context } from 'esbuild';
 import { buildsOfFunctions } from '../stack/bundle.ts';
-import { stages } from '../stages.ts';
 import type { Host } from './host.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
@@ -30,7 +29,7 @@ export class SourceWatch {
 
   static async start(host: Host): Promise<SourceWatch> {
     const silently = { write: false, logLevel: 'silent', absWorkingDir: projectRoot } as const;
-    const builds = buildsOfFunctions(stages.staging.dynamodb).map((build) => context({ ...build, ...silently }));
+    const builds = buildsOfFunctions().map((build) => context({ ...build, ...silently }));
     const sources = new SourceWatch(host, await Promise.all(builds));
     sources.#bundles = await sources.#bundle();
     return sources;

@@ -55,7 +55,6 @@ export class KeySync extends Construct {
     const sync = new ServiceFunction(this, 'Function', {
       entry: 'sync-keys',
       description: "Mirrors API Gateway's keys and usage plans into the keys table",
-      dynamodb: 'whole',
       timeout: TIMEOUT,
       // It waits for API Gateway, day and night.
       memorySize: 512,

@@ -87,7 +87,7 @@ export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space
 
 export interface OperationFunctionsProps extends Pick<
   StageSettings,
-  'dynamodb' | 'petDeprecation' | 'logRetentionDays' | 'lists' | 'bulksAtOnce'
+  'petDeprecation' | 'logRetentionDays' | 'lists' | 'bulksAtOnce'
 > {
   readonly tables: Tables;
   /** Origin of the reference page. */
@@ -128,7 +128,7 @@ export class OperationFunctions extends Construct {
   #add(
     name: FunctionName,
     { description, timeoutSeconds, calls, environment = [] }: FunctionDefinition,
-    { tables, dynamodb, logRetentionDays, lists, bulksAtOnce, pageOrigin }: OperationFunctionsProps,
+    { tables, logRetentionDays, lists, bulksAtOnce, pageOrigin }: OperationFunctionsProps,
     shared: Environments,
   ): ServiceFunction {
     const streams = timeoutSeconds === 'streaming';
@@ -143,7 +143,6 @@ export class OperationFunctions extends Construct {
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       description,
-      dynamodb,
       timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),
       reservedConcurrentExecutions: streams ? lists.concurrency : atOnce,
       logRetentionDays,

@@ -15,7 +15,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/request-log.ts';
-import type { DynamoDBParts, LogRetentionDays } from '../stages.ts';
+import type { LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleOf } from './bundle.ts';
 import { ServiceLogs } from './service-logs.ts';
@@ -30,7 +30,6 @@ export interface ServiceFunctionProps {
   /** File in the folder `functions`, without its ending. */
   readonly entry: string;
   readonly description: string;
-  readonly dynamodb: DynamoDBParts;
   readonly timeout: Duration;
   readonly logRetentionDays: LogRetentionDays;
   readonly environment?: Record<string, string>;
@@ -52,7 +51,7 @@ export class ServiceFunction extends LambdaFunction {
   readonly logs: ServiceLogs;
 
   constructor(scope: Construct, id: string, serviceProps: ServiceFunctionProps) {
-    const { entry, dynamodb, logRetentionDays, environment, reservedConcurrentExecutions, ...props } = serviceProps;
+    const { entry, logRetentionDays, environment, reservedConcurrentExecutions, ...props } = serviceProps;
     const logs = new ServiceLogs(scope, `${id}Logs`, { logRetentionDays });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
@@ -63,7 +62,7 @@ export class ServiceFunction extends LambdaFunction {
       ...props,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       environment: { ...environment, METRICS_NAMESPACE, STACK_NAME: Stack.of(scope).stackName },
-      code: Code.fromAsset(bundleOf(entry, dynamodb)),
+      code: Code.fromAsset(bundleOf(entry)),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,

@@ -50,7 +50,7 @@ export async function benchBulks(): Promise<Figure[]> {
   await writeItems(documents, table, manyPets(2 * ROWS), stockItem);
   documents.destroy();
   const start = (name: string, event: object) => {
-    const file = join(bundleOf(name, 'parts'), 'index.mjs');
+    const file = join(bundleOf(name), 'index.mjs');
     return ExecutionEnvironment.start({ file, event, streams: false, status: 200 }, engine.endpoint, {
       STOCK_TABLE: table,
     });

@@ -84,7 +84,7 @@ async function listOf(engine: URL, size: number) {
   const table = await createStockTable(documents);
   await writeItems(documents, table, manyPets(size), stockItem);
   documents.destroy();
-  const file = join(bundleOf('list-inventory', 'parts'), 'index.mjs');
+  const file = join(bundleOf('list-inventory'), 'index.mjs');
   const list = { file, event: aProxyEvent({ authorizer: admittedContext }), streams: true, status: 200 };
   const env = { STOCK_TABLE: table, NODE_OPTIONS: STREAMING_NODE_OPTIONS };
   return { table, environment: await ExecutionEnvironment.start(list, engine, env) };

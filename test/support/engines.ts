@@ -7,15 +7,14 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Engine, externalEngine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleInto } from '../../infra/stack/bundle.ts';
-import type { DynamoDBParts } from '../../infra/stages.ts';
 import { newClient } from './store-client.ts';
 
-/** Every store is tested with both clients, and on both engines where the machine can run them. */
-const engines: readonly [name: string, DynamoDBParts, start: () => Promise<Engine>][] = [
-  ['dynalite', 'parts', () => startEmbeddedEngine(undefined)],
-  process.env.DYNAMODB_LOCAL_PORT === undefined
-    ? ['dynalite', 'whole', () => startEmbeddedEngine(undefined)]
-    : ['DynamoDB Local', 'whole', () => dynamoDBLocal(Number(process.env.DYNAMODB_LOCAL_PORT))],
+const { DYNAMODB_LOCAL_PORT: localPort } = process.env;
+
+/** Every store is tested on both engines, where the machine has Java. */
+export const engines: readonly (readonly [name: string, start: () => Promise<Engine>])[] = [
+  ['dynalite', () => startEmbeddedEngine(undefined)],
+  ...(localPort === undefined ? [] : [['DynamoDB Local', () => dynamoDBLocal(Number(localPort))] as const]),
 ];
 
 /** One for all suites, with tables of their own: Java takes seconds to start. */
@@ -35,14 +34,14 @@ async function dynamoDBLocal(port: number): Promise<Engine> {
  * a client of the functions for the code under test.
  */
 export function describeOnEachEngine(title: string, body: (newClient: () => DynamoDBDocumentClient) => void): void {
-  describe.each(engines)(`${title}, on %s, with %s of the SDK`, (_, dynamodb, start) => {
+  describe.each(engines)(`${title}, on %s`, (_, start) => {
     let engine: Engine | undefined;
     beforeAll(async () => {
       engine = await start();
       pointSdkAt(engine.endpoint);
     });
     afterAll(() => engine?.close());
-    body(() => clientWith(dynamodb, PATIENT));
+    body(() => clientOfFunctions(PATIENT));
   });
 }
 
@@ -87,20 +86,19 @@ export class EmbeddedDatabase {
  */
 const PATIENT = { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
 
-/** The client of the functions with the whole SDK, and time. */
+/** A client of the SDK itself, with time. */
 export const testClient = (): DynamoDBDocumentClient => newClient(PATIENT);
 
 type RequestHandlerSettings = Parameters<typeof newClient>[0];
 
 /**
- * A client of the functions: with the whole SDK, or with its parts, as their bundles have them. It takes the same commands.
- * The settings are those of the SDK's HTTP handler.
+ * A client as the bundles of the functions have it: of parts of the SDK, whose commands it takes. The settings are those of
+ * the SDK's HTTP handler.
  */
-export function clientWith(dynamodb: DynamoDBParts, settings: RequestHandlerSettings): DynamoDBDocumentClient {
-  if (dynamodb === 'whole') return newClient(settings);
+export function clientOfFunctions(settings: RequestHandlerSettings): DynamoDBDocumentClient {
   const { send } = bundled().newClient(settings);
   const client = {
-    send: ({ clientCommand, input, inputKeyNodes, outputKeyNodes }: WholeCommand) =>
+    send: ({ clientCommand, input, inputKeyNodes, outputKeyNodes }: SdkCommand) =>
       send({ clientCommand: { operation: operationOf(clientCommand) }, input, inputKeyNodes, outputKeyNodes }),
     destroy: () => undefined,
   };
@@ -108,8 +106,8 @@ export function clientWith(dynamodb: DynamoDBParts, settings: RequestHandlerSett
   return client as unknown as DynamoDBDocumentClient;
 }
 
-/** A command of the whole SDK, as it is made in a test, without its protected parts. */
-interface WholeCommand {
+/** A command of the SDK, as it is made in a test, without its protected parts. */
+interface SdkCommand {
   readonly clientCommand: object;
   readonly input: object;
   readonly inputKeyNodes: object;
@@ -128,7 +126,7 @@ let loaded: Bundled | undefined;
 function bundled(): Bundled {
   if (loaded) return loaded;
   const folder = mkdtempSync(path.join(tmpdir(), 'client-'));
-  bundleInto(folder, { client: path.join(import.meta.dirname, 'store-client.ts') }, 'parts');
+  bundleInto(folder, { client: path.join(import.meta.dirname, 'store-client.ts') });
   const module: Bundled = createRequire(import.meta.url)(path.join(folder, 'client', 'function.cjs'));
   rmSync(folder, { recursive: true });
   loaded = module;

@@ -176,8 +176,8 @@ export class FaultyEngine extends FaultyLink {
     this.#engine = engine;
   }
 
-  static async start(): Promise<FaultyEngine> {
-    const engine = new FaultyEngine(await startEmbeddedEngine(undefined));
+  static async start(start = () => startEmbeddedEngine(undefined)): Promise<FaultyEngine> {
+    const engine = new FaultyEngine(await start());
     await engine.open();
     return engine;
   }

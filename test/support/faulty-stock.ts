@@ -1,15 +1,16 @@
+import type { Engine } from '../../infra/local/dynamodb/engine.ts';
 import { IdempotentChanges } from '../../shared/stores/idempotent-changes.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
-import { clientWith, pointSdkAt, testClient } from './engines.ts';
+import { clientOfFunctions, pointSdkAt, testClient } from './engines.ts';
 import { type Fault, FaultyEngine } from './faulty-engine.ts';
 import { createRequestsTable, StockTable } from './tables.ts';
 
 /** The stores of the stock, as functions have them, over an engine whose calls fail as a test wants. */
-export async function openFaultyStock(dynamodb: 'parts' | 'whole') {
-  const engine = await FaultyEngine.start();
+export async function openFaultyStock(start?: () => Promise<Engine>) {
+  const engine = await FaultyEngine.start(start);
   pointSdkAt(engine.endpoint);
   const whole = testClient();
-  const client = clientWith(dynamodb, { requestTimeout: 10_000, throwOnRequestTimeout: true });
+  const client = clientOfFunctions({ requestTimeout: 10_000, throwOnRequestTimeout: true });
   const stock = await StockTable.create(whole);
   const store = new StockStore(client, stock.name);
   return { engine, stock, store, idempotent: new IdempotentChanges(client, store, await createRequestsTable(whole)) };

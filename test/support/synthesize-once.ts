@@ -25,16 +25,12 @@ function runModule(text: string, argument: unknown): string {
   return stdout;
 }
 
-/** With `DYNAMODB_PARTS=whole` the functions of all suites have the whole SDK. */
-const { DYNAMODB_PARTS: dynamodb } = process.env;
-
 /** All that `cdk deploy` takes. */
 const all = `
   const { createApp } = await import(root + '/infra/create-app.ts');
   const { PipelineAccess } = await import(root + '/infra/release/pipeline-access.ts');
   const { stages } = await import(root + '/infra/stages.ts');
-  const { folder, dynamodb } = argument;
-  const app = createApp(Object.values(stages).map((settings) => ({ ...settings, ...dynamodb && { dynamodb } })), { outdir: folder });
+  const app = createApp(Object.values(stages), { outdir: argument.folder });
   new PipelineAccess(app, 'PipelineAccess');
   app.synth();
 `;
@@ -43,7 +39,7 @@ const all = `
 export function synthesizeForAllSuites(): void {
   const folder = mkdtempSync(join(tmpdir(), 'pet-store-tests-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  runModule(all, { folder, dynamodb });
+  runModule(all, { folder });
   process.env[FOLDER_VARIABLE] = folder;
 }
 

@@ -1,12 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { isAnswerLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
-import { clientWith, localEndpoint, pointSdkAt } from '../../support/engines.ts';
+import {
+  clientOfFunctions,
+  describeOnEachEngine,
+  localEndpoint,
+  pointSdkAt,
+  testClient,
+} from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { close, freePort, listen } from '../../support/listening.ts';
+import { createStockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 
@@ -21,6 +35,8 @@ interface Call {
   /** Port of the caller: one for each connection. */
   readonly connection: number | undefined;
 }
+
+const newClient = (): DynamoDBDocumentClient => clientOfFunctions(SETTINGS);
 
 type Answer = (response: ServerResponse) => void;
 
@@ -78,9 +94,7 @@ const NONE = { unavailable: false, throttled: false, refused: false, lost: false
 const THROTTLED = { ...NONE, unavailable: true, throttled: true, refused: true };
 const LOST = { ...NONE, unavailable: true, lost: true };
 
-describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dynamodb) => {
-  const newClient = (): DynamoDBDocumentClient => clientWith(dynamodb, SETTINGS);
-
+describe('A function with parts of the SDK', () => {
   test('sends DynamoDB its own JSON, and has the digits of numbers as they are, there and back', async () => {
     const { Item } = await newClient().send(GET);
     await newClient().send(UPDATE);
@@ -125,7 +139,7 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
       asked.push(name);
       found(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
     };
-    const failure = await failureOf(clientWith(dynamodb, { ...SETTINGS, httpsAgent: { lookup } }).send(GET));
+    const failure = await failureOf(clientOfFunctions({ ...SETTINGS, httpsAgent: { lookup } }).send(GET));
     delete process.env['AWS_ENDPOINT_URL'];
     Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION });
 
@@ -146,22 +160,6 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
     expect(calls).toHaveLength(1);
   });
 
-  test('has the old item of a condition that failed, and the reasons of a transaction, as attribute values', async () => {
-    const Item = { petId: { N: '42' } };
-    const CancellationReasons = [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item }];
-    answers = [
-      fails(400, 'ConditionalCheckFailedException', { Item }),
-      fails(400, 'TransactionCanceledException', { CancellationReasons, Message: 'cancelled', message: undefined }),
-    ];
-    const conflict = await failureOf(newClient().send(UPDATE));
-    const canceled = await failureOf(newClient().send(new TransactWriteCommand({ TransactItems: [] })));
-
-    expect(conflict).toBeInstanceOf(ConditionalCheckFailedException);
-    expect(conflict).toMatchObject({ message: 'a fault', Item });
-    expect(canceled).toBeInstanceOf(TransactionCanceledException);
-    expect(canceled).toMatchObject({ message: 'cancelled', CancellationReasons });
-  });
-
   test.each<[string, Answer]>([
     ['503 with a page', (response) => void response.writeHead(503).end('<html>')],
     [
@@ -177,7 +175,7 @@ describe.each(['parts', 'whole'] as const)('A function with %s of the SDK', (dyn
 
   test('waits no longer than it is told: for an answer, and for the rest of one', async () => {
     answers = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
-    const client = clientWith(dynamodb, { ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
+    const client = clientOfFunctions({ ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
     const failures = [await failureOf(client.send(UPDATE)), await failureOf(client.send(UPDATE))];
 
     expect(failures.map(kindOf)).toMatchObject([LOST, { unavailable: true, lost: true }]);
@@ -215,7 +213,7 @@ const signedAhead = ({ headers }: Call): number => {
 
 describe('A clock that is wrong', () => {
   test('is put right by the time of the answer: the call is signed once more, and those after it rightly', async () => {
-    const client = clientWith('parts', SETTINGS);
+    const client = newClient();
     answers = [refuseTime];
 
     expect(await client.send(GET)).toHaveProperty('Item');
@@ -225,11 +223,11 @@ describe('A clock that is wrong', () => {
 
   test('is no reason to send a call a third time, nor one that is right to send it twice', async () => {
     answers = [refuseTime, refuseTime, fails(400, 'InvalidSignatureException')];
-    const client = clientWith('parts', SETTINGS);
+    const client = newClient();
 
     expect(await failureOf(client.send(GET))).toMatchObject({ name: 'InvalidSignatureException' });
     expect(calls).toHaveLength(2);
-    expect(await failureOf(clientWith('parts', SETTINGS).send(GET))).toMatchObject({
+    expect(await failureOf(newClient().send(GET))).toMatchObject({
       name: 'InvalidSignatureException',
     });
     expect(calls).toHaveLength(3);
@@ -239,6 +237,54 @@ describe('A clock that is wrong', () => {
 test('The parts of the SDK refuse what they do not have: repeated calls, and binary values', async () => {
   const binary = new UpdateCommand({ TableName: 'pets', Key: { petId: Buffer.from('42') } });
 
-  await expect(clientWith('parts', SETTINGS).send(binary)).rejects.toThrow('no binary values');
+  await expect(newClient().send(binary)).rejects.toThrow('no binary values');
   expect(calls).toEqual([]);
+});
+
+describeOnEachEngine('The parts of the SDK', (newPatientClient) => {
+  const Key = { storeId: 'main', petId: 9_223_372_036_854_775_807n };
+  let client: DynamoDBDocumentClient;
+  let TableName: string;
+
+  beforeAll(async () => {
+    TableName = await createStockTable(testClient());
+    client = newPatientClient();
+  });
+
+  const setting = (quantity: number) => ({
+    TableName,
+    Key,
+    UpdateExpression: 'SET quantity = :quantity',
+    ExpressionAttributeValues: { ':quantity': quantity },
+  });
+
+  test('make each of their calls', async () => {
+    await client.send(new UpdateCommand(setting(4)));
+    await client.send(new TransactWriteCommand({ TransactItems: [{ Update: setting(5) }] }));
+    const item = { storeId: 'main', petId: { value: '9223372036854775807' }, quantity: { value: '5' } };
+    const query = { KeyConditionExpression: 'storeId = :main', ExpressionAttributeValues: { ':main': 'main' } };
+
+    expect(await client.send(new GetCommand({ TableName, Key }))).toMatchObject({ Item: item });
+    expect(await client.send(new QueryCommand({ TableName, ...query }))).toMatchObject({ Items: [item] });
+    expect(await client.send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [Key] } } }))).toMatchObject({
+      Responses: { [TableName]: [item] },
+    });
+  });
+
+  test('have the old item of a condition that failed, and the reasons of a transaction, as attribute values', async () => {
+    await client.send(new UpdateCommand(setting(5)));
+    const ReturnValuesOnConditionCheckFailure = 'ALL_OLD' as const;
+    const refused = { ...setting(6), ConditionExpression: 'quantity > :quantity', ReturnValuesOnConditionCheckFailure };
+    const conflict = await failureOf(client.send(new UpdateCommand(refused)));
+    const canceled = await failureOf(client.send(new TransactWriteCommand({ TransactItems: [{ Update: refused }] })));
+    const Item = { storeId: { S: 'main' }, petId: { N: '9223372036854775807' }, quantity: { N: '5' } };
+
+    expect(conflict).toBeInstanceOf(ConditionalCheckFailedException);
+    expect(conflict).toMatchObject({ message: 'The conditional request failed', Item });
+    expect(canceled).toBeInstanceOf(TransactionCanceledException);
+    expect(canceled).toMatchObject({
+      message: expect.stringContaining('[ConditionalCheckFailed]'),
+      CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item }],
+    });
+  });
 });

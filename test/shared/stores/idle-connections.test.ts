@@ -19,7 +19,7 @@ describe('A change of the stock after a pause in which DynamoDB has closed the c
   let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
-    ({ engine, stock, store, idempotent } = await openFaultyStock('parts'));
+    ({ engine, stock, store, idempotent } = await openFaultyStock());
   });
 
   afterAll(() => engine.stop());

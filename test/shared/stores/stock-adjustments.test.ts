@@ -4,6 +4,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
 import type { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import type { StockAdjustment, StockStore, StockVersion } from '../../../shared/stores/stock-store.ts';
+import { engines } from '../../support/engines.ts';
 import type { Fault, FaultyEngine } from '../../support/faulty-engine.ts';
 import { failWrites, openFaultyStock } from '../../support/faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
@@ -16,14 +17,14 @@ acceptForeignErrors();
 const petId = int64('42');
 const insufficient = (etag: string) => ({ code: 'INSUFFICIENT_STOCK', status: 409, headers: { ETag: `"${etag}"` } });
 
-describe.each(['parts', 'whole'] as const)('An adjustment of the stock with %s of the SDK', (dynamodb) => {
+describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => {
   let engine: FaultyEngine;
   let stock: StockTable;
   let store: StockStore;
   let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
-    ({ engine, stock, store, idempotent } = await openFaultyStock(dynamodb));
+    ({ engine, stock, store, idempotent } = await openFaultyStock(start));
   });
 
   afterAll(() => engine.stop());

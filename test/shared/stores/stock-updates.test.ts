@@ -3,7 +3,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { describeOnEachEngine, testClient } from '../../support/engines.ts';
+import { describeOnEachEngine, engines, testClient } from '../../support/engines.ts';
 import { dynamoDBError, type Fault, type FaultyEngine } from '../../support/faulty-engine.ts';
 import { failWrites, isWrite, openFaultyStock } from '../../support/faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
@@ -162,14 +162,14 @@ const losses: readonly [string, Fault][] = [
 
 const petId = int64('42');
 
-describe.each(['parts', 'whole'] as const)('An update of the stock with %s of the SDK', (dynamodb) => {
+describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
   let engine: FaultyEngine;
   let stock: StockTable;
   let store: StockStore;
   let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
-    ({ engine, stock, store, idempotent } = await openFaultyStock(dynamodb));
+    ({ engine, stock, store, idempotent } = await openFaultyStock(start));
   });
 
   afterAll(() => engine.stop());
