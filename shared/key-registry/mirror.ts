@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayClient, ApiKey } from '@aws-sdk/client-api-gateway';
 import type { KeyRecord } from '../keys/key-record.ts';
+import { plans } from '../keys/plans.ts';
 import { NEVER } from '../keys/working-token.ts';
 import { isIssued } from '../keys/token.ts';
 import { usagePlanIdOf } from './customer-plan.ts';
@@ -89,7 +90,9 @@ export class Mirror {
     const staysClosed = (isSuspended && !record.enabled) || restored;
     // A mark that is still there is of a command that was cut off: without it, the command can write nothing late.
     const change = { ...registered.identity, ...(staysClosed && { enabled: false }), busy: undefined };
-    await this.#change('changed', keyId, record, change, () => this.#isAsListed(key));
+    await this.#change('changed', keyId, record, change, async () =>
+      isByCatalogue(record, change) ? true : this.#isAsListed(key),
+    );
   }
 
   async #mendTag({ keyId, tokensEndedAt = 0 }: KeyRecord, { tags }: ApiKey): Promise<void> {
@@ -159,6 +162,12 @@ export class Mirror {
   #reportProblem(keyId: string, problem: string): void {
     this.#sync.report.problems.push(`The key ${keyId} ${problem}.`);
   }
+}
+
+/** Whether a change is one of the limits of a plan alone: they stand in the code, and there is nothing to confirm. */
+function isByCatalogue(record: KeyRecord, change: KeyChange): boolean {
+  const changed = Object.keys(differences(record, change));
+  return plans[record.plan].limits !== 'agreed' && changed.every((name) => name === 'perMinute' || name === 'perDay');
 }
 
 type Change = 'added' | 'changed' | 'disabled' | 'removed';

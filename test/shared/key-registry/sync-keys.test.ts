@@ -76,6 +76,19 @@ test('More keys than a page of API Gateway holds are all added', async () => {
   expect((await sync()).added?.toSorted()).toEqual(ids.toSorted());
 });
 
+test('A changed catalogue reaches all keys of a plan without a call about any of them', async () => {
+  const before = await Promise.all(Array.from({ length: 20 }, () => registry.issuedKey({ perMinute: 7, perDay: 70 })));
+  const asked = jest.fn();
+  registry.around('GetApiKeyCommand', asked);
+  const { changed } = await sync();
+
+  expect(changed).toHaveLength(before.length);
+  expect((await registry.keys()).map(({ perMinute }) => perMinute)).toEqual(
+    before.map(() => plans.free.limits.perMinute),
+  );
+  expect(asked).not.toHaveBeenCalled();
+});
+
 describe('a key that is in use keeps its counters and its tokens when it is', () => {
   test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
     ['moved to another plan', ({ keyId }) => registry.move(keyId, 'pro'), { plan: 'pro', ...plans.pro.limits }],
