@@ -53,7 +53,7 @@ const receivedAt = ({ requestTimeEpoch }: { readonly requestTimeEpoch?: number }
 
 const coldStarts = () => ({ coldStarts: String(takeColdStarts()) });
 
-const MISTYPED = 'The API key is mistyped or cut off: send all of it, letter by letter as it was given out.';
+const MISTYPED = 'The API key is mistyped or cut off: send all 50 characters.';
 const UNKNOWN =
   'The API key is well-formed, but unknown, disabled, ended or expired: ask the admin of the store for a new one.';
 

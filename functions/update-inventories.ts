@@ -12,11 +12,14 @@ import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
-/** Rows that are written at once, and the least time from the begin of one to that of the next, in milliseconds: 50 rows a second. */
+/** Rows that are written at once, and the least time from the beginning of one to that of the next, in milliseconds: 50 rows a second. */
 const AT_ONCE = 5;
 const ROW_MS = 100;
 /** No row begins later, in milliseconds: each may take some ten seconds, and the function has fifteen. */
 const LAST_ROW_AFTER_MS = 3_000;
+
+/** What each of those that write has to wait for before its next row, be that of this request or of the next. */
+const pauses = Array.from({ length: AT_ONCE }, () => Promise.resolve());
 
 const stock = new StockStore(documentClient({ requestTimeout: 3_000 }), requiredEnv('STOCK_TABLE'));
 
@@ -30,15 +33,14 @@ async function updateInventories(request: ApiRequest): Promise<Reply> {
   const results = rows.map(() => '');
   const lastBegin = Date.now() + LAST_ROW_AFTER_MS;
   const left = rows.entries();
-  const work = async (): Promise<void> => {
-    let pause = Promise.resolve();
+  const work = async (_: unknown, writer: number): Promise<void> => {
     for (const [index, row] of left) {
-      await pause;
-      pause = sleep(ROW_MS);
+      await pauses[writer];
+      pauses[writer] = sleep(ROW_MS);
       results[index] = await resultOf(row, request, lastBegin);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(pauses.map(work));
   return { status: 200, body: `[${results.join(',')}]` };
 }
 

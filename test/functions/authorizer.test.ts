@@ -140,7 +140,7 @@ describe('A request that is denied has empty windows, and is logged by the autho
       'with a key that is cut off',
       { Authorization: `Bearer ${token.slice(0, -1)}` },
       'API_KEY_INVALID',
-      'send all of it',
+      'send all 50 characters',
     ],
     ['with a key that was never issued', { Authorization: `Bearer ${token}` }, 'API_KEY_INVALID', 'unknown'],
   ])('%s', async (_, headers, code, part) => {

@@ -28,12 +28,15 @@ describe('a request that is no operation', () => {
     ['/Store/orders/', ['/store/orders']],
     ['/pets', ['/pets/{petId}']],
     ['/pet/101', ['/pets/{petId}']],
-    ['//Inventory', ofInventory],
+    ['//Inventory', ['/inventory']],
+    ['/inventory/', ['/inventory']],
+    ['/INVENTORY/101/', ['/inventory/{petId}']],
+    ['/inv', ofInventory],
     ['/v1/inventory/101/adjust', ofInventory],
     ['/store/inventory', [...ofInventory, '/store/orders']],
     ['/stock', [...ofInventory, '/pets/{petId}', '/store/orders']],
     ['/', [...ofInventory, '/pets/{petId}', '/store/orders']],
-  ])('at %s is told the paths with such a part, or else all', async (path, near) => {
+  ])('at %s is told the path that fits, or else those with such a part, or else all', async (path, near) => {
     const meant = near.map((one) => `/v1${one}`).join(' or ');
 
     expect(await messageFor('GET', '/{path+}', path)).toBe(`There is nothing at "/v1${path}": did you mean ${meant}?`);

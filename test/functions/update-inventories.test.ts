@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type * as UpdateInventories from '../../functions/update-inventories.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
@@ -64,6 +65,17 @@ describe('PATCH /inventory', () => {
 
   test('takes 25 rows', async () => {
     expect((await send(rows(25))).body).toHaveLength(25);
+  });
+
+  test('keeps its pace from one request to the next', async () => {
+    const ended: string[] = [];
+    const halfOfAPause = sleep(50).then(() => ended.push('half of a pause'));
+    await send(rows(1));
+    await send(rows(1));
+    ended.push('the second request');
+    await halfOfAPause;
+
+    expect(ended).toEqual(['half of a pause', 'the second request']);
   });
 
   test('is 500 for a row alone whose entry cannot be read, once the others are written, and logs why', async () => {
