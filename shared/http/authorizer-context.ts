@@ -21,8 +21,9 @@ const codeOfRefusal = {
   suspended: 'API_KEY_SUSPENDED',
 } as const satisfies Record<Refusal['reason'], ErrorCode>;
 
-/** Text, as API Gateway hands every value over; or what is safe where an authorizer of another release has not sent it. */
-const text = (otherwise: string) => v.optional(v.string(), otherwise);
+/** Text, as API Gateway hands every value over; or what is safe where an authorizer of another release has not sent any. */
+const text = (otherwise: string) => v.fallback(v.optional(v.string(), otherwise), otherwise);
+const textIfAny = v.fallback(v.optional(v.string()), undefined);
 
 const limitContextSchema = v.object({
   limit: text('0'),
@@ -47,17 +48,17 @@ const authorizerContextSchema = v.object({
   /** `ADMITTED`, or the error code that the function answers with. */
   outcome: text('none'),
   /** HTTP status of a refusal, for functions that do not know its code. */
-  status: v.optional(v.string()),
+  status: v.optional(v.fallback(v.pipe(v.string(), v.regex(/^[45]\d\d$/)), '503')),
   ...limitContextSchema.entries,
   /** An `Access`; one that is not known may do least. Absent where the request could not be counted. */
-  access: v.optional(v.string()),
+  access: textIfAny,
   /** Partition key of the key's record: the same for all tokens that the key ever has. Absent with `access`. */
-  recordId: v.optional(v.string()),
-  plan: v.optional(v.string()),
+  recordId: textIfAny,
+  plan: textIfAny,
   /** The id of the key, which API Gateway adds; {@link UNCOUNTED} where the request could not be counted. */
-  principalId: v.optional(v.string()),
+  principalId: textIfAny,
   /** Execution environments of the authorizer that the request was the first one of. */
-  coldStarts: v.optional(v.string()),
+  coldStarts: textIfAny,
 });
 
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;

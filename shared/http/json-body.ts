@@ -29,9 +29,11 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
     throw new ServiceError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
   }
   if (body.length === 0) throw invalid('The body is empty.', example);
-  const type = headerValues(headers, 'content-type').at(-1)?.trim() ?? '';
-  if (!JSON_MEDIA_TYPE.test(type))
-    throw unsupported(request, `Content-Type is ${quoted(type)}: send application/json.`);
+  const type = headerValues(headers, 'content-type').at(-1)?.trim();
+  if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
+    const found = type === undefined ? 'missing' : quoted(type);
+    throw unsupported(request, `Content-Type is ${found}: send application/json.`);
+  }
   if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
   const value = parseJson(body.toString('utf8'), example);

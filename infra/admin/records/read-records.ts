@@ -177,11 +177,15 @@ export function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<E
 
 function faultOf<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKind<Entry>): string {
   const field = v.getDotPath(issue) ?? '';
-  if (issue.type !== 'strict_object') return `${field} ${issue.message}, not ${issue.received}`;
+  if (issue.type !== 'strict_object')
+    return `${field} ${issue.message}${isAsInFile(issue.input) ? `, not ${issue.received}` : ''}`;
   if (issue.expected === 'Object') return `${field} must be an object, not ${issue.received}`;
   if (issue.expected !== 'never') return `${field} is missing`;
   return `${field} ${foreignFields?.get(field) ?? 'is not known'}`;
 }
+
+/** Whether a value is what stands in the file: a number that is no safe integer was rounded, or is NaN instead. */
+const isAsInFile = (value: unknown): boolean => typeof value !== 'number' || Number.isSafeInteger(value);
 
 /** A fault may quote what stands in the file. */
 function oneLine(text: string): string {

@@ -119,6 +119,10 @@ describe('The functions answer to an authorizer of a later release', () => {
     expect(log).not.toHaveBeenCalled();
   });
 
+  test.each(['none', '', '0', '200', '4290', 429])('one whose status is %j with 503', async (status) => {
+    expect(await answered({ ...nextRefusal, status })).toMatchObject({ status: 503, retryAfter: '17' });
+  });
+
   test('one without a status with 503, which they log', async () => {
     const answer = await answered(nextRefusal);
 
@@ -133,13 +137,18 @@ describe('The functions answer to an authorizer of a later release', () => {
     expect(await answered(context)).toMatchObject({ status: 200 });
   });
 
-  test.each(Object.keys(admittedContext))('a context without %s, never with 500', async (name) => {
-    const { [name]: _, ...rest }: Record<string, unknown> = { ...admittedContext, more: 'x' };
-    const answer = await answerTo(operationHandler(respond).handler, aProxyEvent({ authorizer: rest }));
+  test.each(
+    Object.keys(admittedContext).flatMap<[string, string, unknown]>((name) => [
+      ['without', name, undefined],
+      ['that has no text as', name, 5],
+    ]),
+  )('a context %s %s, never with 500', async (_, name, value) => {
+    const authorizer = { ...admittedContext, more: 'x', [name]: value };
+    const answer = await answerTo(operationHandler(respond).handler, aProxyEvent({ authorizer }));
 
     expect(answer.statusCode).toBe(name === 'outcome' ? 503 : 200);
     const [missing = ''] = Object.entries(limitHeaders).find(([, source]) => source === name) ?? [];
-    const { [missing]: __, ...others }: Record<string, string> = admittedLimits;
+    const { [missing]: _missing, ...others }: Record<string, string> = admittedLimits;
     expect(answer.headers).toMatchObject(others);
     const safe: Record<string, string> = unknownLimitHeaders;
     expect(answer.headers[missing]).toBe(safe[missing]);
