@@ -4,6 +4,7 @@ import {
   IDEMPOTENCY_KEY_RULE,
   MAX_HEADER_LENGTH,
 } from '../../shared/contract/idempotency-key.ts';
+import { cursorSchema, limitSchema, petIdsSchema } from '../../shared/contract/list-query.ts';
 import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { EXAMPLE_CURSOR, examples } from './examples.ts';
 import { int64From, schemaOf } from './schemas.ts';
@@ -50,19 +51,24 @@ export type ParameterName = keyof typeof parameters;
 
 export const parameterRef = (name: string): ReferenceObject => ({ $ref: `#/components/parameters/${name}` });
 
+const petStatus = operations.listInventory.query.status;
+const orderStatus = operations.listOrders.query.status;
+
+/** The query parameters of the contract: each with its name in the document, and an example. */
+const ofQuery = new Map<unknown, readonly [string, unknown]>([
+  [limitSchema, ['Limit', 100]],
+  [cursorSchema, ['Cursor', EXAMPLE_CURSOR]],
+  [petStatus, ['PetStatusFilter', petStatus.options[0]]],
+  [orderStatus, ['OrderStatusFilter', orderStatus.options[0]]],
+  [petIdsSchema, ['PetIds', [101, 103]]],
+]);
+
 /** The query parameters of an operation as the contract has them, each with its name in the document. */
 export function queryParameters(id: OperationId): [string, ParameterObject][] {
   const { query }: Operation = operations[id];
-  if (!query) return [];
-  const values = new Map<string, unknown>([
-    ['limit', 100],
-    ['cursor', EXAMPLE_CURSOR],
-    ['status', query.status.options[0]],
-    ['petId', [101, 103]],
-  ]);
-  return Object.entries(query).map(([name, contract]) => {
+  return Object.entries(query ?? {}).map(([name, contract]) => {
     const { description = '', ...schema } = schemaOf(contract);
-    const example = values.get(name);
-    return [`${id}.${name}`, { name, in: 'query', description, style: 'form', explode: true, schema, example }];
+    const [component, example] = ofQuery.get(contract) ?? [`${id}.${name}`];
+    return [component, { name, in: 'query', description, schema, example }];
   });
 }

@@ -47,7 +47,7 @@ describe('the files of the reference page', () => {
     const schema = v.object({ components: v.object({ parameters: v.record(v.string(), v.looseObject({})) }) });
     const {
       PetId,
-      'listInventory.limit': limit,
+      Limit: limit,
       ...others
     } = v.parse(schema, JSON.parse(textOf('openapi.json'))).components.parameters;
     expect(PetId).toMatchObject({ required: true, example: 101 });
