@@ -1,4 +1,3 @@
-import type { AgentOptions } from 'node:https';
 import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
@@ -24,10 +23,6 @@ export const GetItemCommand = commandOf('GetItem');
 export const QueryCommand = commandOf('Query');
 export const UpdateItemCommand = commandOf('UpdateItem');
 export const TransactWriteItemsCommand = commandOf('TransactWriteItems');
-
-interface HandlerOptions extends NodeHttpHandlerOptions {
-  readonly httpsAgent?: AgentOptions;
-}
 
 /** The JSON of an answer. What is wrong has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
 interface Data {
@@ -56,7 +51,7 @@ export class DynamoDBClient {
   /** What has to be added to this machine's time, in milliseconds. */
   #clockOffset = 0;
 
-  constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: HandlerOptions }) {
+  constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
     if (maxAttempts !== 1) throw new Error('This client repeats no call: set maxAttempts to 1');
     const { AWS_REGION: region = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
     // Like the SDK, so that emulators of AWS, which set the general one, can run the functions.
@@ -64,7 +59,7 @@ export class DynamoDBClient {
     const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
     this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${suffix}`);
     this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });
-    this.#connections = new Connections(this.#endpoint.protocol, requestHandler.httpsAgent);
+    this.#connections = new Connections(this.#endpoint.protocol);
     const { agent } = this.#connections;
     this.#handler = new NodeHttpHandler({ ...requestHandler, httpAgent: agent, httpsAgent: agent });
   }

@@ -1,5 +1,5 @@
 import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent, type AgentOptions } from 'node:https';
+import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 
 /**
@@ -22,8 +22,8 @@ export class Connections {
   readonly #idleSince = new WeakMap<Duplex, number>();
 
   /** @param protocol of the endpoint: emulators of AWS have `http:` */
-  constructor(protocol: string, options: AgentOptions = {}) {
-    this.agent = protocol === 'http:' ? new HttpAgent(SETTINGS) : new HttpsAgent({ ...SETTINGS, ...options });
+  constructor(protocol: string) {
+    this.agent = protocol === 'http:' ? new HttpAgent(SETTINGS) : new HttpsAgent(SETTINGS);
     this.agent.on('free', (connection: Duplex) => void this.#idleSince.set(connection, Date.now()));
   }
 

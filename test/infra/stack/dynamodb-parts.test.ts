@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
@@ -9,7 +10,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { isAnswerLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
 import {
   clientOfFunctions,
@@ -135,11 +136,13 @@ describe('A function with parts of the SDK', () => {
     Object.assign(process.env, variables);
     delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
     const asked: string[] = [];
-    const lookup = (name: string, _: unknown, found: (error: Error) => void): void => {
+    const refuse = (name: string, _: unknown, found: (error: Error) => void): void => {
       asked.push(name);
       found(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
     };
-    const failure = await failureOf(clientOfFunctions({ ...SETTINGS, httpsAgent: { lookup } }).send(GET));
+    const lookup = jest.spyOn(dns, 'lookup').mockImplementation(Object.assign(refuse, dns.lookup));
+    const failure = await failureOf(newClient().send(GET));
+    lookup.mockRestore();
     delete process.env['AWS_ENDPOINT_URL'];
     Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION });
 
