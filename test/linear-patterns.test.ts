@@ -49,6 +49,6 @@ describe('no text that a client sends costs more than its length', () => {
   });
 
   test('no other pattern is made, but by the client of the answers of this service', () => {
-    expect(made).toEqual(['shared/client/exact-json.ts']);
+    expect(made).toEqual(['shared/client/parse-answer.ts']);
   });
 });

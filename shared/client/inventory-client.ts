@@ -11,7 +11,7 @@ import type {
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
 import { checkOptions, type ClientSettings, isBrowser } from './client-settings.ts';
 import { ConnectionError } from './errors.ts';
-import { parseExactJson } from './exact-json.ts';
+import { parseAnswer } from './parse-answer.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { RetryAndLimits } from './retry-and-limits.ts';
 
@@ -162,7 +162,7 @@ export class InventoryClient {
     const request = { method, url, headers, body, signal: AbortSignal.any(signal ? [signal] : []) };
     const { response, text } = await this.#requests.send(request, settings);
     try {
-      const value = parseExactJson(text);
+      const value = parseAnswer(text);
       if (Object(value) !== value || Array.isArray(value) !== isList) throw new SyntaxError('It has another shape');
       const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
       const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { parseExactJson } from '../../../shared/client/exact-json.ts';
+import { parseAnswer } from '../../../shared/client/parse-answer.ts';
 import { readLimits } from '../../../shared/client/limits.ts';
 import { apiErrorOf, failureOf, recordingClient } from '../../support/inventory-client.ts';
 import { answer, breakOff, failure, ScriptedServer, silence, type Step } from '../../support/scripted-server.ts';
@@ -46,7 +46,7 @@ describe('a list', () => {
 describe('an answer as JSON', () => {
   test('keeps an int64 with space around it, beside fields of similar names', () => {
     const text = '{ "petId" :\n\t9007199254740993, "petIdOfOld":12,"myid":13}';
-    expect(parseExactJson(text)).toEqual({ petId: 9007199254740993n, petIdOfOld: 12, myid: 13 });
+    expect(parseAnswer(text)).toEqual({ petId: 9007199254740993n, petIdOfOld: 12, myid: 13 });
   });
 
   test.each([
@@ -56,7 +56,7 @@ describe('an answer as JSON', () => {
     '{"petId":9223372036854775808}',
     '[{"petId":1}',
   ])('is refused where an int64 is none: %s', (text) => {
-    expect(() => parseExactJson(text)).toThrow(SyntaxError);
+    expect(() => parseAnswer(text)).toThrow(SyntaxError);
   });
 
   test('keeps every int64 and every string', () => {
@@ -68,7 +68,7 @@ describe('an answer as JSON', () => {
         const text = JSON.stringify(list, (_, value: unknown) =>
           typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
         );
-        expect(parseExactJson(text)).toEqual(list);
+        expect(parseAnswer(text)).toEqual(list);
       }),
     );
   });
