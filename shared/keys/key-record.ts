@@ -24,7 +24,7 @@ export const accesses = ['full', 'read'] as const;
 export type Access = (typeof accesses)[number];
 
 /** A later release may write what this one must not guess the meaning of. */
-const unknown =
+const unknownToThisVersion =
   (what: string) =>
   ({ received }: v.BaseIssue<unknown>) =>
     `This version does not know the ${what} ${received}`;
@@ -32,7 +32,7 @@ const unknown =
 const tokenRecordSchema = v.object({
   /** Unix milliseconds at which it ends; {@link NEVER}: it does not. */
   until: number,
-  access: v.picklist(accesses, unknown('access')),
+  access: v.picklist(accesses, unknownToThisVersion('access')),
   /** What an admin calls it. One token of a key has it, and those that it replaced while they work on. */
   label: v.string(),
   /** Its last four characters. */
@@ -52,7 +52,7 @@ export const keyRecordSchema = v.object({
   /** The id that API Gateway gave the key. */
   keyId: v.string(),
   name: v.string(),
-  plan: v.picklist(planIds, unknown('plan')),
+  plan: v.picklist(planIds, unknownToThisVersion('plan')),
   perMinute: limit,
   perDay: limit,
   enabled: v.boolean(),

@@ -112,9 +112,17 @@ test('429 TOO_MANY_REQUESTS from the gateway’s own throttle, where a record ha
   expect(refused[0]?.rateLimit).toEqual({ limit: 0, remaining: 0, reset: 0 });
 });
 
-test('429 API_KEY_SUSPENDED for each request of a flood', async () => {
+test('429 API_KEY_SUSPENDED for each request of a flood, beside which another key gets its own exact 429', async () => {
   const key = await issueKey(host, { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true });
-  expect(codes(await listAtOnce(key, 280))).toEqual(new Set(['429 API_KEY_SUSPENDED']));
+  const usedUp = await issueKey(host, { perMinute: 60, minuteUsed: 60, currentMinute: Math.floor(clock.now / 60_000) });
+  const [flood, honest] = await Promise.all([listAtOnce(key, 280), list(usedUp)]);
+
+  expect(codes(flood)).toEqual(new Set(['429 API_KEY_SUSPENDED']));
+  expect(honest).toMatchObject({
+    status: 429,
+    error: { code: 'RATE_LIMIT_EXCEEDED' },
+    rateLimit: { limit: 60, remaining: 0, reset: clock.endOfMinute },
+  });
 });
 
 test.each([
