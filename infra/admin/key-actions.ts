@@ -102,9 +102,11 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     suits: (view) => isCurrent(view) && !isClosed(view),
     run: async (target, { label, grace: graceMs }, id) => {
       const token = await rotateKey(target, id, { label, graceMs });
-      const isOver = Date.parse(token.graceEnds) <= Date.now();
-      const end = isOver ? 'is refused from now on' : `works until ${time(token.graceEnds)}, under the same limits`;
-      return { token, message: `The old token ${token.replaces} ${end}.` };
+      const { replaces, graceEnds } = token;
+      const names = replaces.join(', ');
+      if (Date.parse(graceEnds) > Date.now())
+        return { token, message: `The old token ${names} works until ${time(graceEnds)}, under the same limits.` };
+      return { token, message: replaces.length === 0 ? '' : `Refused from now on: ${names}.` };
     },
   }),
   add: action({

@@ -97,6 +97,7 @@ describe('keys rotate', () => {
       `The token main of the key ${old.id} was rotated already, and the old one, ${nameOf(old)}, works until ${day} `,
     );
     const atOnce = await admin.newKey('rotate', old.id, '--grace', '0s');
+    expect(atOnce['replaces']).toEqual([nameOf(old), nameOf({ key, label: 'main' })]);
     expect([await statusOf(old), await statusOf({ key }), await statusOf(atOnce)]).toEqual([401, 401, 200]);
   });
 });

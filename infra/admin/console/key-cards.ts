@@ -28,10 +28,11 @@ const refusals: Readonly<Record<string, (target: Target, view: KeyView, inputs: 
     const end = forMs === undefined ? 'an admin resumes it' : time(new Date(Date.now() + forMs).toISOString());
     return `All its requests are refused until ${end}.`;
   },
-  rotate: (_, view, { label, grace }) =>
-    grace === 0
-      ? `Requests with the old token ${newestTokens(view).get(label) ?? label} are refused at once, before its user has the new one.`
-      : undefined,
+  rotate: (_, view, { label, grace }) => {
+    const names = shownTokens(view, label);
+    if (grace > 0 || names.length === 0) return undefined;
+    return `Requests with ${names.join(' or ')} are refused at once, before their user has the new one.`;
+  },
   move: ({ stage }, { perMinute, perDay, usedThisMinute, usedToday }, { plan, ...agreed }) => {
     const limits = limitsOn(plan, agreed, stage);
     if (limits.perMinute >= perMinute && limits.perDay >= perDay) return undefined;
@@ -72,6 +73,10 @@ function newestTokens({ tokens }: KeyView): ReadonlyMap<string, string> {
   const shownLast = tokens.toSorted((one, other) => Number(other.neverShown) - Number(one.neverShown));
   return new Map(shownLast.map(({ label, name }) => [label, name]));
 }
+
+/** The names of the tokens with a label that are in use: the newest, and those that are in their grace. */
+const shownTokens = ({ tokens }: KeyView, label: string): string[] =>
+  tokens.filter((token) => token.label === label && !token.neverShown).map(({ name }) => name);
 
 function agreedLimits({ plan, perMinute, perDay }: KeyView): Texts {
   return plans[plan].limits === 'agreed' ? { plan, perMinute: String(perMinute), perDay: String(perDay) } : {};

@@ -1,6 +1,13 @@
 import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
 import { type KeyChange, newRecord } from '../../../shared/key-registry/key-table.ts';
-import { AT_ONCE, tokenName, tokensLabelled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
+import {
+  AT_ONCE,
+  tokenName,
+  tokensLabelled,
+  withEnd,
+  withShown,
+  workingTokens,
+} from '../../../shared/key-registry/key-tokens.ts';
 import { tokensEndedTag } from '../../../shared/key-registry/mirror.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/working-token.ts';
@@ -20,8 +27,8 @@ export interface RotationOrder {
 }
 
 export interface Rotation extends NewToken {
-  /** The name of the old token; its label where no token of that works. */
-  readonly replaces: string;
+  /** The names of the old tokens, which end with the grace: without one, also of those that are in an earlier grace. */
+  readonly replaces: readonly string[];
   /** When the old token stops working, ISO 8601. */
   readonly graceEnds: string;
 }
@@ -36,10 +43,13 @@ export async function rotateKey(target: Target, id: string, order: RotationOrder
   await recordAgain(target, id);
   const known = await findTokens(target, id, 'rotated');
   const token = generateToken(known.recordId);
+  let replaces: string[] = [];
   const record = await changeTokens(target, known, (now) => {
     checkRotatable(now, order);
     const { current, inGrace, pending } = tokensLabelled(now, label, Date.now());
     const { access = 'full', until = NEVER, since = 0 } = current ?? pending ?? {};
+    const ended = now.restored ? workingTokens(now, Date.now()) : [...inGrace, ...(current ? [current] : [])];
+    replaces = ended.map(tokenName);
     // With no grace, what is in its grace has no more of it. That makes room, too.
     const hashes = inGrace.map(({ hash }) => hash);
     const rest = { ...now, tokens: withEnd(now.tokens, hashes, AT_ONCE) };
@@ -50,7 +60,6 @@ export async function rotateKey(target: Target, id: string, order: RotationOrder
   const { current } = tokensLabelled(record, label, Date.now());
   const grace = record.restored || !current ? 0 : graceMs;
   const graceEnds = new Date(Math.min(Date.now() + grace, current?.until ?? NEVER)).toISOString();
-  const replaces = current ? tokenName(current) : label;
   return { ...newToken(token, record, () => endOld(target, record, hashToken(token), graceMs)), replaces, graceEnds };
 }
 

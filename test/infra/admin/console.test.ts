@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import { BASE, LINK, ORIGIN, Visitor } from '../../support/console-visitor.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
@@ -200,6 +201,23 @@ test.each(['rotate', 'add', 'end', 'suspend?for=dog', 'move?plan=enterprise&perM
     expect(answer.status).toBeLessThan(400);
   },
 );
+
+test('A rotation without a grace asks about each token that it ends, and names them when it is done', async () => {
+  await visitor.create('acme');
+  const { keyId } = (await world.keys())[0] ?? aKey();
+  const path = `/keys/${keyId}/rotate`;
+  const rotate = async (grace: string) => {
+    const fields = { label: 'main', grace, sure: 'yes', ticket: await visitor.ticket(`/keys/${keyId}`, path) };
+    return (await visitor.post(path, fields)).text();
+  };
+  await rotate('1h');
+  const [one, other] = workingTokens((await world.keys())[0] ?? aKey(), Date.now()).map(tokenName);
+
+  expect(await (await visitor.get(`${path}?label=main&grace=0s`)).text()).toContain(
+    `Requests with ${one} or ${other} are refused at once`,
+  );
+  expect(await rotate('0s')).toContain(`Refused from now on: ${one}, ${other}.`);
+});
 
 test('What others have named is text', async () => {
   await visitor.create('<script>alert(1)</script>"\'');

@@ -167,7 +167,7 @@ describe('Of a token in its grace and the one that has taken its place', () => {
     expect((await showKey(target, 'subject')).tokens.map(({ name }) => name)).toEqual(
       expect.arrayContaining([left, nameLabelled(subject, 'app')]),
     );
-    expect(rotation.replaces).toBe(old);
+    expect(rotation.replaces).toEqual([old]);
     expect(await verdictOf(rotation)).toBe(which === 'the old one' ? 'admitted' : 'denied');
   });
 
