@@ -7,7 +7,7 @@ import { operationHandler, type Reply } from '../shared/http/operation-handler.t
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { expectedVersions, idempotentRequest } from '../shared/http/update-headers.ts';
-import { IdempotentChanges, PROBE } from '../shared/stores/idempotent-changes.ts';
+import { IdempotentChanges, probeRequest } from '../shared/stores/idempotent-changes.ts';
 import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
 const client = documentClient({ requestTimeout: 3_000 });
@@ -26,5 +26,5 @@ async function adjustInventory(request: ApiRequest): Promise<Reply> {
 export const { handler, initialise } = operationHandler(adjustInventory, {
   headers: stabilityHeader('adjustInventory'),
   // A transaction of both writes takes the rights of both.
-  probe: () => probeChange((update) => idempotent.once(PROBE, update)),
+  probe: () => probeChange((change) => idempotent.once(probeRequest(), change)),
 });

@@ -72,5 +72,5 @@ function refuseHeaders({ headers }: ApiRequest): void {
 
 export const { handler, initialise } = operationHandler(updateInventories, {
   headers: stabilityHeader('updateInventories'),
-  probe: () => probeChange((update) => stock.change(update)),
+  probe: () => probeChange((change) => stock.change(change)),
 });

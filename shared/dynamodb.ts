@@ -129,8 +129,6 @@ export interface TryLimits {
   readonly maxTries?: number;
   /** Unix milliseconds after which no try begins. */
   readonly tryUntil?: number;
-  /** Between two tries, in milliseconds. */
-  readonly longestPause?: number | undefined;
 }
 
 /**
@@ -142,7 +140,7 @@ export interface TryLimits {
 export async function tryAgain<Result>(
   attempt: () => Promise<Result>,
   mayRepeat: (error: unknown) => boolean,
-  { maxTries = 4, tryUntil = Date.now() + LAST_TRY_AFTER_MS, longestPause = LONGEST_PAUSE_MS }: TryLimits = {},
+  { maxTries = 4, tryUntil = Date.now() + LAST_TRY_AFTER_MS }: TryLimits = {},
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
@@ -150,6 +148,6 @@ export async function tryAgain<Result>(
     } catch (error) {
       if (!mayRepeat(error) || tries === maxTries || Date.now() > tryUntil) throw error;
     }
-    await sleep(Math.random() * Math.min(longestPause, 25 * 2 ** tries));
+    await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** tries));
   }
 }

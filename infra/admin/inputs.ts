@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
-import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/keys/key-record.ts';
+import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/key-tokens.ts';
 import { type Limits, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';

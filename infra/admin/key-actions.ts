@@ -1,6 +1,7 @@
-import { type Access, MAIN_LABEL } from '../../shared/keys/key-record.ts';
+import { type Access } from '../../shared/keys/key-record.ts';
+import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../shared/keys/plans.ts';
-import { NEVER } from '../../shared/keys/working-token.ts';
+import { NEVER } from '../../shared/keys/verdict.ts';
 import { doubtAbout, type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';

@@ -7,7 +7,7 @@ import { addToken } from '../admin/keys/new-token.ts';
 import { findTarget, type Target } from '../admin/target.ts';
 import { tokenName } from '../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../shared/keys/plans.ts';
-import { lastCharacters } from '../../shared/keys/token.ts';
+import { lastCharacters } from '../../shared/key-registry/key-tokens.ts';
 import { type AnyStageName, isPersonal, settingsOf, stackNameOf } from '../stages.ts';
 import { type Account, checkQuotas, openDecisions } from './account.ts';
 import { bootstrap, confirm, findStack, run, say } from './steps.ts';

@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, newRecord } from '../../shared/key-registry/key-table.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
-import type { KeyIdentity } from '../../shared/keys/key-record.ts';
+import type { KeyIdentity } from '../../shared/key-registry/key-table.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
@@ -55,7 +55,7 @@ async function isOpen(table: KeyTable, text: string): Promise<boolean> {
   const token = parseToken(text);
   const now = Date.now();
   const record = token && (await table.get(token.recordId));
-  return !['deny', 'refuseSuspended'].includes(nextStep(record, token?.hash ?? '', now).kind);
+  return 'window' in nextStep(record, token?.hash ?? '', now);
 }
 
 function identityOf(plan: PlanId): KeyIdentity {

@@ -4,7 +4,8 @@ import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, planIds, plans } from '../../shared/keys/plans.ts';
+import { outerGuard } from '../../shared/key-registry/outer-guard.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
 /**

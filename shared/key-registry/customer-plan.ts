@@ -1,5 +1,6 @@
 import { type APIGatewayClient, paginateGetUsagePlans, type UsagePlan } from '@aws-sdk/client-api-gateway';
-import { type Limits, outerGuard, type PlanId, planIds, plans } from '../keys/plans.ts';
+import { type Limits, type PlanId, planIds, plans } from '../keys/plans.ts';
+import { outerGuard } from './outer-guard.ts';
 import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 

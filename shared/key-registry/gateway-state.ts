@@ -4,8 +4,10 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
-import { type KeyIdentity, MAX_NAME_BYTES } from '../keys/key-record.ts';
-import { type Limits, MOST_PER_MINUTE, outerGuard, planIds } from '../keys/plans.ts';
+import type { KeyIdentity } from './key-table.ts';
+import { MAX_NAME_BYTES } from './key-tokens.ts';
+import { type Limits, MOST_PER_MINUTE, planIds } from '../keys/plans.ts';
+import { outerGuard } from './outer-guard.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
 import { type ApiStage, PAGE_SIZE, unlessGone } from './gateway-client.ts';

@@ -9,7 +9,23 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { type KeyIdentity, type KeyRecord, parseKeyRecord, unusedCounters } from '../keys/key-record.ts';
+import { type KeyRecord, parseKeyRecord } from '../keys/key-record.ts';
+
+/** The part of a record that requests change. */
+export const unusedCounters = {
+  currentMinute: 0,
+  minuteUsed: 0,
+  dayUsed: 0,
+  minuteRefused: 0,
+  suspendedUntil: 0,
+  suspendedByAdmin: false,
+} as const satisfies Partial<KeyRecord>;
+
+/** The part of a record that API Gateway decides, and `recordId`, by which it is found. */
+export type KeyIdentity = Pick<
+  KeyRecord,
+  'recordId' | 'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'createdAt' | 'expiresAt'
+>;
 
 /** What a change may set; `undefined` takes the attribute away. Counters are the limiter's business. */
 export type KeyChange = { readonly [Name in keyof KeyRecord]?: KeyRecord[Name] | undefined };

@@ -1,6 +1,18 @@
-import { type Access, MAIN_LABEL, MAX_TOKENS, type KeyRecord, type TokenRecord } from '../keys/key-record.ts';
-import { NEVER } from '../keys/working-token.ts';
-import { hashToken, lastCharacters } from '../keys/token.ts';
+import type { Access, KeyRecord, TokenRecord } from '../keys/key-record.ts';
+import { NEVER } from '../keys/verdict.ts';
+import { hashToken } from '../keys/token.ts';
+
+/** The tokens that a key may have, beside those that work on for a while after they were rotated. */
+export const MAX_TOKENS = 4;
+/** Those too: one token of a key is rotated at a time. */
+export const MAX_TOKENS_WITH_GRACE = 5;
+
+/** With all its tokens, the longest name and labels, an item stays below 1,024 bytes: to count a request costs one write unit. */
+export const MAX_NAME_BYTES = 100;
+export const MAX_LABEL_BYTES = 12;
+
+/** The label of a key's first token. */
+export const MAIN_LABEL = 'main';
 
 // Changes of a key's tokens, as pure functions of its record. Each is then one conditional write.
 
@@ -20,6 +32,9 @@ export interface TokenOrder {
   /** Until it has been shown, the next command with its label replaces it. */
   readonly pending?: boolean;
 }
+
+/** Enough to know a token again that one has, and not to guess it: they are of its checksum. */
+export const lastCharacters = (token: string): string => token.slice(-4);
 
 /** The entry of a token in its key's record. @param now Unix milliseconds */
 export function tokenEntry(

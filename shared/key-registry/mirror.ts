@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayClient, ApiKey } from '@aws-sdk/client-api-gateway';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
-import { NEVER } from '../keys/working-token.ts';
+import { NEVER } from '../keys/verdict.ts';
 import { isIssued } from '../keys/token.ts';
 import { usagePlanIdOf } from './customer-plan.ts';
 import { type ApiStage, getGatewayKey } from './gateway-client.ts';

@@ -3,36 +3,16 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers, isThrottled, tryAgain } from '../dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from './key-record.ts';
-import { NEVER } from './working-token.ts';
 import type { Token } from './token.ts';
-import { type CountedIn, SUSPENSION_MS } from './verdict.ts';
+import { type CountedIn, NEVER, type RefusalStep, SUSPENSION_MS } from './verdict.ts';
 import { firstMinuteOfDay } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */
 export type Write =
   { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
 
-/** Requests that were refused and that one write counts. */
-export interface Refusals {
-  readonly count: number;
-  /** The revision of the key that all but the last were refused by. They must not count once the key has changed. */
-  readonly revision?: number | undefined;
-}
-
-/** The time of a request. */
-export interface RequestTime {
-  /** Its own, Unix milliseconds. */
-  readonly now: number;
-  /** When its first write was sent, by this machine's clock: Unix milliseconds. */
-  readonly begun: number;
-}
-
-/**
- * How often, and how long in milliseconds, a write is tried while DynamoDB throttles it. More, and a flood with one key would
- * hold a function for each of its requests.
- */
+/** How often a write is tried while DynamoDB throttles it. Longer, and a flood with one key would hold many functions. */
 const THROTTLED_TRIES = 3;
-const THROTTLED_TRY_MS = 500;
 
 /** An update and its condition, beside {@link IS_GOOD}. */
 interface Expressions {
@@ -60,15 +40,15 @@ const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {
   },
 };
 
-/** Refused requests, where the window has no room. */
+/** Refused requests, where the window has no room and the key is as it was when they were refused. */
 const REFUSED = {
   none: {
     update: 'ADD minuteRefused :refused',
-    condition: 'currentMinute = :minute AND (minuteUsed >= perMinute OR dayUsed >= perDay)',
+    condition: 'currentMinute = :minute AND (minuteUsed >= perMinute OR dayUsed >= perDay) AND revision = :revision',
   },
   minute: {
     update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused',
-    condition: 'currentMinute < :minute AND currentMinute >= :day AND dayUsed >= perDay',
+    condition: 'currentMinute < :minute AND currentMinute >= :day AND dayUsed >= perDay AND revision = :revision',
   },
 } as const satisfies Record<string, Expressions>;
 
@@ -90,39 +70,35 @@ export class CounterStore {
     this.#tableName = tableName;
   }
 
-  /** Counts an admitted request, if there is room for it. */
-  countAdmitted(token: Token, window: CountedIn, time: RequestTime): Promise<Write> {
-    return this.#updateIf(token, time, ADMITTED[window.starts ?? 'none'], { ...valuesOf(window), ':one': 1 });
+  /** Counts an admitted request, if there is room for it. @param now its time, Unix milliseconds */
+  countAdmitted(token: Token, window: CountedIn, now: number): Promise<Write> {
+    return this.#updateIf(token, now, ADMITTED[window.starts ?? 'none'], { ...valuesOf(window), ':one': 1 });
   }
 
-  /** Counts refused requests, if there is no room. */
-  countRefused(
-    token: Token,
-    window: CountedIn<'minute'>,
-    { count, revision }: Refusals,
-    time: RequestTime,
-  ): Promise<Write> {
-    const { update, condition } = REFUSED[window.starts ?? 'none'];
-    const values = { ...valuesOf(window), ':refused': count };
-    if (revision === undefined) return this.#updateIf(token, time, { update, condition }, values);
-    const unchanged = { update, condition: `${condition} AND revision = :revision` };
-    return this.#updateIf(token, time, unchanged, { ...values, ':revision': revision });
+  /** Counts so many refused requests, if there is no room. @param revision of the key that they were refused by */
+  countRefused(token: Token, { window, revision }: RefusalStep, count: number, now: number): Promise<Write> {
+    const values = { ...valuesOf(window), ':refused': count, ':revision': revision };
+    return this.#updateIf(token, now, REFUSED[window.starts ?? 'none'], values);
   }
 
   /** Suspends a key that was refused as often within the minute as it may make requests (spec §7, rule 2). */
-  async suspendIfRefusedTooOften(token: Token, key: KeyRecord, time: RequestTime): Promise<KeyRecord> {
+  async suspendIfRefusedTooOften(token: Token, key: KeyRecord, now: number): Promise<KeyRecord> {
     if (key.minuteRefused < key.perMinute) return key;
-    const until = time.now + SUSPENSION_MS;
-    const write = await this.#updateIf(token, time, SUSPENDED, { ':minute': key.currentMinute, ':until': until });
+    const values = { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS };
+    const write = await this.#updateIf(token, now, SUSPENDED, values).catch((error: unknown) => {
+      if (!isThrottled(error)) throw error;
+      // This refusal is counted. The next one suspends the key.
+      return { done: true, key } as const;
+    });
     if (write.done) return write.key;
     // Another request may have suspended it just before. Otherwise this one was refused as it was counted.
     const { suspendedUntil = 0 } = write.key ?? {};
-    return write.key && suspendedUntil > time.now && suspendedUntil < NEVER ? write.key : key;
+    return write.key && suspendedUntil > now && suspendedUntil < NEVER ? write.key : key;
   }
 
   async #updateIf(
     { recordId, hash }: Token,
-    { now, begun }: RequestTime,
+    now: number,
     { update, condition }: Expressions,
     values: Readonly<Record<string, number>>,
   ): Promise<Write> {
@@ -138,8 +114,9 @@ export class CounterStore {
     });
     try {
       // What is throttled is surely not done, and counts nothing twice.
-      const limits = { maxTries: THROTTLED_TRIES, tryUntil: begun + THROTTLED_TRY_MS };
-      const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, limits);
+      const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, {
+        maxTries: THROTTLED_TRIES,
+      });
       return { done: true, key: parseKeyRecord(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;

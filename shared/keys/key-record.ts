@@ -7,18 +7,6 @@ const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
 
-/** The tokens that a key may have, beside those that work on for a while after they were rotated. */
-export const MAX_TOKENS = 4;
-/** Those too: one token of a key is rotated at a time. */
-export const MAX_TOKENS_WITH_GRACE = 5;
-
-/** With all its tokens, the longest name and labels, an item stays below 1,024 bytes: to count a request costs one write unit. */
-export const MAX_NAME_BYTES = 100;
-export const MAX_LABEL_BYTES = 12;
-
-/** The label of a key's first token. */
-export const MAIN_LABEL = 'main';
-
 export const accesses = ['full', 'read'] as const;
 /** `read`: it changes nothing. */
 export type Access = (typeof accesses)[number];
@@ -90,22 +78,6 @@ export const keyRecordSchema = v.object({
 
 /** One API key: identity, plan, limits, state, tokens and the two windows' counters (one item in the keys table). */
 export type KeyRecord = v.InferOutput<typeof keyRecordSchema>;
-
-/** The part of a record that requests change. */
-export const unusedCounters = {
-  currentMinute: 0,
-  minuteUsed: 0,
-  dayUsed: 0,
-  minuteRefused: 0,
-  suspendedUntil: 0,
-  suspendedByAdmin: false,
-} as const satisfies Partial<KeyRecord>;
-
-/** The part of a record that API Gateway decides, and `recordId`, by which it is found. */
-export type KeyIdentity = Pick<
-  KeyRecord,
-  'recordId' | 'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'createdAt' | 'expiresAt'
->;
 
 /** Reads an item of the keys table, or checks a record. Throws where it is not one: a broken record must never admit a request. */
 export function parseKeyRecord(item: unknown): KeyRecord {

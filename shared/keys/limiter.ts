@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConnectionGone, isThrottled, LAST_TRY_AFTER_MS, tryAgain } from '../dynamodb.ts';
-import { CounterStore, type RequestTime, type Write } from './counter-store.ts';
+import { CounterStore, type Write } from './counter-store.ts';
 import { RememberedKey } from './remembered-key.ts';
 import type { Token } from './token.ts';
-import { type CountingStep, DENIED, nextStep, refusal, type Verdict } from './verdict.ts';
+import { type CountingStep, nextStep, refusal, type Verdict } from './verdict.ts';
 
 /** Losing a race means that another request of the key got through, so a few rounds are always enough. */
 const MAX_ROUNDS = 16;
@@ -19,12 +19,13 @@ const MAX_REMEMBERED = 1_000;
  * item as it is, and a pure function of it (`nextStep`) decides: deny, refuse, or another conditional update, which begins a
  * minute or counts a refusal. Nothing is read before it is written, and nothing that was counted is given back.
  *
- * Cost. An admitted request is one write, and one more where its minute is new and this environment has not seen the key. A
- * key takes as many requests as one item takes writes: some 1,000 a second.
+ * Cost. An admitted request is one write; the first one in a minute of each environment is two, unless it begins the minute
+ * of a key that the environment knows. A key takes as many requests as one item takes writes: some 1,000 a second.
  *
  * Memory. An environment admits nothing from memory. It refuses and denies from the item as it last saw it for a second
  * (`RememberedKey`), and counts these refusals with its next write. So a flood over a limit costs next to no writes, and a
- * key that is resumed or moved waits that second out. A key whose writes DynamoDB throttles is refused for a second too.
+ * key that is resumed or moved waits that second out. A key whose writes DynamoDB throttles is not asked for in that second:
+ * it is refused where it was refused before, and else the error is thrown again.
  *
  * Concurrency. Any number of environments, and of requests within one: each decision is the condition of one write.
  *
@@ -49,39 +50,42 @@ export class Limiter {
     const key = this.#remembered(token.recordId);
     const answered = key.answer(token.hash, now);
     if (answered) return answered;
-    const time = { now, begun: Date.now() };
     try {
       // Should a write whose connection was gone have arrived after all, the request counts twice: never too few.
-      return await tryAgain(() => this.#decide(token, key, time), isConnectionGone, { maxTries: 2 });
+      return await tryAgain(() => this.#decide(token, key, now), isConnectionGone, { maxTries: 2 });
     } catch (error) {
-      if (isThrottled(error)) return key.throttled(error, token.hash, now);
+      if (isThrottled(error)) key.throttled(error, now);
       throw error;
     }
   }
 
-  async #decide(token: Token, key: RememberedKey, time: RequestTime): Promise<Verdict> {
-    const { now, begun } = time;
+  async #decide(token: Token, key: RememberedKey, now: number): Promise<Verdict> {
+    const lastRound = Date.now() + LAST_TRY_AFTER_MS;
     let step = key.firstStep(token.hash, now);
-    for (let round = 0; round < MAX_ROUNDS && Date.now() <= begun + LAST_TRY_AFTER_MS; round++) {
-      const write = await this.#count(token, key, step, time);
+    for (let round = 0; round < MAX_ROUNDS && Date.now() <= lastRound; round++) {
+      const write = await this.#count(token, key, step, now);
       key.update(write.key, now);
       if (write.done) {
         if (step.kind === 'countAdmitted') return { kind: 'admitted', key: write.key };
-        const refused = await this.#counters.suspendIfRefusedTooOften(token, write.key, time);
+        const refused = await this.#counters.suspendIfRefusedTooOften(token, write.key, now);
         key.update(refused, now);
         return refusal(refused, now);
       }
       const next = nextStep(write.key, token.hash, now);
-      if (!write.key || next.kind === 'deny') return DENIED;
-      if (next.kind === 'refuseSuspended') return refusal(write.key, now);
+      if (!('window' in next)) return next;
       step = next;
     }
     throw new Error('No decision after many rounds of conditional writes on one key');
   }
 
-  #count(token: Token, key: RememberedKey, step: CountingStep, time: RequestTime): Promise<Write> {
-    if (step.kind === 'countAdmitted') return this.#counters.countAdmitted(token, step.window, time);
-    return this.#counters.countRefused(token, step.window, key.takeRefusals(step.window.minute), time);
+  #count(token: Token, key: RememberedKey, step: CountingStep, now: number): Promise<Write> {
+    if (step.kind === 'countAdmitted') return this.#counters.countAdmitted(token, step.window, now);
+    const count = key.takeRefusals(step.window.minute);
+    return this.#counters.countRefused(token, step, count, now).catch((error: unknown) => {
+      // The one at hand is answered with an error.
+      if (isThrottled(error)) key.restoreRefusals(count - 1);
+      throw error;
+    });
   }
 
   /** Puts a key behind all others, and forgets the first where there are too many. */

@@ -1,8 +1,6 @@
-import type { Refusals } from './counter-store.ts';
 import type { KeyRecord } from './key-record.ts';
-import { type CountingStep, countingStep, DENIED, nextStep, refusal, type Verdict } from './verdict.ts';
+import { type CountingStep, countingStep, nextStep, refusal, type Verdict, workingToken } from './verdict.ts';
 import { type Minute, minuteOf } from './window.ts';
-import { workingToken } from './working-token.ts';
 
 /** How long an execution environment refuses from memory, in milliseconds of request time. */
 export const REMEMBERED_MS = 1_000;
@@ -31,12 +29,9 @@ export class RememberedKey {
     return verdict;
   }
 
-  /** Remembers that DynamoDB throttles the writes of this key. @throws the error, unless the key is refused anyway */
-  throttled(error: unknown, hash: string, now: number): Verdict {
+  /** Remembers that DynamoDB throttles the writes of this key. */
+  throttled(error: unknown, now: number): void {
     this.#throttled = { at: now, error };
-    const verdict = this.answer(hash, now);
-    if (!verdict) throw error;
-    return verdict;
   }
 
   /** The write to try first. Where it counts in another minute than the key has by now, it fails, and brings that. */
@@ -46,10 +41,15 @@ export class RememberedKey {
   }
 
   /** Refusals of a minute to count with the next write: the one at hand, and those from memory, which are counted once. */
-  takeRefusals(minute: Minute): Refusals {
+  takeRefusals(minute: Minute): number {
     const uncounted = this.#key?.currentMinute === minute ? this.#uncounted : 0;
     this.#uncounted = 0;
-    return uncounted === 0 ? { count: 1 } : { count: 1 + uncounted, revision: this.#key?.revision };
+    return 1 + uncounted;
+  }
+
+  /** Takes refusals back that a write did not count. */
+  restoreRefusals(count: number): void {
+    this.#uncounted += count;
   }
 
   /** Takes over the item as a write found or left it. @param now time of the request, Unix milliseconds */
@@ -64,15 +64,13 @@ export class RememberedKey {
   /** What the item says against a request; undefined where it may have room. */
   #refuse(hash: string, now: number, isThrottled: boolean): Verdict | undefined {
     const step = nextStep(this.#key, hash, now);
-    if (!this.#key || step.kind === 'deny') return DENIED;
-    if (step.kind === 'countAdmitted') return undefined;
-    if (step.kind === 'countRefused') {
-      const { minuteRefused, perMinute } = this.#key;
-      // The first refusal of a minute is written, and the one that suspends the key.
-      const isWritten = step.window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
-      if (isWritten && !isThrottled) return undefined;
-      this.#uncounted += 1;
-    }
+    if (!('window' in step)) return step;
+    if (!this.#key || step.kind === 'countAdmitted') return undefined;
+    const { minuteRefused, perMinute } = this.#key;
+    // The first refusal of a minute is written, and the one that suspends the key.
+    const isWritten = step.window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
+    if (isWritten && !isThrottled) return undefined;
+    this.#uncounted += 1;
     return refusal(this.#key, now);
   }
 }

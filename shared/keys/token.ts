@@ -60,9 +60,6 @@ export const isIssued = (recordIdOrValue: string): boolean =>
 
 export const hashToken = (token: string): string => sha256(token).toString('base64url');
 
-/** Enough to know a token again that one has, and not to guess it: they are of its checksum. */
-export const lastCharacters = (token: string): string => token.slice(-4);
-
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const randomText = (length: number): string =>

@@ -1,6 +1,10 @@
-import type { KeyRecord } from './key-record.ts';
-import { NEVER, workingToken } from './working-token.ts';
+import type { KeyRecord, TokenRecord } from './key-record.ts';
 import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
+
+// No schema is imported here, as that would bring the client of DynamoDB into every bundle that has a verdict.
+
+/** A time that never comes: the last moment that JavaScript has, in Unix milliseconds. */
+export const NEVER = 8_640_000_000_000_000;
 
 /** A key that is refused too often within a minute is suspended this long, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
@@ -38,16 +42,18 @@ export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {
   readonly starts?: Start;
 }
 
-/** What to do about a request. */
-export type Step = { readonly kind: 'deny' } | { readonly kind: 'refuseSuspended' } | CountingStep;
-
 /** Write that the request is admitted, if the window has room for it; or refused, if it has none. */
-export type CountingStep =
-  | { readonly kind: 'countAdmitted'; readonly window: CountedIn }
-  | { readonly kind: 'countRefused'; readonly window: CountedIn<'minute'> };
+export type CountingStep = { readonly kind: 'countAdmitted'; readonly window: CountedIn } | RefusalStep;
+
+export interface RefusalStep {
+  readonly kind: 'countRefused';
+  readonly window: CountedIn<'minute'>;
+  /** Of the key: a change of it, such as its resumption, makes the write fail. */
+  readonly revision: number;
+}
 
 /**
- * Decides the next step from the key as it stood when a write failed.
+ * The verdict, or the next write, from the key as it stood when a write failed.
  *
  * A request whose own minute is over by the time it is counted belongs to the key's current minute: the counter of
  * its own is gone, and counting it in none would exceed a limit.
@@ -56,28 +62,26 @@ export type CountingStep =
  * @param hash of the token
  * @param now time of the request, Unix milliseconds
  */
-export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Step {
-  if (!key || isDenied(key, hash, now)) return { kind: 'deny' };
-  if (isSuspended(key, now)) return { kind: 'refuseSuspended' };
-  return countingStep(key, now);
+export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Verdict | CountingStep {
+  if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return DENIED;
+  if ((key.expiresAt ?? NEVER) <= now || !workingToken(key, hash, now)) return DENIED;
+  return isSuspended(key, now) ? refusal(key, now) : countingStep(key, now);
 }
 
-/** Whether a request is denied: there is no such key, it is closed, or the token is wrong or has ended. */
-function isDenied(key: KeyRecord | undefined, hash: string, now: number): boolean {
-  if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return true;
-  return (key.expiresAt ?? NEVER) <= now || !workingToken(key, hash, now);
+/** A token of a key that works at a time; undefined where it is none, or has ended. @param now Unix milliseconds */
+export function workingToken({ tokens }: KeyRecord, hash: string, now: number): TokenRecord | undefined {
+  const token = Object.hasOwn(tokens, hash) ? tokens[hash] : undefined;
+  return token && token.until > now ? token : undefined;
 }
 
 /** Whether a good key has room for a request, and in which window it is counted. */
 export function countingStep(key: KeyRecord, now: number): CountingStep {
   const minute = Math.max(minuteOf(now), key.currentMinute);
   if (!isSameDay(key.currentMinute, minute)) return { kind: 'countAdmitted', window: { minute, starts: 'day' } };
-  const isUsedUp = key.dayUsed >= key.perDay;
-  if (key.currentMinute !== minute) {
-    return { kind: isUsedUp ? 'countRefused' : 'countAdmitted', window: { minute, starts: 'minute' } };
-  }
-  const isRefused = isUsedUp || key.minuteUsed >= key.perMinute;
-  return { kind: isRefused ? 'countRefused' : 'countAdmitted', window: { minute } };
+  const isNew = key.currentMinute !== minute;
+  const window = isNew ? ({ minute, starts: 'minute' } as const) : { minute };
+  const isRefused = key.dayUsed >= key.perDay || (!isNew && key.minuteUsed >= key.perMinute);
+  return isRefused ? { kind: 'countRefused', window, revision: key.revision } : { kind: 'countAdmitted', window };
 }
 
 /** The refusal of a request, from the key after it was counted. @param now Unix milliseconds */

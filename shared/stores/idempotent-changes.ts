@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type AttributeValue, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -30,7 +31,7 @@ export interface IdempotentRequest {
 }
 
 /** The request of a probe, which is never recorded. */
-export const PROBE: IdempotentRequest = { requestId: 'probe', fingerprint: 'probe' };
+export const probeRequest = (): IdempotentRequest => ({ requestId: `probe ${randomUUID()}`, fingerprint: '' });
 
 /** The record of an update has its answer beside that. An adjustment is answered with the entry as it is. */
 const recordSchema = v.object({ fingerprint: v.string() });

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -203,9 +203,15 @@ export const ANY_ID = v.parse(int64Schema, '0');
 
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['PET_NOT_FOUND', 'PRECONDITION_FAILED']);
 
-/** For a probe: makes an update whose condition is false, as no write sets this version. @throws what a request would fail with */
-export async function probeChange(change: (update: StockUpdate) => Promise<unknown>): Promise<void> {
-  await change({ petId: ANY_ID, quantity: 0, versions: ['none'] }).catch((error: unknown) => {
+/**
+ * For a probe: makes a change whose condition is false, as no write sets this version. The pet is another each time, so that
+ * many functions that start at once do not wait for each other.
+ *
+ * @throws what a request would fail with
+ */
+export async function probeChange(make: (change: StockAdjustment) => Promise<unknown>): Promise<void> {
+  const petId = v.parse(int64Schema, String(randomInt(MAX_QUANTITY)));
+  await make({ petId, by: 1, versions: ['none'] }).catch((error: unknown) => {
     if (!(error instanceof ServiceError && REFUSALS.has(error.code))) throw error;
   });
 }

@@ -40,15 +40,15 @@ function refusedKey(what: string, state: Partial<KeyRecord> | undefined): Attack
 }
 
 /** A good key is sent more often than its item takes writes, as far as its limit goes. */
-function throttledKey(): Attack {
+function throttledKey(isOnePartition: boolean): Attack {
   const key = aKey({ perMinute: MOST_PER_MINUTE, perDay: 1_440 * MOST_PER_MINUTE, currentMinute: MINUTE });
   const good = Array.from({ length: 20 }, () => aKey({ perMinute: 1_000, perDay: 100_000 }));
   return {
-    what: '1,200 requests a second with one good key, whose item is throttled',
+    what: `1,200 requests a second with one good key that is throttled, ${isOnePartition ? 'on the partition of all' : 'its item alone'}`,
     keys: [key, ...good],
     attacker: sending(1_200, [tokenOf(key)]),
     good: sending(20, good.map(tokenOf)),
-    isOnePartition: false,
+    isOnePartition,
   };
 }
 
@@ -75,7 +75,8 @@ export async function benchAttacks(): Promise<Figure[]> {
     refusedKey('unknown', undefined),
     refusedKey('suspended', { suspendedUntil: START + 300_000, currentMinute: MINUTE - 1 }),
     refusedKey('used up', { perMinute: 1_000_000, perDay: 1_000, dayUsed: 1_000, currentMinute: MINUTE }),
-    throttledKey(),
+    throttledKey(false),
+    throttledKey(true),
     endedToken(),
   ]) {
     progress(what);

@@ -12,7 +12,7 @@ const BURST = 5_000;
  * an item takes 900 writes a second, with 90 at once.
  */
 export async function benchLimiter(): Promise<Figure[]> {
-  return [...(await admissions()), ...(await refusals()), ...(await bursts())];
+  return [...(await admissions()), ...(await newMinutes()), ...(await refusals()), ...(await bursts())];
 }
 
 /** A minute of steady load that uses the limit up. */
@@ -32,6 +32,14 @@ async function admissions(): Promise<Figure[]> {
     figures.push(exactly(`${what}: most writes for each`, most, 1), exactly(`${what}: answered with 503`, failed, 0));
   }
   return figures;
+}
+
+/** Two minutes: an environment finds that another has begun the second one. */
+async function newMinutes(): Promise<Figure[]> {
+  const environments = 10;
+  const load = { requests: 2 * 60 * 200, load: steadily(200) };
+  const { writes, admitted } = await serveMinute('two minutes', 60 * 200, environments, load);
+  return [report(`two minutes of 200 a second from ${environments} environments: more writes`, writes - admitted)];
 }
 
 /** A limit that is used up in the first second, and requests that go on at the same pace. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { BrowserContextOptions } from 'playwright-core';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
 import type { Target } from '../../infra/admin/target.ts';
-import { MAX_NAME_BYTES } from '../../shared/keys/key-record.ts';
+import { MAX_NAME_BYTES } from '../../shared/key-registry/key-tokens.ts';
 import { AdminCommand, adminTarget, closeTarget } from '../support/admin-command.ts';
 import { accessibilityFaults, describeInBrowser, TestBrowser } from '../support/browser.ts';
 import { MAX_INT64 } from '../support/int64.ts';

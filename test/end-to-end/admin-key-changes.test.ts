@@ -149,7 +149,7 @@ test('keys suspend refuses a key for a while (429), or until it is resumed (401,
   expect(await admin.json('keys', 'suspend', key.id, '--for', '1h')).toMatchObject({ state: 'suspended' });
   const { status, error, headers } = await apiOf(key).list();
   expect({ status, error }).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
-  expect(headers.get('Retry-After')).toBe('3599');
+  expect(headers.get('Retry-After')).toBe('3600');
   expect(await admin.json('keys', 'resume', key.id)).toMatchObject({ state: 'active', suspendedUntil: null });
   expect(await statusOf(key)).toBe(200);
 
@@ -181,16 +181,13 @@ test.each([
   [429, ['suspend'], ['--for', '1h']],
   [401, ['rotate'], ['--grace', '0s']],
   [401, ['revoke'], ['--yes']],
-])(
-  '%i for the next request of a key that has just been used, once keys %s %s has returned',
-  async (status, command, options) => {
-    const key = await issued();
-    await statuses(key, 2);
-    await admin.output('keys', ...command, key.id, ...options);
+])('%i for the very next request of a key, once keys %s %s has returned', async (status, command, options) => {
+  const key = await issued();
+  await statuses(key, 2);
+  await admin.output('keys', ...command, key.id, ...options);
 
-    expect(await statusOf(key)).toBe(status);
-  },
-);
+  expect(await statusOf(key)).toBe(status);
+});
 
 test('No key, nor what is stored in place of it, is in what other commands print', () => {
   const keys = [...(admin.newKeys.match(KEY_PATTERN) ?? []), ...Object.values(host.host.keys)];

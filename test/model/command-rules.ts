@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { NEVER } from '../../shared/keys/working-token.ts';
+import { NEVER } from '../../shared/keys/verdict.ts';
 import { hashToken } from '../../shared/keys/token.ts';
 import { type CommandName, type InProcessTarget, sync } from '../support/in-process-target.ts';
 import { apiStage } from '../support/gateway-records.ts';

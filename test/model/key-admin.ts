@@ -3,7 +3,7 @@ import { exactNumbers } from '../../shared/dynamodb.ts';
 import type { KeyChange } from '../../shared/key-registry/key-table.ts';
 import { hasRoom, tokenEntry, withEnd, withToken, workingTokens } from '../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { NEVER } from '../../shared/keys/working-token.ts';
+import { NEVER } from '../../shared/keys/verdict.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';
 import type { VirtualTables } from './virtual-tables.ts';

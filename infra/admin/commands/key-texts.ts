@@ -1,6 +1,6 @@
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { MAIN_LABEL } from '../../../shared/keys/key-record.ts';
+import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
 import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';

@@ -42,8 +42,7 @@ function figures(views: readonly KeyView[]): Html {
     'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${number(views.length)}`,
   };
   return markup`<div class="card figures">${facts(values)}
-<p class="quiet">Counted are requests of keys that are not revoked, in days and minutes of UTC. A busy key takes several in advance: they
-count when they are taken. Refused are requests over a limit of their key; those that follow within a second of another are counted with
+<p class="quiet">Counted are requests of keys that are not revoked, in days and minutes of UTC. Refused are requests over a limit of their key; those that follow within a second of another are counted with
 a later one, or not at all. Requests with an unknown, ended or suspended key, and those that API Gateway refuses before it asks about the
 key, are in no count; those that it refuses afterwards are counted.</p></div>`;
 }

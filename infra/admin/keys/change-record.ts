@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KeyChange, newRecord, revocation } from '../../../shared/key-registry/key-table.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import { AdminError } from '../admin-error.ts';
@@ -65,14 +65,8 @@ export async function readRecord({ keyTable }: Target, recordId: string): Promis
   return record;
 }
 
-/**
- * Waits until a change of a key has reached every execution environment: each remembers a key for up to a second.
- *
- * @param graceMs for which the key works as before anyway
- */
-export async function waitForLeases({ pause }: Pick<Target, 'pause'>, graceMs = 0): Promise<void> {
-  await pause(Math.max(0, REMEMBERED_MS + MARGIN_MS - graceMs));
-}
+/** Waits until no execution environment refuses a key by what it was before: each remembers refusals for up to a second. */
+export const waitOutMemory = ({ pause }: Pick<Target, 'pause'>): Promise<void> => pause(REMEMBERED_MS + MARGIN_MS);
 
 /** Whether a key is refused until an admin resumes it. */
 export const isSuspendedForGood = ({ suspendedUntil }: KeyRecord): boolean => suspendedUntil >= NEVER;

@@ -4,7 +4,7 @@ import { AT_ONCE, tokenName, withEnd, workingTokens } from '../../../shared/key-
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, waitForLeases } from './change-record.ts';
+import { changeRecord } from './change-record.ts';
 import { findTokens } from './find-key.ts';
 import { tag } from './gateway-calls.ts';
 
@@ -30,21 +30,14 @@ export async function endToken(target: Target, id: string, name: string): Promis
   });
 }
 
-/**
- * Changes the tokens of a key by one write. Where that ends one, its time is written to the tag, too.
- *
- * @param graceMs for which the key works as before anyway
- * @returns the key as it is then, in every execution environment
- */
+/** Changes the tokens of a key by one write. Where that ends one, its time is written to the tag, too. @returns the key as it is then */
 export async function changeTokens(
   target: Target,
   known: KeyRecord,
   change: (record: KeyRecord) => KeyChange,
-  graceMs = 0,
 ): Promise<KeyRecord> {
   const record = await changeRecord(target, known.recordId, change);
   if (record.tokensEndedAt !== known.tokensEndedAt) await tagEnding(target, record);
-  await waitForLeases(target, graceMs);
   return record;
 }
 

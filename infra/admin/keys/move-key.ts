@@ -6,7 +6,7 @@ import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { AdminError, awsReason, isAnswer } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { time } from '../text-format.ts';
-import { changedMeanwhile, changeRecord, INTERIM_MS, waitForLeases } from './change-record.ts';
+import { changedMeanwhile, changeRecord, INTERIM_MS, waitOutMemory } from './change-record.ts';
 import { cataloguePlanId } from './create-key.ts';
 import { findKey, usagePlanOf } from './find-key.ts';
 import { limitTags, putOnPlan, tag, takeOffPlan, untag } from './gateway-calls.ts';
@@ -50,7 +50,7 @@ export async function moveKey(target: Target, id: string, plan: PlanId, limits: 
     return { interimUntil: Date.now() + INTERIM_MS, busy: mark };
   });
   const moved = await underMark({ target, record, mark, plan, limits, to, isBetweenPlans: false });
-  await waitForLeases(target);
+  await waitOutMemory(target);
   return keyView(moved);
 }
 
@@ -69,7 +69,7 @@ async function makeMove(move: Move): Promise<KeyRecord> {
   const { target, record, plan, limits } = move;
   const id = record.keyId;
   const isAgreed = plans[plan].limits === 'agreed';
-  await waitForLeases(target);
+  await waitOutMemory(target);
   // Under the mark: before it, another command may have moved the key.
   const from = (await usagePlanOf(target, id))?.usagePlanId;
   // Tags of limits stand first: on the Enterprise plan no key is without them.

@@ -8,17 +8,13 @@ import {
   withToken,
   workingTokens,
 } from '../../../shared/key-registry/key-tokens.ts';
-import {
-  type KeyRecord,
-  MAX_TOKENS,
-  MAX_TOKENS_WITH_GRACE,
-  type TokenRecord,
-} from '../../../shared/keys/key-record.ts';
-import { NEVER, workingToken } from '../../../shared/keys/working-token.ts';
+import { type KeyRecord, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import { MAX_TOKENS, MAX_TOKENS_WITH_GRACE } from '../../../shared/key-registry/key-tokens.ts';
+import { NEVER, workingToken } from '../../../shared/keys/verdict.ts';
 import { generateToken, hashToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, isSuspendedForGood } from './change-record.ts';
+import { changeRecord, isSuspendedForGood, waitOutMemory } from './change-record.ts';
 import { changeTokens, endingNow } from './end-token.ts';
 import { findTokens, restoredError } from './find-key.ts';
 
@@ -92,5 +88,6 @@ export async function addToken(target: Target, id: string, order: TokenAddition)
       throw new AdminError(`The key ${id} has ${MAX_TOKENS} tokens, and can have no more. End one first.`);
     return addition(now, token, order);
   });
+  await waitOutMemory(target);
   return newToken(token, record, confirmation(target, record, token));
 }

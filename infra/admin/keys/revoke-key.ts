@@ -1,7 +1,7 @@
 import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import type { Target } from '../target.ts';
-import { closeForGood, type KeyNames, waitForLeases } from './change-record.ts';
+import { closeForGood, type KeyNames } from './change-record.ts';
 import { allRecords, findUnrecorded, recordOf, unknownKey } from './find-key.ts';
 import { deleteGatewayKey } from './gateway-calls.ts';
 
@@ -27,5 +27,4 @@ export async function findKeyToRevoke(target: Target, id: string): Promise<KeyTo
 export async function revokeKey(target: Target, key: KeyToRevoke): Promise<void> {
   await closeForGood(target, key);
   await deleteGatewayKey(target, key.keyId);
-  if (!key.revoked) await waitForLeases(target);
 }

@@ -10,12 +10,12 @@ import {
 } from '../../../shared/key-registry/key-tokens.ts';
 import { tokensEndedTag } from '../../../shared/key-registry/mirror.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { generateToken, hashToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { time } from '../text-format.ts';
-import { changedMeanwhile, INTERIM_MS, isSuspendedForGood } from './change-record.ts';
+import { changedMeanwhile, INTERIM_MS, isSuspendedForGood, waitOutMemory } from './change-record.ts';
 import { changeTokens, endingNow } from './end-token.ts';
 import { findTokens, findUnrecorded } from './find-key.ts';
 import { addition, checkNotEnded, checkOpen, type NewToken, newToken } from './new-token.ts';
@@ -57,6 +57,7 @@ export async function rotateKey(target: Target, id: string, order: RotationOrder
     const added = addition(rest, token, { access, until, label }, Math.max(Date.now(), since + 1));
     return { ...(hashes.length > 0 && endingNow(now)), ...added };
   });
+  await waitOutMemory(target);
   const { current } = tokensLabelled(record, label, Date.now());
   const grace = record.restored || !current ? 0 : graceMs;
   const graceEnds = new Date(Math.min(Date.now() + grace, current?.until ?? NEVER)).toISOString();
@@ -83,7 +84,9 @@ async function endOld(target: Target, known: KeyRecord, hash: string, graceMs: n
     const end = graceMs === 0 ? AT_ONCE : Date.now() + graceMs;
     return { ...ending, tokens: withShown(withEnd(now.tokens, current ? [current.hash] : [], end), hash) };
   };
-  return changeTokens(target, known, change, known.restored ? 0 : graceMs);
+  const changed = await changeTokens(target, known, change);
+  if (known.restored) await waitOutMemory(target);
+  return changed;
 }
 
 /** Makes the record of a key anew that API Gateway alone has: as one that was restored, without a token. */

@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import {
@@ -8,7 +8,7 @@ import {
   INTERIM_MS,
   isSuspendedForGood,
   readRecord,
-  waitForLeases,
+  waitOutMemory,
 } from './change-record.ts';
 import { findKey, restoredError, unknownKey, usagePlanOf } from './find-key.ts';
 import { setEnabled } from './gateway-calls.ts';
@@ -34,7 +34,6 @@ export async function suspendKey(target: Target, id: string, forMs: number | und
     if (!isSuspendedForGood(suspended))
       throw new AdminError(`The key ${suspended.keyId} was suspended, and resumed by another command.`);
   }
-  await waitForLeases(target);
   return keyView(suspended);
 }
 
@@ -64,7 +63,7 @@ export async function resumeKey(target: Target, id: string): Promise<Resumption>
     await mirrorSuspension(target, await readRecord(target, record.recordId));
     throw changedMeanwhile(id);
   }
-  await waitForLeases(target);
+  await waitOutMemory(target);
   return { view: keyView(resumed), wasClosed };
 }
 

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { type ListedKey, readGatewayKey } from '../../../shared/key-registry/gateway-state.ts';
 import { differences, newRecord, type NewRecord } from '../../../shared/key-registry/key-table.ts';
-import { type KeyIdentity, type KeyRecord, keyRecordSchema } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, keyRecordSchema } from '../../../shared/keys/key-record.ts';
+import type { KeyIdentity } from '../../../shared/key-registry/key-table.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { INTERIM_MS } from '../keys/change-record.ts';
 import type { Checked } from '../records/read-records.ts';
 

@@ -6,7 +6,7 @@ import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import { newRecord, type NewRecord } from '../../../shared/key-registry/key-table.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken, parseToken } from '../../../shared/keys/token.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget, sync } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';

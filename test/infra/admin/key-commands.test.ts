@@ -5,7 +5,7 @@ import { suspendKey } from '../../../infra/admin/keys/suspend-key.ts';
 import { UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { commands, InProcessTarget, issueSubject } from '../../support/in-process-target.ts';
 import { parsed } from '../../support/tables.ts';

@@ -3,7 +3,7 @@ import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { closest, dailyUsage } from '../../../infra/admin/usage.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';

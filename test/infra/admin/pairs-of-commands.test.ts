@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
-import { waitForLeases } from '../../../infra/admin/keys/change-record.ts';
 import type { NewToken } from '../../../infra/admin/keys/new-token.ts';
 import { gatewayTags, UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
-import { type KeyRecord, MAIN_LABEL } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
-import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
+import { type KeyRecord } from '../../../shared/keys/key-record.ts';
+import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import type { Token } from '../../../shared/keys/token.ts';
 import {
   type CommandName,
@@ -281,16 +280,4 @@ describe('the same of', () => {
     },
     120_000,
   );
-});
-
-test.each([
-  ['longer than a key is remembered', 0, REMEMBERED_MS],
-  ['less where the key goes on as it was for a while', REMEMBERED_MS, 0],
-])('A command that changes a key waits %s', async (_, grace, atLeast) => {
-  const waits: number[] = [];
-  await waitForLeases({ pause: (ms) => Promise.resolve(void waits.push(ms)) }, grace);
-
-  expect(waits).toHaveLength(1);
-  expect(waits[0]).toBeGreaterThan(atLeast);
-  expect(waits[0]).toBeLessThan(atLeast + REMEMBERED_MS);
 });

@@ -7,7 +7,7 @@ import { revokeKey } from '../../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { commands, InProcessTarget, issueSubject, nameLabelled, shown, sync } from '../../support/in-process-target.ts';
 import { nameOf, parsed } from '../../support/tables.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { UsagePlan } from '../../../infra/local/account/records.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
 import { did, KeyRegistry } from '../../support/key-registry.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type Limits, type OuterGuard, outerGuard } from '../../../shared/keys/plans.ts';
+import type { Limits } from '../../../shared/keys/plans.ts';
+import { type OuterGuard, outerGuard } from '../../../shared/key-registry/outer-guard.ts';
 
 const MINUTE_MS = 60_000;
 

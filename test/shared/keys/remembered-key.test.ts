@@ -1,6 +1,7 @@
+import { ThrottlingException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
@@ -15,10 +16,19 @@ const database = new EmbeddedDatabase();
 let table: KeysTable;
 let limiter: Limiter;
 let calls: ReturnType<typeof recordCalls>;
+/** Calls that DynamoDB throttles from now on. */
+let throttled = 0;
 
 beforeAll(async () => {
   table = await KeysTable.create(database.client);
   calls = recordCalls(database.client);
+  database.client.middlewareStack.add(
+    (next) => (args) => {
+      if (throttled-- > 0) throw new ThrottlingException({ message: 'busy', $metadata: {} });
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
 });
 
 beforeEach(() => {
@@ -53,6 +63,17 @@ describe('A key that is used up', () => {
     expect(await table.read(key)).toMatchObject({ minuteRefused: 1 });
     expect(await outcomes(1, key)).toEqual(['suspended']);
     expect(await table.read(key)).toMatchObject({ minuteUsed: 5, minuteRefused: 5 });
+  });
+
+  test('has refusals from memory counted by a later write where DynamoDB throttles one', async () => {
+    const key = await table.issue(usedUp);
+    await outcomes(3, key);
+    throttled = 3;
+    await expect(outcomes(1, key, NOW + REMEMBERED_MS)).rejects.toThrow('busy');
+    throttled = 0;
+
+    expect(await outcomes(1, key, NOW + 2 * REMEMBERED_MS)).toEqual(['minute']);
+    expect(await table.read(key)).toMatchObject({ minuteRefused: 4 });
   });
 
   test('is not suspended again for refusals from before it was resumed, by a token that is new either', async () => {

@@ -1,8 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/working-token.ts';
-import { type CountedIn, nextStep, refusal, type Step, tightest, windowsOf } from '../../../shared/keys/verdict.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
+import {
+  type CountedIn,
+  DENIED as deny,
+  nextStep,
+  refusal,
+  tightest,
+  windowsOf,
+} from '../../../shared/keys/verdict.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -21,9 +28,11 @@ const key = (differences: Partial<KeyRecord> = {}) =>
 
 const tokenUntil = (until: number) => ({ tokens: withEnd(TOKENS, [HASH], until) });
 
-const deny: Step = { kind: 'deny' };
+const suspended = key({ suspendedUntil: NOW + 1 });
+
+type Step = ReturnType<typeof nextStep>;
 const admit = (window: CountedIn): Step => ({ kind: 'countAdmitted', window });
-const refuse = (window: CountedIn<'minute'>): Step => ({ kind: 'countRefused', window });
+const refuse = (window: CountedIn<'minute'>): Step => ({ kind: 'countRefused', window, revision: key().revision });
 
 describe('the next step after the counting write of a request failed', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
@@ -34,7 +43,7 @@ describe('the next step after the counting write of a request failed', () => {
     ['a token that the key has not is denied', key({ tokens: aKey().tokens }), deny],
     ['a token that ends right now is denied', key(tokenUntil(NOW)), deny],
     ['a wrong token is denied, however long the key is suspended', key({ tokens: {}, suspendedUntil: NOW + 1 }), deny],
-    ['a suspended key is refused', key({ suspendedUntil: NOW + 1 }), { kind: 'refuseSuspended' }],
+    ['a suspended key is refused', suspended, { kind: 'refused', key: suspended, reason: 'suspended' }],
     [
       'a key that was never used starts its first minute',
       aKey({ tokens: TOKENS }),
