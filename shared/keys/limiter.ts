@@ -50,19 +50,20 @@ export class Limiter {
     const key = this.#remembered(token.recordId);
     const answered = key.answer(token.hash, now);
     if (answered) return answered;
+    const lastTry = Date.now() + LAST_TRY_AFTER_MS;
     try {
       // Should a write whose connection was gone have arrived after all, the request counts twice: never too few.
-      return await tryAgain(() => this.#decide(token, key, now), isConnectionGone, { maxTries: 2 });
+      return await tryAgain(() => this.#decide(token, key, now, lastTry), isConnectionGone, { maxTries: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
       throw error;
     }
   }
 
-  async #decide(token: Token, key: RememberedKey, now: number): Promise<Verdict> {
-    const lastRound = Date.now() + LAST_TRY_AFTER_MS;
+  /** @param lastTry Unix milliseconds by this machine's clock: no write begins later */
+  async #decide(token: Token, key: RememberedKey, now: number, lastTry: number): Promise<Verdict> {
     let step = key.firstStep(token.hash, now);
-    for (let round = 0; round < MAX_ROUNDS && Date.now() <= lastRound; round++) {
+    for (let round = 0; round < MAX_ROUNDS && Date.now() <= lastTry; round++) {
       const write = await this.#count(token, key, step, now);
       key.update(write.key, now);
       if (write.done) {
