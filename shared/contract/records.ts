@@ -1,6 +1,6 @@
 /**
- * The records of the interface as plain types, over the type of their int64s: text in the service, bigint in the client.
- * They stand apart from their schemas, so that the client's package can carry them without a validator.
+ * What service and client share: the records of the interface as plain types, over the type of their int64s (text in the
+ * service, bigint in the client), and what an int64 is. It has no schemas, so that the client's package needs no validator.
  */
 
 declare const int64: unique symbol;
