@@ -7,6 +7,7 @@ import { dynamoDBError, type Fault, FaultyEngine } from '../support/faulty-engin
 import { assemblyForFaults, hurryCalls, plantFaults } from '../support/function-faults.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { REMEMBERED_MS } from '../../shared/keys/remembered-key.ts';
 import { Random } from '../support/random.ts';
 import type { Outcome } from './models.ts';
 import { Storm } from './storm.ts';
@@ -50,10 +51,12 @@ async function runIn(engine: FaultyEngine, host: LocalHost, random: Random): Pro
   await injectFaults(engine, random, () => Math.min(counts.acknowledged, counts.unacknowledged) >= ENOUGH);
   storm.end();
   await running;
+  // A key whose writes were throttled is refused from memory for so long.
+  await sleep(REMEMBERED_MS);
   const api = ApiClient.withKey(host.baseUrl, keys[0]?.token ?? '');
   await storm.inspectStock(api);
   for (const key of keys) storm.inspectKey(key.token, await key.read());
-  // Once it is over, all works at once, without a restart.
+  // Then all works, without a restart.
   const answers = [
     await api.setQuantity(101, 5),
     await api.send('GET', '/pets/101'),
