@@ -49,9 +49,8 @@ describeInBrowser('The pages of the console', () => {
   test.each<
     [string, BrowserContextOptions & { readonly viewport: { readonly width: number; readonly height: number } }]
   >([
-    ['light', { viewport: { width: 1280, height: 860 } }],
-    ['dark', { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' }],
-    ['phone', { viewport: { width: 400, height: 844 }, isMobile: true, hasTouch: true }],
+    ['wide, light', { viewport: { width: 1280, height: 860 } }],
+    ['a phone, dark', { viewport: { width: 400, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' }],
   ])('everybody can use them, and none scrolls sideways: %s', async (_, screen) => {
     const console: ServedConsole = await serveConsole(target, 0);
     const page = await browser.newPage(screen);
