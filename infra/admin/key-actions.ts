@@ -1,4 +1,4 @@
-import { type Access } from '../../shared/keys/key-record.ts';
+import type { Access } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { NEVER } from '../../shared/keys/verdict.ts';

@@ -1,8 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { KeyTable, newRecord } from '../../shared/key-registry/key-table.ts';
+import { type KeyIdentity, KeyTable, newRecord } from '../../shared/key-registry/key-table.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
-import type { KeyIdentity } from '../../shared/key-registry/key-table.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';

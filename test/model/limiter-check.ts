@@ -1,9 +1,15 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { type CountedVerdict, type Refusal, tightest, windowsOf } from '../../shared/keys/verdict.ts';
+import {
+  type CountedVerdict,
+  NEVER,
+  type Refusal,
+  tightest,
+  windowsOf,
+  workingToken,
+} from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
-import { NEVER, workingToken } from '../../shared/keys/verdict.ts';
 import { type LimiterHistory, type LimiterRequest, MAX_AHEAD_MS } from './limiter-schedule.ts';
 import type { Item } from './virtual-tables.ts';
 

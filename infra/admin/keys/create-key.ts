@@ -1,9 +1,8 @@
 import { customerPlans } from '../../../shared/key-registry/customer-plan.ts';
 import { gatewayTags, isStale } from '../../../shared/key-registry/gateway-tags.ts';
-import { newRecord } from '../../../shared/key-registry/key-table.ts';
+import { type KeyIdentity, newRecord, unusedCounters } from '../../../shared/key-registry/key-table.ts';
 import { tokenEntry, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { type Access } from '../../../shared/keys/key-record.ts';
-import { type KeyIdentity, unusedCounters } from '../../../shared/key-registry/key-table.ts';
+import type { Access } from '../../../shared/keys/key-record.ts';
 import { type Limits, type PlanId, plans } from '../../../shared/keys/plans.ts';
 import { generateToken, parseToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';

@@ -1,6 +1,8 @@
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import {
   hasRoom,
+  MAX_TOKENS,
+  MAX_TOKENS_WITH_GRACE,
   tokenEntry,
   type TokenOrder,
   tokensLabelled,
@@ -9,7 +11,6 @@ import {
   workingTokens,
 } from '../../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, type TokenRecord } from '../../../shared/keys/key-record.ts';
-import { MAX_TOKENS, MAX_TOKENS_WITH_GRACE } from '../../../shared/key-registry/key-tokens.ts';
 import { NEVER, workingToken } from '../../../shared/keys/verdict.ts';
 import { generateToken, hashToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { type ListedKey, readGatewayKey } from '../../../shared/key-registry/gateway-state.ts';
-import { differences, newRecord, type NewRecord } from '../../../shared/key-registry/key-table.ts';
+import { differences, type KeyIdentity, type NewRecord, newRecord } from '../../../shared/key-registry/key-table.ts';
 import { type KeyRecord, keyRecordSchema } from '../../../shared/keys/key-record.ts';
-import type { KeyIdentity } from '../../../shared/key-registry/key-table.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../../infra/admin/admin-error.ts';
 import type { NewToken } from '../../../infra/admin/keys/new-token.ts';
 import { gatewayTags, UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
-import { type KeyRecord } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';
 import type { Token } from '../../../shared/keys/token.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord } from '../../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../../shared/key-registry/key-table.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { did, KeyRegistry } from '../../support/key-registry.ts';

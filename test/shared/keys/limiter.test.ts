@@ -3,9 +3,13 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
-import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord } from '../../../shared/keys/key-record.ts';
-import { MAX_LABEL_BYTES, MAX_NAME_BYTES, MAX_TOKENS_WITH_GRACE } from '../../../shared/key-registry/key-tokens.ts';
+import {
+  MAX_LABEL_BYTES,
+  MAX_NAME_BYTES,
+  MAX_TOKENS_WITH_GRACE,
+  tokenEntry,
+} from '../../../shared/key-registry/key-tokens.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';

@@ -107,6 +107,15 @@ describe('A key that is denied, or suspended,', () => {
     expect(await outcomes(1, key, NOW + REMEMBERED_MS - 1)).toEqual(['admitted']);
   });
 
+  test('is forgotten once a thousand others were asked for since, however many there are', async () => {
+    const key = aKey();
+    await outcomes(1, key);
+    expect(await writesOf(() => outcomes(1, key))).toBe(0);
+    await Promise.all(Array.from({ length: 1_000 }, () => limiter.admit(parsed(generateToken()), NOW)));
+
+    expect(await writesOf(() => outcomes(1, key))).toBe(1);
+  });
+
   test('is not for a request from before its end, or from another second', async () => {
     const key = await table.issue({ expiresAt: NOW });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
 import {
   type CountedIn,
   DENIED as deny,
+  NEVER,
   nextStep,
   refusal,
   tightest,
