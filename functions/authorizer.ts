@@ -8,6 +8,7 @@ import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.t
 import { contextOf, noLimitContext, refusedWith, UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { isRequest, prove, warmUp } from '../shared/http/probe.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
+import { idOf, isInterim } from '../shared/keys/key-record.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { parseToken } from '../shared/keys/token.ts';
 import { logError } from '../shared/log.ts';
@@ -37,10 +38,9 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
   try {
     const verdict = await limiter.admit(token, now);
     if (verdict.kind === 'denied') return denied(event, now, 'API_KEY_INVALID', UNKNOWN);
-    const { keyId, interimUntil } = verdict.key;
-    const ofKey = now < interimUntil ? interimKey : token.usageIdentifier;
+    const ofKey = isInterim(verdict.key, now) ? interimKey : token.usageIdentifier;
     const meteredAs = verdict.kind === 'admitted' ? ofKey : overflowKey;
-    return allow(methodArn, keyId, meteredAs, { ...contextOf(verdict, token.hash, now), ...coldStarts() });
+    return allow(methodArn, idOf(verdict.key), meteredAs, { ...contextOf(verdict, token.hash, now), ...coldStarts() });
   } catch (error) {
     logError('A request could not be counted', error, { requestId });
     const context = { ...refusedWith('SERVICE_UNAVAILABLE'), ...noLimitContext(now), ...coldStarts() };

@@ -1,13 +1,14 @@
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { gatewayClient } from '../shared/key-registry/gateway-client.ts';
+import { gatewayClients } from '../shared/key-registry/gateway-client.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
-import type { SyncReport } from '../shared/key-registry/mirror.ts';
-import { syncKeys } from '../shared/key-registry/sync-keys.ts';
+import { syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';
 
-const gateway = gatewayClient();
-const table = new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE'));
-const stage = { apiId: requiredEnv('API_ID'), stage: requiredEnv('API_STAGE') };
+const registry = {
+  ...gatewayClients(),
+  keyTable: new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE')),
+  apiStage: { apiId: requiredEnv('API_ID'), stage: requiredEnv('API_STAGE') },
+};
 const namespace = requiredEnv('METRICS_NAMESPACE');
 const stack = requiredEnv('STACK_NAME');
 
@@ -18,18 +19,18 @@ const MAX_LISTED = 100;
 const metrics = {
   KeysAdded: 'added',
   KeysChanged: 'changed',
-  KeysDisabled: 'disabled',
-  KeysRemoved: 'removed',
-  SyncConflicts: 'conflicts',
+  KeysClosed: 'closed',
+  KeysApplied: 'applied',
+  KeysLeft: 'left',
   SyncProblems: 'problems',
 } as const satisfies Record<string, keyof SyncReport>;
 
 /**
- * Mirrors API Gateway's keys and usage plans into the keys table. Whatever the batch of events says, it looks at
+ * Brings API Gateway's keys and the keys table together. Whatever the batch of events says, it looks at
  * everything: an event may be late, doubled or lost, and one look covers all of a batch.
  */
 export const handler = async (): Promise<void> => {
-  publish(await syncKeys(gateway, table, stage));
+  publish(await syncKeys(registry));
 };
 
 /** One line of the log, which CloudWatch takes metrics from (Embedded Metric Format). A metric of 0 is left out: it costs. */

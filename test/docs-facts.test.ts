@@ -8,7 +8,7 @@ import { stages, tableNames } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
-import { MAX_API_KEYS } from '../shared/key-registry/gateway-state.ts';
+import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
 import { planIds } from '../shared/keys/plans.ts';
 import { REMEMBERED_MS } from '../shared/keys/remembered-key.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';

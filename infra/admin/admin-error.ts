@@ -2,6 +2,7 @@ import { APIGatewayServiceException } from '@aws-sdk/client-api-gateway';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { isNetworkError } from '../../shared/dynamodb.ts';
+import { NotAppliedError } from '../../shared/key-registry/apply.ts';
 import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 import { visible } from './text-format.ts';
 
@@ -71,7 +72,7 @@ export function failureText(
   again: string,
   effect = 'it takes up what was cut off',
 ): string | undefined {
-  const isSentence = [AdminError, UnreachableError, UnreadableRecordError, ServiceError].some(
+  const isSentence = [AdminError, UnreachableError, UnreadableRecordError, NotAppliedError, ServiceError].some(
     (kind) => error instanceof kind,
   );
   if (isSentence && error instanceof Error) return error.message;

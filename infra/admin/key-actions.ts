@@ -10,7 +10,8 @@ import { type KeyView, keyView } from './keys/key-view.ts';
 import { moveKey } from './keys/move-key.ts';
 import { addToken, type NewToken } from './keys/new-token.ts';
 import { rotateKey } from './keys/rotate-key.ts';
-import { resumeKey, suspendKey } from './keys/suspend-key.ts';
+import { resumeKey } from './keys/resume-key.ts';
+import { suspendKey } from './keys/suspend-key.ts';
 import type { Target } from './target.ts';
 import { limitsText, time, visible } from './text-format.ts';
 
@@ -62,8 +63,7 @@ export const createAction = action({
   effect: 'issues a key and shows it, this once',
   inputs: ['name', 'plan', 'perMinute', 'perDay', 'expires', 'readOnly'],
   suits: () => false,
-  again:
-    'it makes another key, and what was left of this one, which was never shown, is cleared away by a later one of its name',
+  again: 'it makes another key; this one, if it is there, was never shown: rotate or revoke it',
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAt, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
     const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAt });

@@ -1,7 +1,7 @@
+import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import type { KeyView, TokenView } from './keys/key-view.ts';
 import type { NewToken } from './keys/new-token.ts';
-import type { KeyToRevoke } from './keys/revoke-key.ts';
 import { limitsText, time, visible } from './text-format.ts';
 
 export function stateText({ state, suspendedUntil }: KeyView): string {
@@ -33,5 +33,5 @@ export const planOfToken = (token: NewToken): string => `is on ${plans[token.pla
 export const curlWith = ({ key }: NewToken, baseUrl: string): string =>
   `curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
 
-export const revokedText = ({ name, keyId, revoked }: KeyToRevoke): string =>
-  `${visible(name)} (${keyId}) is revoked${revoked ? ' already' : ''}.`;
+export const revokedText = (key: KeyRecord): string =>
+  `${visible(key.name)} (${idOf(key)}) is revoked${key.revoked ? ' already' : ''}.`;

@@ -7,7 +7,6 @@ import { examples } from './commands/examples.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
 import { targetOptionsOf, withTargetOptions } from './commands/options.ts';
-import { exportAllCommand, importAllCommand } from './commands/service-file-commands.ts';
 import { plansCommand, usageCommand } from './commands/usage-command.ts';
 import { targetOption } from './target-options.ts';
 import { visibleLines, withTarget } from './text-format.ts';
@@ -27,8 +26,6 @@ const program = withTargetOptions(new Command('npm run admin --'))
   .addCommand(inventoryCommand())
   .addCommand(petsCommand())
   .addCommand(ordersCommand())
-  .addCommand(exportAllCommand())
-  .addCommand(importAllCommand())
   .addCommand(consoleCommand());
 
 /** The command whose options or arguments are wrong. */

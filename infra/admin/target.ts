@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { APIGatewayClient, APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
+import type { APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/dynamodb.ts';
-import { type ApiStage, gatewayClient } from '../../shared/key-registry/gateway-client.ts';
+import type { Registry } from '../../shared/key-registry/apply.ts';
+import { gatewayClients } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
@@ -25,13 +26,10 @@ export interface Notices {
 }
 
 /** The service that an operation works on. */
-export interface Target {
-  readonly gateway: APIGatewayClient;
+export interface Target extends Registry {
   readonly documents: DynamoDBDocumentClient;
-  readonly apiStage: ApiStage;
   /** On AWS: which one it is. */
   readonly stage: AnyStageName | undefined;
-  readonly keyTable: KeyTable;
   /** Updates of stock, with the API's own checks. */
   readonly stock: StockStore;
   readonly stockTable: string;
@@ -163,7 +161,7 @@ function targetOf(
   const documents = documentsOf(5);
   return {
     ...where,
-    gateway: gatewayClient(connection, where.notices.throttled),
+    ...gatewayClients(connection, where.notices.throttled),
     documents,
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
     keyTable: new KeyTable(documents, outputs.KeysTableName),

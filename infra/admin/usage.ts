@@ -1,5 +1,6 @@
 import { BadRequestException, GetUsageCommand, NotFoundException } from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../shared/key-registry/customer-plan.ts';
+import { idOf } from '../../shared/keys/key-record.ts';
 import { findKey } from './keys/find-key.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import type { Target } from './target.ts';
@@ -13,10 +14,11 @@ export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> 
 const DAY_MS = 86_400_000;
 
 /** Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway has metered. */
-export async function dailyUsage(target: Target, id: string, dayCount: number): Promise<Usage> {
+export async function dailyUsage(target: Target, key: string, dayCount: number): Promise<Usage> {
   const now = Date.now();
-  const { record } = await findKey(target, id);
+  const record = await findKey(target, key);
   const dates = Array.from({ length: dayCount }, (_, index) => dateText(now - (dayCount - 1 - index) * DAY_MS));
+  const id = idOf(record);
   const requests = dates.map(() => 0);
   // It may have been on other plans before.
   for (const { usagePlanId } of (await customerPlans(target.gateway, target.apiStage)).plans) {

@@ -49,6 +49,8 @@ export async function issueDemoKeys(
   return new Set(enabled.filter((_, at) => opens[at]));
 }
 
+type DemoKey = KeyIdentity & { readonly keyId: string };
+
 /** Whether requests with a token are let in, or refused for no more than a used up limit. */
 async function isOpen(table: KeyTable, text: string): Promise<boolean> {
   const token = parseToken(text);
@@ -57,7 +59,7 @@ async function isOpen(table: KeyTable, text: string): Promise<boolean> {
   return 'window' in nextStep(record, token?.hash ?? '', now);
 }
 
-function identityOf(plan: PlanId): KeyIdentity {
+function identityOf(plan: PlanId): DemoKey {
   return {
     recordId: parseToken(demoKey(plan))?.recordId ?? '',
     keyId: `demo-${plan}`,
@@ -70,7 +72,7 @@ function identityOf(plan: PlanId): KeyIdentity {
   };
 }
 
-function putInGateway(records: GatewayRecords, identity: KeyIdentity, usagePlan: UsagePlan): void {
+function putInGateway(records: GatewayRecords, identity: DemoKey, usagePlan: UsagePlan): void {
   const { keyId, recordId, name, plan, perMinute, perDay, createdAt } = identity;
   const agreed = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
   records.putApiKey({

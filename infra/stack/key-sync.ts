@@ -36,7 +36,7 @@ const CHANGES = [
 ];
 
 /**
- * Mirrors API Gateway's keys and usage plans into the keys table: every five minutes, and soon after a change where the
+ * Brings the keys table and API Gateway's keys together: every five minutes, and soon after a change where the
  * account has a CloudTrail trail. The events go through a queue, so that many changes at once lead to one sync.
  */
 export class KeySync extends Construct {
@@ -54,7 +54,7 @@ export class KeySync extends Construct {
     const queue = this.#queue();
     const sync = new ServiceFunction(this, 'Function', {
       entry: 'sync-keys',
-      description: "Mirrors API Gateway's keys and usage plans into the keys table",
+      description: 'Brings the keys table and the keys of API Gateway together',
       timeout: TIMEOUT,
       // It waits for API Gateway, day and night.
       memorySize: 512,
@@ -72,10 +72,10 @@ export class KeySync extends Construct {
     );
     Grant.addToPrincipal({
       grantee: sync,
-      actions: ['dynamodb:Scan', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      actions: ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
       resourceArns: [tables.arnOf('keys')],
     });
-    this.#allowReading(sync);
+    this.#allowGateway(sync);
 
     new Rule(this, 'Schedule', {
       description: 'Syncs the keys whatever was missed',
@@ -103,21 +103,31 @@ export class KeySync extends Construct {
     });
   }
 
-  #allowReading(sync: ServiceFunction): void {
+  /** It may change what it applies: keys, their tags, and which plan they are on. */
+  #allowGateway(sync: ServiceFunction): void {
     const { region, partition } = Stack.of(this);
-    const resources = ['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'];
-    const policy = new PolicyStatement({
-      actions: ['apigateway:GET'],
-      resources: resources.map((path) => `arn:${partition}:apigateway:${region}::${path}`),
-    });
-    sync.addToRolePolicy(policy);
+    for (const [action, ...paths] of GATEWAY_RIGHTS) {
+      const resources = paths.map((path) => `arn:${partition}:apigateway:${region}::${path}`);
+      sync.addToRolePolicy(new PolicyStatement({ actions: [`apigateway:${action}`], resources }));
+    }
     if (!sync.role) throw new Error('The function has no role');
-    for (const path of resources.filter((resource) => resource.includes('*'))) {
+    const wildcards = new Set(GATEWAY_RIGHTS.flatMap(([, ...paths]) => paths.filter((path) => path.includes('*'))));
+    for (const path of wildcards) {
       acknowledge(
         sync.role.node.findChild('DefaultPolicy'),
         `IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::${path}]`,
-        'Admins make keys and usage plans at any time, so their ids cannot be named here. Reading only.',
+        'Admins make keys and usage plans at any time, so their ids cannot be named here.',
       );
     }
   }
 }
+
+/** What it may do at which paths of API Gateway's own API. */
+const GATEWAY_RIGHTS = [
+  ['GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'],
+  ['POST', '/apikeys', '/usageplans/*/keys'],
+  ['PATCH', '/apikeys/*'],
+  // A tag is named by the whole ARN of its key, and that of a key which is being made is not known.
+  ['PUT', '/tags/*'],
+  ['DELETE', '/apikeys/*', '/usageplans/*/keys/*', '/tags/*'],
+] as const;

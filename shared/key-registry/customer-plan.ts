@@ -49,12 +49,6 @@ export async function customerPlans(
   return found;
 }
 
-/** The id of the customers' usage plan that a key is on, be it one that cannot be read; undefined for none. */
-export async function usagePlanIdOf(gateway: APIGatewayClient, stage: ApiStage, keyId: string) {
-  const { plans: readable, unreadable } = await customerPlans(gateway, stage, { keyId });
-  return readable[0]?.usagePlanId ?? unreadable[0];
-}
-
 const WRONG_TAG = `is none of this service: tag it with ${gatewayTags.plan}, one of ${planIds.join(', ')}`;
 
 const isForCustomers = ({ apiStages = [], tags }: UsagePlan, { apiId, stage }: ApiStage): boolean =>

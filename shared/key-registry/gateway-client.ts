@@ -1,8 +1,6 @@
 import {
-  type ApiKey,
   APIGatewayClient,
   type APIGatewayClientConfig,
-  GetApiKeyCommand,
   NotFoundException,
   TooManyRequestsException,
 } from '@aws-sdk/client-api-gateway';
@@ -15,33 +13,39 @@ export interface ApiStage {
 }
 
 /** AWS grants an account 10 control-plane calls a second. At this pace two syncs at once leave some to an admin. */
-const PACE = { limit: 10, interval: 2_500, strict: true };
+const inTurn = pThrottle({ limit: 10, interval: 2_500, strict: true })(() => Promise.resolve());
 
 /** The most that one page of a list may have. */
 export const PAGE_SIZE = 500;
 
-/**
- * A client of API Gateway's control plane that keeps to its rates, and waits where it is throttled all the same.
- *
- * @param onThrottled called each time that happens
- */
-export function gatewayClient(settings: APIGatewayClientConfig = {}, onThrottled?: () => void): APIGatewayClient {
-  const client = new APIGatewayClient({ maxAttempts: 10, retryMode: 'adaptive', ...settings });
-  const inTurn = pThrottle(PACE)(() => Promise.resolve());
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      await inTurn();
-      try {
-        return await next(args);
-      } catch (error) {
-        if (error instanceof TooManyRequestsException) onThrottled?.();
-        throw error;
-      }
-    },
-    // Within the retries, so that each attempt waits its turn.
-    { step: 'finalizeRequest', priority: 'low', name: 'paced' },
-  );
-  return client;
+/** The clients of API Gateway's control plane. They keep to its rates together. */
+export interface GatewayClients {
+  /** Reads. It waits where it is throttled all the same. */
+  readonly gateway: APIGatewayClient;
+  /** Changes keys. It makes each call once: one that is repeated may arrive after a later one. */
+  readonly gatewayOnce: APIGatewayClient;
+}
+
+/** @param onThrottled called each time that a read is throttled */
+export function gatewayClients(settings: APIGatewayClientConfig = {}, onThrottled?: () => void): GatewayClients {
+  const gateway = new APIGatewayClient({ maxAttempts: 10, retryMode: 'adaptive', ...settings });
+  const gatewayOnce = new APIGatewayClient({ ...settings, maxAttempts: 1 });
+  for (const client of [gateway, gatewayOnce]) {
+    client.middlewareStack.add(
+      (next) => async (args) => {
+        await inTurn();
+        try {
+          return await next(args);
+        } catch (error) {
+          if (error instanceof TooManyRequestsException) onThrottled?.();
+          throw error;
+        }
+      },
+      // Within the retries, so that each attempt waits its turn.
+      { step: 'finalizeRequest', priority: 'low', name: 'paced' },
+    );
+  }
+  return { gateway, gatewayOnce };
 }
 
 /** The answer to a call; undefined where what the call is about is gone. */
@@ -53,7 +57,3 @@ export async function unlessGone<Answer>(call: Promise<Answer>): Promise<Answer 
     throw error;
   }
 }
-
-/** A key, value included; undefined where there is none. */
-export const getGatewayKey = (gateway: APIGatewayClient, keyId: string): Promise<ApiKey | undefined> =>
-  unlessGone(gateway.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));

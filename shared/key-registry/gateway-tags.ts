@@ -12,20 +12,7 @@ export const gatewayTags = {
   perDay: 'per-day',
   /** On a key: when it stops working, as an ISO 8601 date or time. */
   expires: 'expires',
-  /** On a key: when a token of it was last ended, as an ISO 8601 time. A record that is behind it was restored. */
-  tokensEnded: 'tokens-ended',
-  /** On a key that is being made: since when, as an ISO 8601 time. Gone once it is complete. */
-  unfinished: 'unfinished',
 } as const;
-
-/** How long after its start a command of an admin is taken for under way, in milliseconds; later it was cut off. */
-export const UNDER_WAY_MS = 10 * 60_000;
-
-/** Whether a time in a tag is so long ago that the command which set it has ended. @param now Unix milliseconds */
-export function isStale(since: string, now: number): boolean {
-  const time = Date.parse(since);
-  return Number.isNaN(time) || now - time > UNDER_WAY_MS;
-}
 
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 

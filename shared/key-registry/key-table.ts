@@ -21,14 +21,17 @@ export const unusedCounters = {
   suspendedByAdmin: false,
 } as const satisfies Partial<KeyRecord>;
 
-/** The part of a record that API Gateway decides, and `recordId`, by which it is found. */
-export type KeyIdentity = Pick<
+/** The part of a record that API Gateway has, too. */
+export type GatewayFields = Pick<
   KeyRecord,
-  'recordId' | 'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'createdAt' | 'expiresAt'
+  'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAt'
 >;
 
+/** What makes a key that was never used. */
+export type KeyIdentity = GatewayFields & Pick<KeyRecord, 'recordId' | 'createdAt'>;
+
 /** What a change may set; `undefined` takes the attribute away. Counters are the limiter's business. */
-export type KeyChange = { readonly [Name in keyof KeyRecord]?: KeyRecord[Name] | undefined };
+export type KeyChange = Readonly<Partial<KeyRecord>>;
 
 export type NewRecord = Omit<KeyRecord, 'revision'>;
 
@@ -167,10 +170,8 @@ export function differences(record: KeyRecord, change: KeyChange): KeyChange {
 /** How long the record of a revoked key stays, in seconds: no sync that saw the key before adds it again. */
 const KEPT_SECONDS = 30 * 86_400;
 
-/** Closes a key for good. DynamoDB deletes the record later. */
-export function revocation() {
-  return { enabled: false, revoked: true, purgeAt: Math.floor(Date.now() / 1_000) + KEPT_SECONDS } satisfies KeyChange;
+/** Closes a key for good. DynamoDB deletes the record later. @param now Unix milliseconds */
+export function revocation(now: number) {
+  const purgeAt = Math.floor(now / 1_000) + KEPT_SECONDS;
+  return { enabled: false, revoked: true, purgeAt, unappliedSince: undefined } satisfies KeyChange;
 }
-
-/** Whether the record of a revoked key has lived half of its time. */
-export const needsRenewal = ({ purgeAt = 0 }: KeyRecord): boolean => purgeAt < Date.now() / 1_000 + KEPT_SECONDS / 2;

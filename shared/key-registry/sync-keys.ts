@@ -1,103 +1,213 @@
-import type { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import type { KeyRecord } from '../keys/key-record.ts';
-import type { ApiStage } from './gateway-client.ts';
-import { type ListedKey, readGatewayState } from './gateway-state.ts';
-import type { KeyTable } from './key-table.ts';
-import { isRestored, Mirror, type SyncReport } from './mirror.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { idOf, type KeyRecord } from '../keys/key-record.ts';
+import { apply, deleteLiveKey, lookAt, type Registry } from './apply.ts';
+import { type GatewayFields, newRecord, revocation, UnreadableRecordError } from './key-table.ts';
+import { tokenEntry } from './key-tokens.ts';
+import { type LiveKey, readGatewayState, readLiveKey } from './live-key.ts';
+import { INTERIM_MS, type LookedStep, reconcile, type Step, unsaid } from './reconcile.ts';
+
+/** What a sync did, in ids of keys. */
+export interface SyncReport {
+  /** Made by hand, and known from now on. */
+  readonly added: string[];
+  /** Their records took over an edit, or the limits of the catalogue. */
+  readonly changed: string[];
+  /** They are gone from API Gateway, or on no plan; their counters are kept. */
+  readonly closed: string[];
+  /** API Gateway got what their records say; in brackets what it said else. */
+  readonly applied: string[];
+  /** Changed by another meanwhile, or too many for one run: the next one looks again. */
+  readonly left: string[];
+  readonly unchanged: string[];
+  /** What an admin should put right, in words. */
+  readonly problems: string[];
+  /** API keys of the account in the region, of all stages and services: AWS has a limit to them. */
+  readonly keysInAccount: number;
+}
 
 export interface SyncOptions {
   /** Closes keys even where they are so many that a fault is more likely than an admin. */
   readonly force?: boolean;
-  /** Writes a tag of a key that is behind its record. */
-  readonly mendTag?: (keyId: string, tokensEndedAt: number) => Promise<void>;
+}
+
+/** A key, by its id, and what is to be done about it. */
+interface Item {
+  readonly id: string;
+  readonly live: LiveKey | undefined;
+  readonly step: Step;
 }
 
 /** Writes to the table that are under way at once. */
 const CONCURRENCY = 10;
 
+/** Nothing is begun after so long, in milliseconds: the function is stopped after five minutes. */
+const LONGEST_RUN_MS = 4 * 60_000;
+
 /** More keys than this, and a larger share of all that are open, are closed by an admin's word only. */
 const MASS = { keys: 10, share: 0.05 };
 
 /**
- * Makes the keys table say what API Gateway says: keys made, moved, disabled or deleted there, plans edited. Counters
- * stay. Running it again changes nothing.
+ * Looks at all keys, and does for each what {@link reconcile} says. It is safe beside itself and beside every command.
  *
- * @throws what the SDK throws; what was written by then is right, and the next run does the rest
+ * @throws what the SDK throws while it looks; what was written by then is right, and the next run does the rest
  */
-export async function syncKeys(
-  gateway: APIGatewayClient,
-  table: KeyTable,
-  stage: ApiStage,
-  options: SyncOptions = {},
-): Promise<SyncReport> {
-  const first = await syncOnce(gateway, table, stage, options);
-  if (first.conflicts.length === 0) return first;
-  // A key was changed while API Gateway was being read: look again.
-  const second = await syncOnce(gateway, table, stage, options);
-  for (const name of ['added', 'changed', 'disabled', 'removed'] as const) second[name].unshift(...first[name]);
-  return second;
-}
-
-/** A key to be closed because API Gateway has it no longer (then without `key`), or on no plan. */
-interface Missing {
-  readonly record: KeyRecord;
-  readonly key?: ListedKey;
-}
-
-async function syncOnce(
-  gateway: APIGatewayClient,
-  table: KeyTable,
-  stage: ApiStage,
-  { force = false, mendTag }: SyncOptions,
-): Promise<SyncReport> {
+export async function syncKeys(registry: Registry, { force = false }: SyncOptions = {}): Promise<SyncReport> {
+  const now = Date.now();
   // The table is read before API Gateway: a record that changes from here on has another revision than the one read.
   const unreadable = new Map<string, string>();
-  const all = await table.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
-  const records = new Map(all.map((record) => [record.recordId, record]));
-  const state = await readGatewayState(gateway, stage);
-  const problems = [...unreadable.values(), ...state.problems];
-  const did = { added: [], changed: [], disabled: [], removed: [], conflicts: [], unchanged: [] };
-  const report: SyncReport = { ...did, problems, keysInAccount: state.keys.length };
-  const mirror = new Mirror({ gateway, table, stage, report, mendTag });
-  const inGateway = new Set(state.keys.map(({ recordId }) => recordId));
-  const gone = all.filter(({ revoked, recordId }) => !revoked && !inGateway.has(recordId));
-  const missing: Missing[] = gone.map((record) => ({ record }));
-  const work: (() => Promise<void>)[] = [];
-  for (const key of state.keys) {
-    const { recordId = '' } = key;
-    if (unreadable.has(recordId)) continue;
-    const record = records.get(recordId);
-    const isOnPlan = key.registered !== undefined || key.closeOnly;
-    if (!record) work.push(() => mirror.add(key));
-    else if (record.revoked) work.push(() => mirror.keepRevoked(record, key));
-    else if (isOnPlan || isRestored(record, key.gatewayKey)) work.push(() => mirror.update(record, key));
-    else if (state.hasAllPlans) missing.push({ record, key });
+  const records = await registry.keyTable.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
+  const { keys, hasAllPlans, problems } = await readGatewayState(registry.gateway, registry.apiStage);
+  const report: SyncReport = {
+    added: [],
+    changed: [],
+    closed: [],
+    applied: [],
+    left: [],
+    unchanged: [],
+    problems: [...unreadable.values(), ...problems],
+    keysInAccount: keys.length,
+  };
+  const items = pairs(records, keys, now).filter(({ live }) => !unreadable.has(live?.recordId ?? ''));
+  const closures = items.filter(({ step }) => step.kind === 'closed');
+  const mayClose = hasAllPlans && (force || !isMass(closures, records, report.problems));
+  const sync = new Sync(registry, report, now);
+  const [looked, others]: [Item[], Item[]] = [[], []];
+  for (const item of items) {
+    if (item.step.kind === 'closed' && !mayClose) continue;
+    (UNLOOKED.has(item.step.kind) ? others : looked).push(item);
   }
-  const { length: open } = all.filter(({ enabled }) => enabled);
-  for (const { record, key } of force ? missing : limitClosures(missing, open, problems)) {
-    work.push(() => (key ? mirror.disableUnlessPlanned(record, key) : mirror.remove(record)));
+  await sync.inParallel(others);
+  for (const item of looked) {
+    if (Date.now() - now < LONGEST_RUN_MS) await sync.see(item);
+    else report.left.push(item.id);
   }
-  await inParallel(work);
   return report;
 }
 
-/** All that are missing; or only those that are closed already, where they are too many at once. */
-function limitClosures(missing: readonly Missing[], open: number, problems: string[]): readonly Missing[] {
-  const closed = missing.filter(({ record }) => !record.enabled);
-  const count = missing.length - closed.length;
-  if (count <= MASS.keys || count <= MASS.share * open) return missing;
+/** What is done by the lists alone. */
+const UNLOOKED: ReadonlySet<Step['kind']> = new Set(['leave', 'report', 'add', 'catalogue']);
+
+/** Records and keys by value, each with what is to be done. */
+function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: number): Item[] {
+  const live = new Map(keys.map((key) => [key.recordId, key]));
+  const known = new Set(records.map(({ recordId }) => recordId));
+  return [
+    ...records.map((record): Item => {
+      const key = live.get(record.recordId);
+      return { id: key?.keyId ?? idOf(record), live: key, step: reconcile(record, key, now) };
+    }),
+    ...keys
+      .filter(({ recordId = '' }) => !known.has(recordId))
+      .map((key): Item => ({ id: key.keyId, live: key, step: reconcile(undefined, key, now) })),
+  ];
+}
+
+function isMass(closures: readonly Item[], records: readonly KeyRecord[], problems: string[]): boolean {
+  const open = records.filter(({ enabled }) => enabled).length;
+  const count = closures.filter(({ step }) => 'record' in step && step.record.enabled).length;
+  if (count <= MASS.keys || count <= MASS.share * open) return false;
   problems.push(
     `${count} of ${open} open keys are gone from API Gateway, or on no usage plan. So many are not closed without an ` +
       'admin: look at them there, and run npm run admin -- keys sync --force if that is meant.',
   );
-  return closed;
+  return true;
 }
 
-/** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
-async function inParallel(work: readonly (() => Promise<void>)[]): Promise<void> {
-  for (let begun = 0; begun < work.length; begun += CONCURRENCY) {
-    const runs = work.slice(begun, begun + CONCURRENCY).map((task) => task());
-    await Promise.allSettled(runs);
-    await Promise.all(runs);
+class Sync {
+  readonly #registry: Registry;
+  readonly #report: SyncReport;
+  readonly #now: number;
+
+  constructor(registry: Registry, report: SyncReport, now: number) {
+    this.#registry = registry;
+    this.#report = report;
+    this.#now = now;
+  }
+
+  /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
+  async inParallel(items: readonly Item[]): Promise<void> {
+    for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
+      const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.see(item));
+      await Promise.allSettled(runs);
+      await Promise.all(runs);
+    }
+  }
+
+  /** Does what is to be done about a key, and reports it. */
+  async see({ id, live, step }: Item): Promise<void> {
+    const { keyTable } = this.#registry;
+    if (step.kind === 'leave') this.#report.unchanged.push(id);
+    else if (step.kind === 'report') this.#report.problems.push(step.problem);
+    else if (step.kind === 'add') this.#note('added', id, await this.#add(step.live, step.fields));
+    else if (step.kind === 'catalogue') this.#note('changed', id, await keyTable.revise(step.record, step.change));
+    else await this.#look(id, live, step);
+  }
+
+  /** @param written undefined where another was faster */
+  #note(list: 'added' | 'changed' | 'closed', id: string, written: KeyRecord | undefined): void {
+    this.#report[written ? list : 'left'].push(id);
+  }
+
+  async #add({ recordId = '', value, createdAt }: LiveKey, fields: GatewayFields): Promise<KeyRecord | undefined> {
+    const tokens = tokenEntry(value, {}, createdAt);
+    const interimUntil = this.#now + INTERIM_MS;
+    try {
+      return await this.#registry.keyTable.add(newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil }));
+    } catch (error) {
+      if (!(error instanceof UnreadableRecordError)) throw error;
+      this.#report.problems.push(`${error.message}. Nothing was written.`);
+      return undefined;
+    }
+  }
+
+  /** Does something where the key asks for the same when it is read by itself. */
+  async #look(id: string, listed: LiveKey | undefined, step: LookedStep): Promise<void> {
+    const { record } = step;
+    const { gateway, apiStage, keyTable } = this.#registry;
+    const live = await (listed ? readLiveKey(gateway, apiStage, listed.keyId) : lookAt(this.#registry, record));
+    const again = reconcile(record, live, this.#now);
+    if (!isSame(step, again)) this.#report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
+    else if (step.kind === 'delete') await this.#delete(id, record);
+    else if (step.kind === 'apply') await this.#apply(id, record, live);
+    else {
+      const written = await keyTable.revise(record, step.change);
+      this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, written);
+      if (written && step.problem !== undefined) this.#report.problems.push(step.problem);
+    }
+  }
+
+  async #delete(id: string, record: KeyRecord): Promise<void> {
+    // The record stays as long as a list may still have the key.
+    await this.#registry.keyTable.revise(record, revocation(this.#now));
+    await this.#call(id, 'revoked', () => deleteLiveKey(this.#registry, id));
+  }
+
+  /** Its minute begins with a stamp of its own: that of the command which was cut off is over. */
+  async #apply(id: string, record: KeyRecord, live: LiveKey | undefined): Promise<void> {
+    const { keyTable } = this.#registry;
+    const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
+    if (!stamped) return void this.#report.left.push(id);
+    await this.#call(id, unsaid(record, live).join(', '), async () => {
+      const keyId = await apply(this.#registry, stamped, live);
+      if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
+    });
+  }
+
+  /** Makes calls that change API Gateway. What fails is reported, and the next sync tries again. */
+  async #call(id: string, what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#report.applied.push(`${id} (${what})`);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message || error.name : String(error);
+      this.#report.problems.push(
+        `The key ${id} could not be changed in API Gateway (${reason}); the next sync tries again.`,
+      );
+    }
   }
 }
+
+/** Whether two looks at a key ask for the same. */
+const isSame = (step: Step, again: Step): boolean =>
+  step.kind === again.kind &&
+  (!('change' in step) || !('change' in again) || isDeepStrictEqual(step.change, again.change));

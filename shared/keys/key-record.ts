@@ -37,8 +37,8 @@ export type TokenRecord = v.InferOutput<typeof tokenRecordSchema>;
 export const keyRecordSchema = v.object({
   /** The partition key: see `Token`. */
   recordId: v.string(),
-  /** The id that API Gateway gave the key. */
-  keyId: v.string(),
+  /** The id that API Gateway gave the key; absent until it has. */
+  keyId: v.optional(v.string()),
   name: v.string(),
   plan: v.picklist(planIds, unknownToThisVersion('plan')),
   perMinute: limit,
@@ -50,16 +50,12 @@ export const keyRecordSchema = v.object({
   expiresAt: v.optional(number),
   /** Its tokens by their hashes. */
   tokens: v.record(v.string(), tokenRecordSchema),
-  /** Unix milliseconds at which a token was last ended; a tag has the same. A record that is behind it was restored. */
-  tokensEndedAt: v.optional(number),
-  /** It came back with a backup, and tokens with it that had been ended: closed until it is rotated. */
-  restored: v.optional(v.literal(true)),
-  /** The command of several steps that is under way, since when (Unix milliseconds), and which run of it: two may begin at once. */
-  busy: v.optional(v.object({ by: v.string(), since: number, id: v.string() })),
   /** Closed for good: nothing takes it back. The record stays for a while, so that no sync adds the key again. */
   revoked: v.boolean(),
   /** Unix seconds at which DynamoDB deletes the record of a revoked key (its time to live). */
   purgeAt: v.optional(number),
+  /** Unix milliseconds since which API Gateway may not say what the record does; absent: it does. */
+  unappliedSince: v.optional(number),
   /** Unix milliseconds until which API Gateway may not know the key, or its plan, everywhere. */
   interimUntil: number,
   /** Changes of the above so far. Whoever writes them says which revision is being replaced. */
@@ -83,3 +79,10 @@ export type KeyRecord = v.InferOutput<typeof keyRecordSchema>;
 export function parseKeyRecord(item: unknown): KeyRecord {
   return v.parse(keyRecordSchema, item);
 }
+
+/** What names a key in logs and commands: the id that API Gateway gave it; until then that of its record, which is no secret. */
+export const idOf = ({ keyId, recordId }: Pick<KeyRecord, 'keyId' | 'recordId'>): string => keyId ?? recordId;
+
+/** Whether the requests of a key are metered on the Interim plan: API Gateway may not know its own everywhere. */
+export const isInterim = ({ unappliedSince, interimUntil }: KeyRecord, now: number): boolean =>
+  unappliedSince !== undefined || now < interimUntil;

@@ -158,13 +158,13 @@ describe('keys sync', () => {
     expect(await admin.json('keys', 'sync')).toMatchObject({
       added: [],
       changed: ['demo-business'],
-      disabled: [],
-      removed: [],
-      conflicts: [],
+      closed: [],
+      applied: [],
+      left: [],
       problems: [],
     });
     expect(await admin.output('keys', 'sync')).toMatch(
-      /^Keys: 0 added, 0 changed, 0 disabled, 0 removed, 0 changed meanwhile, \d+ unchanged\.\n$/,
+      /^Keys: 0 added, 0 changed, 0 closed, 0 applied, 0 left to the next, \d+ unchanged\.\n$/,
     );
   });
 });

@@ -4,9 +4,11 @@ import { AdminCommand, type CreatedKey, run } from '../support/admin-command.ts'
 import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { anApiKey } from '../support/gateway-records.ts';
+import { HostClock } from '../support/host-clock.ts';
 import { LocalHost } from '../support/local-host.ts';
 
 let host: LocalHost;
+let clock: HostClock;
 let link: FaultyLink;
 /** By way of the link, and straight. */
 let admin: AdminCommand;
@@ -16,9 +18,13 @@ let names = 0;
 
 beforeAll(async () => {
   host = await LocalHost.start();
+  clock = new HostClock();
 });
 
-afterAll(() => host.close());
+afterAll(() => {
+  clock.release();
+  return host.close();
+});
 
 beforeEach(async () => {
   link = await FaultyLink.to(host.origin);
@@ -29,16 +35,15 @@ beforeEach(async () => {
 
 afterEach(() => link.close());
 
+const tooMany = awsFault(429, 'TooManyRequestsException', 'Too Many Requests');
 const create = (): string[] => ['create', '--name', customer, '--plan', 'free'];
 const keys = () => host.host.records.apiKeys.filter((key) => key.name === customer);
 const statusOf = async (key: string): Promise<number> => (await ApiClient.withKey(host.baseUrl, key).list()).status;
 
-test('A throttled control plane is waited for, and the command says so', async () => {
+test('A throttled control plane is waited for while it is read, and the command says so', async () => {
   let throttled = 0;
   link.faults = ({ method, path }) =>
-    method === 'POST' && path === '/apikeys' && (throttled += 1) === 1
-      ? awsFault(429, 'TooManyRequestsException', 'Too Many Requests')
-      : undefined;
+    method === 'GET' && path.startsWith('/usageplans') && (throttled += 1) === 1 ? tooMany : undefined;
   // A process of its own, since in this one the pace is off.
   const words = ['infra/admin/main.ts', 'keys', ...create(), '--json', '--url', link.origin];
   const { exitCode, stdout, stderr } = await run(process.execPath, words);
@@ -48,6 +53,23 @@ test('A throttled control plane is waited for, and the command says so', async (
     stderr: 'API Gateway takes no more calls for the moment; waiting …\n',
   });
   const { key }: CreatedKey = JSON.parse(stdout);
+  expect(await statusOf(key)).toBe(200);
+});
+
+test('A key that API Gateway does not make is shown, and works; the command says that a sync does the rest, which it does', async () => {
+  link.faults = ({ method, path }) => (method === 'POST' && path === '/apikeys' ? tooMany : undefined);
+  const { exitCode, stdout, stderr } = await admin.run('keys', ...create(), '--json');
+  const { id, key, applied }: CreatedKey = JSON.parse(stdout);
+
+  expect({ exitCode, applied, keys: keys() }).toEqual({ exitCode: 0, applied: false, keys: [] });
+  expect(stderr).toMatch(
+    /^(?:.*waiting …\n)?It is done, but API Gateway does not have .* \(Too Many Requests\)\. .*\n$/,
+  );
+  expect(await statusOf(key)).toBe(200);
+  clock.moveTo(clock.now + 60_000);
+  expect(await straight.output('keys', 'sync')).toMatch(/^Keys: .* 1 applied, /);
+  expect(keys()).toMatchObject([{ value: id }]);
+  expect(await straight.json('keys', 'show', id)).toMatchObject({ id: keys()[0]?.id, tokens: [{ neverShown: false }] });
   expect(await statusOf(key)).toBe(200);
 });
 
@@ -74,7 +96,9 @@ test.each([
   const failure = await admin.failure('keys', ...create());
 
   expect(failure).toContain(`AWS could not be used: ${reason}`);
-  expect(failure).toContain('It is safe to run the same command again: it makes another key,');
+  expect(failure).toContain(
+    'It is safe to run the same command again: it makes another key; this one, if it is there, was never shown',
+  );
 });
 
 test('--stage works on the stack of the stage', async () => {

@@ -8,7 +8,7 @@ import { linesAbout, metricsIn } from '../support/request-lines.ts';
 import { anEntry } from '../support/tables.ts';
 
 let host: LocalHost;
-let keyId: string;
+let keyId: string | undefined;
 let api: ApiClient;
 
 beforeAll(async () => {

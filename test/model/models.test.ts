@@ -22,10 +22,11 @@ test.each([
     /^(limiter: seed \d+ shows that .*\n){16}(updates: seed \d+ shows that .*\n){6}$/,
   ],
   [
-    'two admin commands keep the rules, in whatever order their calls come',
-    '--commands',
-    /^([^:]+: [1-9]\d* schedules\n){6}$/,
+    'pairs of commands, syncs and edits keep the rules, with a stop, a kill, a lost answer and a late call at every call',
+    '--keys --every 13',
+    /^keys: [1-9]\d+ scenarios\n$/,
   ],
+  ['the explorer finds each fault that is put into keys', '--keys --broken', /^(keys: that .*, shows in .*\n){6}$/],
   [
     'kill -9, faults and fuzzing of a real host find nothing in one round',
     '--model kill --model faults --model fuzz --seed 20261121',

@@ -244,4 +244,4 @@ export function clientOver(call: (command: string, input: Input) => Promise<Inpu
   return client;
 }
 
-const plainItem = (item: unknown) => unmarshall(itemOf(item), { ...exactNumbers });
+export const plainItem = (item: unknown) => unmarshall(itemOf(item), { ...exactNumbers });

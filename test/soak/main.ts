@@ -1,4 +1,6 @@
-import { parseArgs } from 'node:util';
+import { execFile } from 'node:child_process';
+import { parseArgs, promisify } from 'node:util';
+import { plant, plantedFaults } from '../model/planted-faults.ts';
 import type { Tamper } from '../model/virtual-tables.ts';
 import { type Model, models } from './models.ts';
 
@@ -9,7 +11,9 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     broken: { type: 'boolean', default: false },
-    commands: { type: 'boolean', default: false },
+    keys: { type: 'boolean', default: false },
+    every: { type: 'string', default: '1' },
+    planted: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -25,8 +29,10 @@ ${Object.entries(models)
   --seeds N     so many rounds of each
   --first S     the first seed (default: 1)
   --seed S      one round with this seed
-  --broken      puts each known fault into limiter and updates: the models must find it
-  --commands    runs pairs of admin commands with their calls in every order, instead
+  --broken      puts each known fault into limiter, updates or keys: the models must find it
+  --keys        runs pairs of admin commands, syncs and edits in the AWS console instead, each stopped, ended with -9,
+                late or without an answer at every call
+  --every N     every so many of these
   --help        this text
 
 Example:
@@ -37,15 +43,34 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 try {
   if (values.help) print(help.trimEnd());
-  else if (values.commands) {
-    // It loads the admin commands, which the models do not need.
-    const { exploreCommands } = await import('../model/explore-commands.ts');
-    await exploreCommands(print);
-  } else for (const name of values.model) await runModel(name);
+  else if (values.keys) await runKeys();
+  else for (const name of values.model) await runModel(name);
   process.exit(0);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
+}
+
+/** Each planted fault has a process of its own: its modules are other ones. @throws Error where a rule is broken, or a fault overlooked */
+async function runKeys(): Promise<void> {
+  if (values.broken && values.planted === undefined) {
+    for (const index of plantedFaults.keys()) {
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        ...process.argv.slice(1),
+        '--planted',
+        String(index),
+      ]);
+      process.stdout.write(stdout);
+    }
+    return;
+  }
+  const fault = plantedFaults[Number(values.planted)];
+  if (fault) plant(fault);
+  const { exploreKeys, firstBroken } = await import('../model/explore-keys.ts');
+  if (!fault) return print(`keys: ${await exploreKeys(wholeNumber(values.every))} scenarios`);
+  const broken = await firstBroken(fault.pair);
+  if (broken === undefined) throw new Error(`The model of keys does not see that ${fault.fault}.`);
+  print(`keys: that ${fault.fault}, shows in ${broken}`);
 }
 
 /** @throws Error where the model fails, or overlooks a fault that was put into it */

@@ -180,7 +180,7 @@ export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {
   const target = await findTarget(...options);
-  target.gateway.middlewareStack.remove('paced');
+  for (const { middlewareStack } of [target.gateway, target.gatewayOnce]) middlewareStack.remove('paced');
   return { ...target, pause: (milliseconds) => Promise.resolve(pause(milliseconds)) };
 }
 
@@ -193,9 +193,8 @@ export function whilePausing(act: typeof pause): void {
 
 jest.unstable_mockModule('../../infra/admin/target.ts', () => ({ findTarget: unpacedTarget }));
 
-export function closeTarget({ gateway, documents }: Target): void {
-  gateway.destroy();
-  documents.destroy();
+export function closeTarget({ gateway, gatewayOnce, documents }: Target): void {
+  for (const client of [gateway, gatewayOnce, documents]) client.destroy();
 }
 
 /** Why no {@link Terminal} can be opened here; undefined where one can. */

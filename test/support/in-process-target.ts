@@ -9,7 +9,7 @@ import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL, tokenEntry, tokenName } from '../../shared/key-registry/key-tokens.ts';
 import { NEVER } from '../../shared/keys/verdict.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
@@ -18,14 +18,15 @@ import { outerGuard } from '../../shared/key-registry/outer-guard.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { addToken, type NewToken } from '../../infra/admin/keys/new-token.ts';
 import { createKey } from '../../infra/admin/keys/create-key.ts';
-import { endToken, tagEnding } from '../../infra/admin/keys/end-token.ts';
-import { limitTags } from '../../infra/admin/keys/gateway-calls.ts';
+import { endToken } from '../../infra/admin/keys/end-token.ts';
 import { moveKey } from '../../infra/admin/keys/move-key.ts';
-import { findKeyToRevoke, revokeKey } from '../../infra/admin/keys/revoke-key.ts';
+import { findRecord } from '../../infra/admin/keys/find-key.ts';
+import { revokeKey } from '../../infra/admin/keys/revoke-key.ts';
 import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
-import { resumeKey, suspendKey } from '../../infra/admin/keys/suspend-key.ts';
+import { resumeKey } from '../../infra/admin/keys/resume-key.ts';
+import { suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { clientOver, VirtualTables } from '../model/virtual-tables.ts';
+import { clientOver, plainItem, VirtualTables } from '../model/virtual-tables.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
@@ -33,8 +34,8 @@ import { aKey } from './tables.ts';
 
 export const KEYS_TABLE = 'keys';
 
-/** What a command is stopped by: it sees each of its calls before it is made. */
-type BeforeCall = () => Promise<void>;
+/** What stands between a command and its calls. @param name of the call, such as `GetApiKeyCommand` */
+export type Interception = <Answer>(perform: () => Promise<Answer>, name: string) => Promise<Answer>;
 
 /**
  * API Gateway's control plane and a keys table as the admin command sees them, in this process and in memory: hundreds of
@@ -43,7 +44,7 @@ type BeforeCall = () => Promise<void>;
 export class InProcessTarget {
   readonly records = GatewayRecords.inMemory();
   readonly target: Target;
-  readonly #interruption = new AsyncLocalStorage<BeforeCall>();
+  readonly #interception = new AsyncLocalStorage<Interception>();
 
   #tables = newTables();
 
@@ -61,10 +62,12 @@ export class InProcessTarget {
       ])
         middlewareStack.remove(name);
       middlewareStack.add(
-        (next) => async (args) => {
-          await this.#interruption.getStore()?.();
-          return next(args);
-        },
+        (next, { commandName = '' }) =>
+          async (args) => {
+            const intercept = this.#interception.getStore();
+            const perform = () => next(args);
+            return intercept ? intercept(perform, commandName) : perform();
+          },
         { step: 'initialize' },
       );
     }
@@ -80,7 +83,8 @@ export class InProcessTarget {
       stage: undefined,
     };
     const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
-    this.target = { gateway, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
+    const clients = { gateway, gatewayOnce: gateway };
+    this.target = { ...clients, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
   }
 
   #answer(command: string, input: Record<string, unknown>): Record<string, unknown> {
@@ -90,9 +94,17 @@ export class InProcessTarget {
     return { Items: [...items.values()].filter((item) => item !== undefined) };
   }
 
-  /** Runs work that is interrupted before each of its calls; the interruption itself is not. */
-  run<Result>(work: () => Promise<Result>, beforeCall: BeforeCall): Promise<Result> {
-    return this.#interruption.run(() => this.#interruption.exit(beforeCall), work);
+  /** Runs work whose calls are intercepted; those of the interception itself are not. */
+  run<Result>(work: () => Promise<Result>, intercept: Interception): Promise<Result> {
+    const outside: Interception = (perform, name) =>
+      this.#interception.exit(() => intercept(() => this.#interception.exit(perform), name));
+    return this.#interception.run(outside, work);
+  }
+
+  /** The records as they are, without a call. */
+  get items(): KeyRecord[] {
+    const items = new Map(this.#tables.commits.map(({ key, after }) => [JSON.stringify(key), after]));
+    return [...items.values()].flatMap((item) => (item === undefined ? [] : [parseKeyRecord(plainItem(item))]));
   }
 
   /** Forgets all keys; the usage plans are those of a stack that was just deployed. */
@@ -120,7 +132,7 @@ export class InProcessTarget {
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */
   async issue(record: NewRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
-    const { recordId: value, keyId: id, name, createdAt } = record;
+    const { recordId: value, keyId: id = '', name, createdAt } = record;
     const enabled = record.suspendedUntil < NEVER;
     this.records.putApiKey({ id, value, name, enabled, createdAt, tags });
     this.records.putOnPlan(usagePlanId, id);
@@ -179,6 +191,7 @@ const pairsOf = ([name, values]: [string, string | readonly string[]]): [string,
 
 const HOUR_MS = 3_600_000;
 const AGREED = { perMinute: 900, perDay: 9_000 };
+const limitTags = { [gatewayTags.perMinute]: '900', [gatewayTags.perDay]: '9000' };
 
 /** A command of an admin, on the key with an id. @param subject as it was issued @returns the new token where it makes one */
 type Command = (target: Target, id: string, subject?: KeyRecord) => Promise<unknown>;
@@ -197,12 +210,6 @@ export async function shown<Made extends NewToken>(making: Promise<Made>): Promi
   return token;
 }
 
-/** As `keys sync` has it. */
-export const sync = (target: Target) =>
-  syncKeys(target.gateway, target.keyTable, target.apiStage, {
-    mendTag: (keyId, tokensEndedAt) => tagEnding(target, { keyId, tokensEndedAt }),
-  });
-
 /** The name of the token with a label that a key has, and that has no end. */
 export function nameLabelled(record: KeyRecord | undefined, label: string): string {
   const token = Object.values(record?.tokens ?? {}).find((each) => each.label === label && each.until === NEVER);
@@ -215,6 +222,7 @@ const recordOf = async ({ keyTable }: Target, id: string): Promise<KeyRecord | u
 export const commands = {
   create: (target) => shown(createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits })),
   'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
+  'move to Free': (target, id) => moveKey(target, id, 'free', plans.free.limits),
   'move to Pro': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
   'move to Enterprise': (target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 }),
   rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
@@ -225,8 +233,8 @@ export const commands = {
   suspend: (target, id) => suspendKey(target, id, undefined),
   'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
   resume: (target, id) => resumeKey(target, id),
-  revoke: async (target, id) => revokeKey(target, await findKeyToRevoke(target, id)),
-  sync,
+  revoke: async (target, id) => revokeKey(target, await findRecord(target, id)),
+  sync: (target) => syncKeys(target),
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof commands;
@@ -253,6 +261,6 @@ export async function issueSubject(world: InProcessTarget, start: Start): Promis
       ...(start === 'rotated before' && another(MAIN_LABEL, now + HOUR_MS)),
     },
   };
-  await world.issue(subject, isAgreed ? 'enterprise' : 'free', isAgreed ? limitTags(AGREED) : {});
+  await world.issue(subject, isAgreed ? 'enterprise' : 'free', isAgreed ? limitTags : {});
   return subject;
 }

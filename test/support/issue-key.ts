@@ -64,7 +64,7 @@ export async function issueKey(
   return key;
 }
 
-function putOnUsagePlan({ host }: LocalHost, { keyId, plan }: KeyRecord, token: string): void {
+function putOnUsagePlan({ host }: LocalHost, { keyId = '', plan }: KeyRecord, token: string): void {
   const { records } = host;
   const usagePlan = templatePlanOf(records, plan);
   if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);

@@ -1,10 +1,9 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKey } from '../../infra/local/account/records.ts';
 import type { KeyTable } from '../../shared/key-registry/key-table.ts';
-import type { SyncReport } from '../../shared/key-registry/mirror.ts';
-import { type SyncOptions, syncKeys } from '../../shared/key-registry/sync-keys.ts';
+import { type SyncOptions, syncKeys, type SyncReport } from '../../shared/key-registry/sync-keys.ts';
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { anApiKey, apiStage } from './gateway-records.ts';
+import { anApiKey } from './gateway-records.ts';
 import { InProcessTarget, KEYS_TABLE } from './in-process-target.ts';
 import { aKey } from './tables.ts';
 
@@ -34,7 +33,7 @@ export class KeyRegistry extends InProcessTarget {
   }
 
   sync(options?: SyncOptions): Promise<SyncReport> {
-    return syncKeys(this.target.gateway, this.table, apiStage, options);
+    return syncKeys(this.target, options);
   }
 
   /** What a sync did, but for what it left unchanged. */
@@ -93,8 +92,9 @@ export class KeyRegistry extends InProcessTarget {
   /** A key that the admin command has made, on the Free plan, used and suspended for a time. @returns its record */
   async issuedKey(differences: Partial<KeyRecord> = {}, apiKey: Partial<ApiKey> = {}): Promise<KeyRecord> {
     const { createdAt } = anApiKey();
-    const key = aKey({ keyId: this.records.newId(), revision: 1, createdAt, ...usedCounters, ...differences });
-    this.putKey({ id: key.keyId, value: key.recordId, ...apiKey }, key.plan);
+    const keyId = this.records.newId();
+    const key = aKey({ keyId, revision: 1, createdAt, ...usedCounters, ...differences });
+    this.putKey({ id: keyId, value: key.recordId, ...apiKey }, key.plan);
     return this.put(key);
   }
 
@@ -117,5 +117,5 @@ type Tags = Readonly<Record<string, string | undefined>>;
 
 /** What {@link KeyRegistry.did} returns of a sync that did so much. */
 export const did = (report: { readonly [Part in keyof SyncReport]?: unknown } = {}) => {
-  return { added: [], changed: [], disabled: [], removed: [], conflicts: [], problems: [], ...report };
+  return { added: [], changed: [], closed: [], applied: [], left: [], problems: [], ...report };
 };

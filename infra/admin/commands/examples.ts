@@ -26,7 +26,5 @@ export const examples: Readonly<Record<string, string>> = {
   orders: 'import orders.csv',
   'orders import': 'orders.csv',
   'orders export': 'orders.csv',
-  'export-all': 'service.jsonl',
-  'import-all': 'service.jsonl',
   console: '--stage staging',
 };

@@ -1,4 +1,4 @@
-import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
+import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
 import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
@@ -7,7 +7,7 @@ import type { NewToken } from '../keys/new-token.ts';
 import { ago, number, span, time, timeOrNever, withTarget } from '../text-format.ts';
 import { list, styled, table } from './output.ts';
 
-const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', restored: 'red' } as const;
+const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;
 
 /** A new token, this once, with a request that works. */
 export function newTokenText(token: NewToken, baseUrl: string): string {
@@ -64,8 +64,10 @@ export function keyTable(views: readonly KeyView[], targetOption: string): strin
   );
 }
 
-const shortState = ({ state, suspendedUntil }: KeyView, now: number): string =>
-  suspendedUntil === null ? state : `${state} for ${span(Date.parse(suspendedUntil) - now)}`;
+function shortState({ state, suspendedUntil, tokens }: KeyView, now: number): string {
+  if (suspendedUntil !== null) return `${state} for ${span(Date.parse(suspendedUntil) - now)}`;
+  return state === 'active' && tokens.every(({ neverShown }) => neverShown) ? 'token never shown' : state;
+}
 
 /** A time in a column whose head names the zone. */
 const withoutZone = (text: string): string => text.replace(' UTC', '');
@@ -78,8 +80,8 @@ export function foundTokenText({ key, token }: FoundToken): string {
 }
 
 export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
-  const { added, changed, disabled, removed, conflicts, unchanged } = keys;
-  const counts = { added, changed, disabled, removed, 'changed meanwhile': conflicts, unchanged };
+  const { added, changed, closed, applied, left, unchanged } = keys;
+  const counts = { added, changed, closed, applied, 'left to the next': left, unchanged };
   const summary = Object.entries(counts).map(([what, ids]) => `${number(ids.length)} ${what}`);
   return [
     `Keys: ${summary.join(', ')}.`,

@@ -1,16 +1,17 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
+import { type SyncOptions, syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { idOf } from '../../../shared/keys/key-record.ts';
 import { planIds } from '../../../shared/keys/plans.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
 import { revokedText } from '../key-text.ts';
 import { findToken, type KeySelection, type KeyView, listKeys, showKey } from '../keys/key-view.ts';
-import { keyIdOf, namedKey } from '../keys/named-key.ts';
+import { findRecord } from '../keys/find-key.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { findKeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
-import { type SyncOrder, syncTable } from '../keys/sync-table.ts';
+import { revokeKey } from '../keys/revoke-key.ts';
 import type { Target } from '../target.ts';
 import { visible, withTarget } from '../text-format.ts';
 import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
@@ -30,8 +31,7 @@ export function keysCommand(): Command {
     .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))
     .option('--search <text>', 'those with this in their name or id');
   onService(onKey(keys, 'show', 'shows one key'), async (find, _, key) => {
-    const target = await find();
-    return report(await showKey(target, await keyIdOf(target, key)), keyText);
+    return report(await showKey(await find(), key), keyText);
   });
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
   addFind(keys);
@@ -45,13 +45,11 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
 
 function addAction(command: Command, action: KeyAction): void {
   for (const name of action.inputs) command.addOption(optionOf(name, action.defaults?.[name]));
-  const isOnKey = command.registeredArguments.length > 0;
   if (action.asks) command.option('--yes', 'do not ask', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();
-    const id = isOnKey ? await keyIdOf(target, key) : '';
-    if (action.asks && !yes) await askFirst(action, await showKey(target, id), values, target);
-    const { view, token, message } = await action.run(target, values, id).catch((error: unknown) => {
+    if (action.asks && !yes) await askFirst(action, await showKey(target, key), values, target);
+    const { view, token, message } = await action.run(target, values, key).catch((error: unknown) => {
       throw failureOf(error, action);
     });
     if (token) return tokenReport(token, target, message, action);
@@ -126,9 +124,9 @@ async function readToken(): Promise<string> {
 function addRevoke(keys: Command): void {
   onService<{ yes: boolean }>(onKey(keys, 'revoke', REVOKE_EFFECT), async (find, { yes }, named) => {
     const target = await find();
-    const { id } = await namedKey(target, named);
-    const key = await findKeyToRevoke(target, id);
-    const { name, plan, revoked = false } = key;
+    const key = await findRecord(target, named);
+    const { name, plan, revoked } = key;
+    const id = idOf(key);
     const question = `Revoke ${name} (${id}, ${plan}) on ${target.place}? Its requests are refused at once, for good.`;
     if (!yes && !revoked) await confirm(question);
     await revokeKey(target, key);
@@ -151,12 +149,10 @@ async function confirm(question: string): Promise<void> {
 
 function addSync(keys: Command): void {
   const description = 'takes over what was changed in the AWS console or with the AWS CLI, now';
-  onService<SyncOrder>(keys.command('sync').description(description), async (find, order) => {
+  onService<SyncOptions>(keys.command('sync').description(description), async (find, options) => {
     const target = await find();
-    return report(await syncTable(target, order), (done) => syncText(done, target.option));
-  })
-    .option('--table <name>', 'another keys table, such as one that was restored, before it is used')
-    .option('--force', 'close keys that API Gateway has no longer, even where they are many', false);
+    return report(await syncKeys(target, options), (done) => syncText(done, target.option));
+  }).option('--force', 'close keys that API Gateway has no longer, even where they are many', false);
 }
 
 /**

@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { AdminError } from '../admin-error.ts';
 import { wholeNumberUpTo } from '../inputs.ts';
 import { listKeys, planViews } from '../keys/key-view.ts';
-import { keyIdOf } from '../keys/named-key.ts';
 import { closest, type Closeness, dailyUsage, type Usage } from '../usage.ts';
 import { limitText, number, percent } from '../text-format.ts';
 import { KEY_ARGUMENT, onService, report } from './options.ts';
@@ -29,10 +28,7 @@ export function usageCommand(): Command {
   return onService<UsageOptions>(usage, async (find, { days, top }, key) => {
     if ((key === '') === (top === undefined))
       throw new AdminError('Say whose usage: npm run admin -- usage KEY, or npm run admin -- usage --top 10');
-    if (top === undefined) {
-      const target = await find();
-      return report(await dailyUsage(target, await keyIdOf(target, key), days ?? DEFAULT_DAYS), usageChart);
-    }
+    if (top === undefined) return report(await dailyUsage(await find(), key, days ?? DEFAULT_DAYS), usageChart);
     if (days !== undefined) throw new AdminError('--days goes with a key, not with --top.');
     return report(closest(await listKeys(await find())).slice(0, top), topTable);
   })

@@ -3,7 +3,8 @@ import { type Inputs, limitsOn } from '../inputs.ts';
 import { type Done, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
 import { revokedText } from '../key-text.ts';
 import type { KeyView } from '../keys/key-view.ts';
-import { findKeyToRevoke, revokeKey } from '../keys/revoke-key.ts';
+import { findRecord } from '../keys/find-key.ts';
+import { revokeKey } from '../keys/revoke-key.ts';
 import type { Target } from '../target.ts';
 import { limitsText, number, time, visible } from '../text-format.ts';
 import type { Field } from './markup.ts';
@@ -97,7 +98,7 @@ export const keyCards: Readonly<Record<string, KeyCard>> = {
       `All its requests are refused for good, with ${tokens.length === 1 ? 'its token' : `all ${number(tokens.length)} tokens`}. Nothing takes this back.`,
     confirmation: [{ name: 'name', label: 'To confirm, enter the name of the key' }],
     run: async (target, { name = '' }, id) => {
-      const key = await findKeyToRevoke(target, id);
+      const key = await findRecord(target, id);
       if (asTyped(name) !== asTyped(key.name)) throw new FormFault({ name: `The name is ${key.name}.` });
       await revokeKey(target, key);
       return { message: revokedText(key) };

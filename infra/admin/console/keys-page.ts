@@ -7,7 +7,7 @@ import { filters, heads, type Html, markup, meter, table } from './markup.ts';
 import { type Column, type Query, rowPage } from './row-pages.ts';
 import type { Site } from './site.ts';
 
-const states = ['active', 'suspended', 'disabled', 'expired', 'restored'] as const satisfies readonly KeyState[];
+const states = ['active', 'suspended', 'disabled', 'expired'] as const satisfies readonly KeyState[];
 
 interface KeyColumn extends Column<KeyView> {
   readonly cell: (view: KeyView) => Html | string;

@@ -1,26 +1,25 @@
 import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import type { KeyRecord, TokenRecord } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER, workingToken } from '../../../shared/keys/verdict.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { allRecords, findKey } from './find-key.ts';
+import { allRecords, findRecord } from './find-key.ts';
 
-/** `restored`: it came back with a backup, with tokens that had been ended, and is closed until it is rotated. */
-export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'restored';
+export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'revoked';
 
 /** A key as the commands show it; times are ISO 8601. */
 export type KeyView = Readonly<ReturnType<typeof keyView>>;
 
 /** @param now Unix milliseconds */
 export function keyView(key: KeyRecord, now = Date.now()) {
-  const { keyId: id, name, plan, perMinute, perDay, currentMinute, expiresAt = NEVER, suspendedUntil } = key;
+  const { name, plan, perMinute, perDay, currentMinute, expiresAt = NEVER, suspendedUntil } = key;
   const minute = minuteOf(now);
   const isSuspendedForAWhile = key.enabled && suspendedUntil > now;
   return {
-    id,
+    id: idOf(key),
     name,
     plan,
     perMinute,
@@ -38,6 +37,8 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
     /** Those that work, the oldest first. */
     tokens: workingTokens(key, now).map(tokenView),
+    /** Whether API Gateway has all of this. */
+    applied: key.unappliedSince === undefined,
   };
 }
 
@@ -55,8 +56,8 @@ const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) 
   neverShown: pending ?? false,
 });
 
-function stateOf({ restored, suspendedUntil, enabled, expiresAt = NEVER }: KeyRecord, now: number): KeyState {
-  if (restored) return 'restored';
+function stateOf({ revoked, suspendedUntil, enabled, expiresAt = NEVER }: KeyRecord, now: number): KeyState {
+  if (revoked) return 'revoked';
   if (suspendedUntil >= NEVER) return 'suspended';
   if (!enabled) return 'disabled';
   if (expiresAt <= now) return 'expired';
@@ -69,7 +70,7 @@ const timeOrNull = (epochMs: number): string | null => (epochMs >= NEVER ? null 
 
 /** @throws AdminError where there is no such key */
 export async function showKey(target: Target, id: string): Promise<KeyView> {
-  return keyView((await findKey(target, id)).record);
+  return keyView(await findRecord(target, id));
 }
 
 const byName = new Intl.Collator();
@@ -85,7 +86,7 @@ export async function listKeys(target: Target, { plan, search = '' }: KeySelecti
   const text = search.trim().toLowerCase();
   return (await allRecords(target))
     .filter((record) => !record.revoked && (plan === undefined || record.plan === plan))
-    .filter(({ name, keyId }) => name.toLowerCase().includes(text) || keyId.includes(text))
+    .filter((record) => record.name.toLowerCase().includes(text) || idOf(record).includes(text))
     .map((record) => keyView(record))
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
 }
@@ -103,7 +104,7 @@ export async function findToken({ keyTable }: Target, text: string): Promise<Fou
   const record = await keyTable.get(token.recordId);
   if (!record)
     throw new AdminError('No key of this service has such a token: it belongs to another stage, or its key is gone.');
-  if (record.revoked) throw new AdminError(`It is of ${record.name} (${record.keyId}), which was revoked.`);
+  if (record.revoked) throw new AdminError(`It is of ${record.name} (${idOf(record)}), which was revoked.`);
   const found = workingToken(record, token.hash, Date.now());
   return { key: keyView(record), token: found ? tokenView(found) : null };
 }

@@ -127,7 +127,7 @@ function database(metrics: MonitoringMetrics): IWidget {
 }
 
 function sync(metrics: MonitoringMetrics): IWidget {
-  const changes = ['KeysAdded', 'KeysChanged', 'KeysDisabled', 'KeysRemoved'].map((name) =>
+  const changes = ['KeysAdded', 'KeysChanged', 'KeysClosed', 'KeysApplied'].map((name) =>
     metrics.sync(name, Stats.SUM),
   );
   return graph('Sync of keys', 'count', [

@@ -79,9 +79,9 @@ export const queries = {
   syncChanges: {
     name: 'What the sync changed',
     logs: 'sync',
-    query: `fields @timestamp, added, changed, disabled, removed, problems, SyncConflicts, KeysUnchanged
+    query: `fields @timestamp, added, changed, closed, applied, problems, KeysLeft, KeysUnchanged
 | filter ispresent(SyncProblems)
-| filter KeysAdded + KeysChanged + KeysDisabled + KeysRemoved + SyncProblems > 0
+| filter KeysAdded + KeysChanged + KeysClosed + KeysApplied + SyncProblems > 0
 | sort @timestamp desc
 | limit 100`,
   },

@@ -1,13 +1,20 @@
-import { APIGatewayServiceException, TooManyRequestsException } from '@aws-sdk/client-api-gateway';
+import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createKey } from '../../../infra/admin/keys/create-key.ts';
+import { listKeys } from '../../../infra/admin/keys/key-view.ts';
 import { suspendKey } from '../../../infra/admin/keys/suspend-key.ts';
-import { UNDER_WAY_MS } from '../../../shared/key-registry/gateway-tags.ts';
+import type { Target } from '../../../infra/admin/target.ts';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { commands, InProcessTarget, issueSubject } from '../../support/in-process-target.ts';
+import {
+  type CommandName,
+  commands,
+  InProcessTarget,
+  type Interception,
+  issueSubject,
+} from '../../support/in-process-target.ts';
 import { parsed } from '../../support/tables.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:37Z');
@@ -15,7 +22,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 const world = new InProcessTarget();
-const { target } = world;
+let messages: string[];
+const notices = { ...world.target.notices, incomplete: (message: string) => void messages.push(message) };
+const target: Target = { ...world.target, notices };
 
 /** What happens once, right before API Gateway gets a command. */
 const before = new Map<string, () => unknown>();
@@ -41,6 +50,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   now = NOW;
+  messages = [];
   world.reset();
   before.clear();
 });
@@ -49,90 +59,204 @@ async function issueChanged(change: KeyChange): Promise<KeyRecord | undefined> {
   return target.keyTable.revise(await issueSubject(world, 'open'), change);
 }
 
+const run = (name: CommandName) => commands[name](target, 'subject');
 const move = () => commands['move to Pro'](target, 'subject');
-const busy = async () => (await world.keys())[0]?.busy;
 const plansOfSubject = () => world.records.plansOfKey('subject').map(({ id }) => id);
 
-describe('A move', () => {
-  test('is refused while another command is under way, for ten minutes at most, and says how long', async () => {
-    await issueChanged({ busy: { by: 'resume', since: NOW - UNDER_WAY_MS + 1, id: 'aB3x' } });
-    const keys = await world.keys();
+/** What an admin does to the key in the AWS console. */
+function edit(differences: { readonly name?: string; readonly enabled?: boolean }): void {
+  const key = world.records.apiKey('subject');
+  if (key) world.records.putApiKey({ ...key, ...differences });
+}
 
-    await expect(move()).rejects.toThrow(
-      'Another command (resume) is under way on the key subject since 2026-11-21 12:20 UTC. ' +
-        'Run this one again when it is done; if it was cut off, at 2026-11-21 12:31 UTC.',
-    );
-    expect({ keys: await world.keys(), plans: plansOfSubject() }).toEqual({ keys, plans: ['free'] });
-    now += 1;
-    expect(await move()).toMatchObject({ plan: 'pro' });
-  });
+/** Syncs once what was cut off may be applied, and once it may be cleared. */
+async function syncLater(): Promise<void> {
+  for (const minutes of [1, 3]) {
+    now += minutes * MINUTE_MS;
+    await syncKeys(target);
+  }
+}
 
-  test('lets a key in that has suspended itself', async () => {
-    await issueChanged({ suspendedUntil: NOW + 5 * MINUTE_MS, minuteRefused: 60 });
-    expect(await move()).toMatchObject({ plan: 'pro', state: 'active', suspendedUntil: null });
-    expect(await world.keys()).toMatchObject([{ minuteRefused: 0 }]);
-  });
+/** Creates a key with the network cut from a call on. @returns whether it was cut off before its end */
+async function createUntil(at: number): Promise<boolean> {
+  let calls = 0;
+  const cut: Interception = (perform) =>
+    (calls += 1) < at ? perform() : Promise.reject(new Error('The network is cut'));
+  await world.run(() => commands['create for Enterprise'](target), cut).catch(() => undefined);
+  return calls >= at;
+}
 
-  test('is refused where another one began in the same millisecond', async () => {
+describe('A command that API Gateway fails after the write', () => {
+  test.each<[CommandName, string, object]>([
+    ['move to Pro', 'DeleteUsagePlanKeyCommand', { plan: 'pro' }],
+    ['move to Pro', 'CreateUsagePlanKeyCommand', { plan: 'pro' }],
+    ['move to Enterprise', 'TagResourceCommand', { plan: 'enterprise', perMinute: 800 }],
+    ['suspend', 'UpdateApiKeyCommand', { enabled: false, suspendedUntil: NEVER }],
+    ['revoke', 'DeleteApiKeyCommand', { enabled: false, revoked: true }],
+  ])('is done, and says that a sync does the rest: %s at %s', async (name, call, change) => {
     await issueSubject(world, 'open');
-    const moves = await Promise.allSettled([move(), move()]);
+    before.set(call, () => Promise.reject(new TooManyRequestsException({ message: 'Too many', $metadata: {} })));
+    await run(name);
 
-    expect(moves.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    const [reason] = moves.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : []));
-    expect(reason).toContain('Another command (move) is under way on the key subject');
+    expect(messages).toEqual([expect.stringMatching(/^It is (done|revoked), .*\(Too many\).* sync /)]);
+    expect(await world.keys()).toMatchObject([change]);
+    expect((await listKeys(target)).map(({ applied }) => applied)).toEqual(name === 'revoke' ? [] : [false]);
+    await syncLater();
+    const [record] = await world.keys();
+    expect(record).toMatchObject(change);
+    expect(record).not.toHaveProperty('unappliedSince');
+    const { enabled, plan } = record ?? {};
+    const inGateway = world.records.apiKeys.map((key) => ({ enabled: key.enabled, plans: plansOfSubject() }));
+    expect(inGateway).toEqual(name === 'revoke' ? [] : [{ enabled, plans: [plan] }]);
   });
 
-  test('gives up before its next call to API Gateway once it has taken five minutes, and can be run again', async () => {
+  test('makes no call that begins later than a minute after it', async () => {
     await issueSubject(world, 'open');
-    before.set('DeleteUsagePlanKeyCommand', () => (now += 5 * MINUTE_MS + 1));
+    before.set('DeleteUsagePlanKeyCommand', () => (now += MINUTE_MS));
 
-    await expect(move()).rejects.toThrow('The command took too long, and was given up. Run it again.');
-    expect({ plans: plansOfSubject(), busy: await busy() }).toEqual({ plans: ['free'], busy: undefined });
-    expect(await move()).toMatchObject({ plan: 'pro' });
-    expect(plansOfSubject()).toEqual(['pro']);
+    expect(await move()).toMatchObject({ plan: 'pro', applied: false });
+    expect(messages).toEqual([expect.stringContaining('(It took more than a minute)')]);
+    expect(plansOfSubject()).toEqual([]);
   });
 
-  test('that API Gateway refuses leaves no mark: it can be run again at once', async () => {
+  test('leaves nothing to a sync where it does not', async () => {
     await issueSubject(world, 'open');
-    const refusal = new TooManyRequestsException({ message: 'Too many', $metadata: { httpStatusCode: 429 } });
-    before.set('CreateUsagePlanKeyCommand', () => Promise.reject(refusal));
 
-    await expect(move()).rejects.toBe(refusal);
-    expect(await busy()).toBeUndefined();
-    expect(await move()).toMatchObject({ plan: 'pro' });
-  });
-
-  const fault = {
-    name: 'InternalFailure',
-    $fault: 'server',
-    message: 'Oh',
-    $metadata: { httpStatusCode: 500 },
-  } as const;
-
-  test.each([
-    ['the network fails', Object.assign(new Error('connect ECONNRESET'), { code: 'ECONNRESET' })],
-    ['API Gateway has a fault of its own', new APIGatewayServiceException(fault)],
-  ])('leaves its mark where %s, and says from when on it can be run again', async (_, error) => {
-    await issueSubject(world, 'open');
-    before.set('CreateUsagePlanKeyCommand', () => Promise.reject(error));
-
-    await expect(move()).rejects.toThrow(
-      `AWS could not be used: ${error.message} (${error.name}). ` +
-        'What was sent may still arrive: run the same command again at 2026-11-21 12:41 UTC.',
-    );
-    expect(await busy()).toEqual({ by: 'move', since: NOW, id: expect.any(String) });
-    await expect(move()).rejects.toThrow('Another command (move) is under way');
-    now = Date.parse('2026-11-21T12:41:00Z');
-    expect(await move()).toMatchObject({ plan: 'pro' });
+    expect(await move()).toMatchObject({ plan: 'pro', applied: true });
+    const [record] = await world.keys();
+    expect(record).toMatchObject({ interimUntil: NOW + 5 * MINUTE_MS });
+    expect(messages).toEqual([]);
   });
 });
 
-describe('A suspension', () => {
-  test('goes by no mark: a move that is under way comes to its end, and the key stays closed', async () => {
+/** What a key comes to that was cut off, after the command that completes it. */
+async function completed(record: KeyRecord | undefined, name: 'rotate' | 'revoke') {
+  if (!record) return { keys: world.records.apiKeys, views: [] };
+  const result = await commands[name](target, idOf(record));
+  await syncLater();
+  const verdict = 'key' in result ? await world.verdict(parsed(result.key)) : 'none';
+  const plansOf = (id: string) => world.records.plansOfKey(id).map((plan) => plan.id);
+  const keys = world.records.apiKeys.map(({ id, value, tags }) => ({ value, tags, plans: plansOf(id) }));
+  return { verdict, keys, views: await listKeys(target) };
+}
+
+describe('A creation', () => {
+  test.each([
+    ['rotate', 'at once'],
+    ['rotate', 'after a sync'],
+    ['revoke', 'at once'],
+    ['revoke', 'after a sync'],
+  ] as const)('that is cut off at any of its calls is completed: keys %s does what it says, %s', async (name, when) => {
+    const found: string[] = [];
+    for (let at = 1; await createUntil(at); at++) {
+      if (when === 'after a sync') await syncLater();
+      const [record] = await world.keys();
+      found.push(record ? `${record.keyId === undefined ? 'no' : 'its'} id` : 'nothing');
+      const tags = { 'per-minute': '900', 'per-day': '9000' };
+      const rotated = {
+        verdict: 'admitted',
+        keys: [{ value: record?.recordId, tags, plans: ['enterprise'] }],
+        views: [{ applied: true, tokens: [{ neverShown: false }] }],
+      };
+      const isRotated = record && name === 'rotate';
+      expect(await completed(record, name)).toMatchObject(isRotated ? rotated : { keys: [], views: [] });
+      world.reset();
+    }
+    const withoutId = when === 'at once' ? ['no id', 'its id'] : ['its id'];
+    expect([...new Set(found)]).toEqual(['nothing', ...withoutId]);
+  });
+
+  test('has a token that was never shown, until it was', async () => {
+    await createUntil(4);
+
+    expect(await listKeys(target)).toMatchObject([{ state: 'active', applied: false, tokens: [{ neverShown: true }] }]);
+  });
+
+  test('adopts the key that a call without an answer has made: it has its value', async () => {
+    before.set('CreateApiKeyCommand', async () => {
+      const [record] = await world.keys();
+      const { name, recordId: value = '', createdAt = 0 } = record ?? {};
+      world.records.putApiKey({ id: 'made', value, enabled: true, createdAt, tags: {}, ...(name && { name }) });
+    });
+    const { id, key, applied } = await commands.create(target);
+
+    expect({ id, applied }).toEqual({ id: 'made', applied: true });
+    expect(world.records.apiKeys).toHaveLength(1);
+    expect(world.records.plansOfKey('made')).toMatchObject([{ id: 'free' }]);
+    expect(await world.verdict(parsed(key))).toBe('admitted');
+  });
+});
+
+describe('What an admin has just done in the AWS console', () => {
+  test('is taken over by a command on another field', async () => {
     await issueSubject(world, 'open');
-    before.set('DeleteUsagePlanKeyCommand', () => commands.suspend(target, 'subject'));
+    edit({ name: 'renamed', enabled: false });
+
+    expect(await move()).toMatchObject({ plan: 'pro', name: 'renamed', state: 'disabled' });
+    expect(world.records.apiKey('subject')).toMatchObject({ name: 'renamed', enabled: false });
+  });
+
+  test('gives way to a command on the same field', async () => {
+    await issueSubject(world, 'open');
+    world.records.removeFromPlan('free', 'subject');
+    world.records.putOnPlan('business', 'subject');
+
+    expect(await move()).toMatchObject({ plan: 'pro', perMinute: plans.pro.limits.perMinute });
+    expect(plansOfSubject()).toEqual(['pro']);
+  });
+
+  test('is not known of a key that is unapplied: its record holds', async () => {
+    await issueChanged({ unappliedSince: NOW - HOUR_MS });
+    edit({ name: 'renamed', enabled: false });
+
+    expect(await move()).toMatchObject({ plan: 'pro', name: 'acme', state: 'active', applied: false });
+    expect(world.records.apiKey('subject')).toMatchObject({ name: 'acme', enabled: true });
+  });
+
+  test('never opens a key that is suspended', async () => {
+    await issueSubject(world, 'suspended');
+    edit({ enabled: true });
 
     expect(await move()).toMatchObject({ plan: 'pro', state: 'suspended' });
+    expect(world.records.apiKey('subject')?.enabled).toBe(false);
+  });
+
+  test('leaves a key open that was taken off its plan, and is moved to another', async () => {
+    await issueSubject(world, 'open');
+    world.records.removeFromPlan('free', 'subject');
+
+    expect(await move()).toMatchObject({ plan: 'pro', state: 'active' });
+    expect(plansOfSubject()).toEqual(['pro']);
+  });
+
+  test.each(['move to Pro', 'suspend', 'resume', 'rotate', 'add', 'end'] as const)(
+    'ends a key that was deleted: %s closes it, and fails',
+    async (name) => {
+      const subject = await issueSubject(world, 'open');
+      world.records.deleteApiKey('subject');
+
+      await expect(commands[name](target, 'subject', subject)).rejects.toThrow(
+        'The key subject was deleted in API Gateway, and is revoked. Create another.',
+      );
+      expect(await world.keys()).toMatchObject([{ enabled: false, revoked: true }]);
+      await expect(run(name)).rejects.toThrow('The key subject was revoked.');
+    },
+  );
+});
+
+test('A move lets a key in that has suspended itself', async () => {
+  await issueChanged({ suspendedUntil: NOW + 5 * MINUTE_MS, minuteRefused: 60 });
+
+  expect(await move()).toMatchObject({ plan: 'pro', state: 'active', suspendedUntil: null });
+  expect(await world.keys()).toMatchObject([{ minuteRefused: 0 }]);
+});
+
+describe('A suspension', () => {
+  test('wins over a move that is under way', async () => {
+    await issueSubject(world, 'open');
+    before.set('DeleteUsagePlanKeyCommand', () => run('suspend'));
+
+    await move();
     expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER, plan: 'pro' }]);
     expect(world.records.apiKey('subject')?.enabled).toBe(false);
   });
@@ -141,11 +265,11 @@ describe('A suspension', () => {
     '(%s) wins over a resumption, which says so',
     async (name) => {
       await issueSubject(world, 'suspended');
-      before.set('UpdateApiKeyCommand', () => commands[name](target, 'subject'));
+      before.set('GetApiKeyCommand', () => before.set('GetUsagePlansCommand', () => run(name)));
 
-      await expect(commands.resume(target, 'subject')).rejects.toThrow('was changed by another command meanwhile');
+      await expect(run('resume')).rejects.toThrow('was changed by another command meanwhile');
       expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER }]);
-      expect({ busy: await busy(), apiKey: world.records.apiKey('subject')?.enabled }).toEqual({ apiKey: false });
+      expect(world.records.apiKey('subject')?.enabled).toBe(false);
     },
   );
 
@@ -163,28 +287,5 @@ describe('A suspension', () => {
       state: 'suspended',
       suspendedUntil: suspendedUntil === NEVER ? null : new Date(suspendedUntil).toISOString(),
     });
-  });
-});
-
-describe('A creation whose first call has no answer', () => {
-  const LOST = 'lost answer';
-  const order = { name: 'acme', plan: 'free', limits: plans.free.limits } as const;
-
-  test('finds the key that it has made by its value, and goes on', async () => {
-    target.gateway.middlewareStack.add(
-      (next, { commandName }) =>
-        async (args) => {
-          // The SDK sends it once more: API Gateway has a key of this value by then, and refuses another.
-          if (commandName === 'CreateApiKeyCommand') await next(args);
-          return next(args);
-        },
-      { step: 'initialize', name: LOST },
-    );
-    const token = await createKey(target, order).finally(() => target.gateway.middlewareStack.remove(LOST));
-    await token.confirmShown();
-
-    expect(world.records.apiKeys).toMatchObject([{ id: token.id, value: parsed(token.key).recordId, tags: {} }]);
-    expect(await world.keys()).toMatchObject([{ keyId: token.id }]);
-    expect(await world.verdict(parsed(token.key))).toBe('admitted');
   });
 });

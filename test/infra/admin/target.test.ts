@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findTarget } from '../../../infra/admin/target.ts';
-import { getGatewayKey } from '../../../shared/key-registry/gateway-client.ts';
+import { readLiveKey } from '../../../shared/key-registry/live-key.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { FaultyLink } from '../../support/faulty-engine.ts';
 import { freePort } from '../../support/listening.ts';
@@ -36,12 +36,12 @@ describe('A local host', () => {
     const outputs = Object.fromEntries(names.map((name) => [name, 'any']));
     const link = await FaultyLink.to(originOf(await ScriptedServer.start(answer(200, outputs))));
     const { origin } = link;
-    const { documents, gateway, keyTable } = await find(origin.replace('http://', ''));
+    const { documents, gateway, gatewayOnce, apiStage, keyTable } = await find(origin.replace('http://', ''));
     await link.close();
 
-    for (const call of [() => keyTable.get('any'), () => getGatewayKey(gateway, 'any')])
+    for (const call of [() => keyTable.get('any'), () => readLiveKey(gateway, apiStage, 'any')])
       await expect(call()).rejects.toThrow(`Nothing answers at ${origin}. Start it with npm start,`);
-    for (const client of [documents, gateway]) client.destroy();
+    for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });
 
   test.each([

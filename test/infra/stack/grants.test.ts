@@ -16,7 +16,8 @@ const policySchema = v.looseObject({
 });
 const policies = propertiesOf(staging, 'AWS::IAM::Policy', policySchema).map(([, properties]) => properties);
 
-const GATEWAY = 'apigateway:GET on arn:<AWS::Partition>:apigateway:<AWS::Region>::';
+const onGateway = (call: string, ...paths: readonly string[]) =>
+  paths.map((path) => `apigateway:${call} on arn:<AWS::Partition>:apigateway:<AWS::Region>::${path}`);
 
 /** X-Ray knows no resources. */
 const TRACING = ['xray:PutTraceSegments on *', 'xray:PutTelemetryRecords on *'];
@@ -39,8 +40,12 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
   [
     'KeySyncFunction',
     [
-      ...onTable('Keys', 'Scan', 'PutItem', 'UpdateItem'),
-      ...['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'].map((path) => `${GATEWAY}${path}`),
+      ...onTable('Keys', 'Scan', 'GetItem', 'PutItem', 'UpdateItem'),
+      ...onGateway('GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'),
+      ...onGateway('POST', '/apikeys', '/usageplans/*/keys'),
+      ...onGateway('PATCH', '/apikeys/*'),
+      ...onGateway('PUT', '/tags/*'),
+      ...onGateway('DELETE', '/apikeys/*', '/usageplans/*/keys/*', '/tags/*'),
       ...onQueue.map((call) => `sqs:${call} on <KeySyncQueue.Arn>`),
     ],
   ],

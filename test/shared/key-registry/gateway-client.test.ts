@@ -1,56 +1,63 @@
-import { type APIGatewayClient, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
+import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
-import { gatewayClient } from '../../../shared/key-registry/gateway-client.ts';
+import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway-client.ts';
 import { ControlPlaneServer } from '../../support/control-plane-calls.ts';
 
 /** Timers and clocks of a machine differ by so much. */
 const TOLERANCE_MS = 20;
 
 let server: ControlPlaneServer;
-let client: APIGatewayClient | undefined;
+let clients: GatewayClients;
 let throttled: number;
 
 beforeEach(async () => {
   server = await ControlPlaneServer.start(GatewayRecords.inMemory());
   throttled = 0;
+  const connection = { endpoint: server.endpoint, region: account.region, credentials: localCredentials };
+  clients = gatewayClients({ ...connection, retryMode: 'standard' }, () => (throttled += 1));
 });
 
 afterEach(async () => {
-  client?.destroy();
+  for (const client of Object.values(clients)) client.destroy();
   await server.close();
 });
 
-function newClient(): APIGatewayClient {
-  const connection = { endpoint: server.endpoint, region: account.region, credentials: localCredentials };
-  client = gatewayClient({ ...connection, retryMode: 'standard' }, () => (throttled += 1));
-  return client;
-}
-
 /** Makes so many calls, as many at once as may be. */
-const call = (gateway: APIGatewayClient, count: number) =>
-  Promise.all(Array.from({ length: count }, () => gateway.send(new GetApiKeysCommand({}))));
+const call = (which: keyof GatewayClients, count: number) =>
+  Promise.all(Array.from({ length: count }, () => clients[which].send(new GetApiKeysCommand({}))));
 
 /** The shortest time in which eleven calls arrived, in milliseconds. */
 const shortestOfEleven = (arrivals: readonly number[]) =>
   Math.min(...arrivals.slice(10).map((arrival, index) => arrival - (arrivals[index] ?? 0)));
 
-describe('a client of API Gateway', () => {
-  test('counts what it repeats among them', async () => {
+describe('The clients of API Gateway', () => {
+  test('keep to one pace together, in which what is repeated counts', async () => {
     server.faults = (number) => (number <= 2 ? 'broken' : undefined);
-    await call(newClient(), 9);
+    await call('gateway', 5);
+    await call('gatewayOnce', 4);
 
     expect(server.arrivals).toHaveLength(11);
     expect(shortestOfEleven(server.arrivals)).toBeGreaterThan(2_000 - TOLERANCE_MS);
   });
 
-  test('says each time that it was throttled, and goes on until it is let in', async () => {
+  test('read again, and say each time that they were throttled, until they are let in', async () => {
     server.faults = (number) => (number <= 2 ? 'throttled' : undefined);
-    const [answer] = await call(newClient(), 1);
+    const [answer] = await call('gateway', 1);
 
     expect(answer).toMatchObject({ items: [] });
     expect(server.arrivals).toHaveLength(3);
     expect(throttled).toBe(2);
+  });
+
+  test.each([
+    ['throttled', 'Too Many Requests'],
+    ['broken', 'Internal server error'],
+  ] as const)('change a key once, where API Gateway is %s', async (fault, message) => {
+    server.faults = () => fault;
+
+    await expect(call('gatewayOnce', 1)).rejects.toThrow(message);
+    expect(server.arrivals).toHaveLength(1);
   });
 });

@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
 import { aKey, createKeysTable } from '../../support/tables.ts';
 
@@ -31,12 +31,12 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
   const read = ({ recordId }: KeyRecord) => table.get(recordId);
 
   test('add puts a key that is not there, at revision 1, without what is undefined', async () => {
-    const key = aKey({ expiresAt: undefined, tokensEndedAt: 7 });
+    const key = aKey({ keyId: undefined, expiresAt: undefined, unappliedSince: 7 });
 
     expect(await read(key)).toBeUndefined();
     expect(await table.add(key)).toMatchObject({ revision: 1 });
-    expect(Object.keys((await read(key)) ?? {})).not.toContain('expiresAt');
-    expect(await read(key)).toEqual({ ...key, revision: 1 });
+    const { keyId: _keyId, expiresAt: _expiresAt, ...defined } = key;
+    expect(await read(key)).toStrictEqual({ ...defined, revision: 1 });
     expect(await table.add({ ...aKey(), recordId: key.recordId })).toBeUndefined();
   });
 
@@ -60,10 +60,9 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     });
 
     test('takes away what is undefined', async () => {
-      const busy = { by: 'move', since: 1, id: 'aB3x' };
-      const { restored: _restored, busy: _busy, ...key } = await added({ restored: true, busy });
+      const { unappliedSince, expiresAt, ...key } = await added({ unappliedSince: 1, expiresAt: 2 });
 
-      await table.revise({ ...key, restored: true }, { restored: undefined, busy: undefined });
+      await table.revise({ ...key, unappliedSince, expiresAt }, { unappliedSince: undefined, expiresAt: undefined });
       expect(await read(key)).toStrictEqual({ ...key, revision: 2 });
     });
 
@@ -86,7 +85,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     const unreadable: string[] = [];
     const records = await other.all(({ message }) => unreadable.push(message));
 
-    expect(records.map(({ keyId }) => keyId).toSorted()).toEqual(ids.toSorted());
+    expect(records.map(idOf).toSorted()).toEqual(ids.toSorted());
     expect(unreadable).toEqual([
       expect.stringContaining(`The key with the record id ${bad.recordId} has a record in the table`),
     ]);

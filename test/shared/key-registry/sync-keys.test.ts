@@ -1,17 +1,23 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { SyncReport } from '../../../shared/key-registry/mirror.ts';
+import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../../shared/key-registry/key-table.ts';
 import { plans } from '../../../shared/keys/plans.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
 import { did, KeyRegistry } from '../../support/key-registry.ts';
-import { aKey, parsed } from '../../support/tables.ts';
+import { parsed } from '../../support/tables.ts';
 
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+const NOW = Date.UTC(2026, 10, 23, 9);
+const MINUTE_MS = 60_000;
 
 let registry: KeyRegistry;
+let now: number;
 
 beforeEach(() => {
+  now = NOW;
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
   registry = new KeyRegistry();
 });
 
@@ -27,14 +33,32 @@ async function sync(): Promise<Partial<SyncReport>> {
   return first;
 }
 
+/** Counts calls from here on, by their commands. */
+function countCalls(): Readonly<Record<string, number>> {
+  const calls: Record<string, number> = {};
+  const { gateway, documents } = registry.target;
+  for (const { middlewareStack } of [gateway, documents])
+    middlewareStack.add(
+      (next, { commandName = '' }) =>
+        (args) => {
+          calls[commandName] = (calls[commandName] ?? 0) + 1;
+          return next(args);
+        },
+      { step: 'initialize' },
+    );
+  return calls;
+}
+
 /** The record after one change: its counters and the rest are as they were. */
 const revised = (before: KeyRecord, differences: Partial<KeyRecord>): KeyRecord => ({
   ...before,
   ...differences,
   revision: before.revision + 1,
 });
+const idIn = ({ keyId = '' }: KeyRecord): string => keyId;
+const INTERIM = { interimUntil: NOW + 5 * MINUTE_MS };
 
-describe('a key made in the console', () => {
+describe('A key made in the console', () => {
   test('has the limits of its plan and one token, and has used nothing; no report names the token', async () => {
     const value = CONSOLE_VALUE;
     const keyId = registry.putKey({ value }, 'business');
@@ -43,217 +67,191 @@ describe('a key made in the console', () => {
 
     expect(report).toEqual(did({ added: [keyId] }));
     const { recordId, hash } = parsed(value);
-    expect(await registry.keys()).toEqual([
-      {
-        recordId,
-        keyId,
-        name: 'acme',
-        plan: 'business',
-        ...plans.business.limits,
-        enabled: true,
-        createdAt,
-        tokens: tokenEntry(value, {}, createdAt),
-        interimUntil: 0,
-        revision: 1,
-        revoked: false,
-        ...unusedCounters,
-      },
-    ]);
+    const identity = { recordId, keyId, name: 'acme', plan: 'business', ...plans.business.limits };
+    const tokens = tokenEntry(value, {}, createdAt);
+    const state = { enabled: true, createdAt, tokens, ...INTERIM, revision: 1, revoked: false };
+    expect(await registry.keys()).toEqual([{ ...identity, ...state, ...unusedCounters }]);
     expect(await registry.verdict(parsed(value))).toBe('admitted');
     expect([value, recordId, hash].filter((secret) => JSON.stringify(report).includes(secret))).toEqual([]);
   });
 
-  test.each([undefined, 'overflow'])('on no plan of a customer is none of the service: %s', async (planId) => {
-    registry.putKey({}, planId);
+  test('stays closed where its value is back after it was revoked: it is deleted again', async () => {
+    const gone = await registry.usedKey({ value: CONSOLE_VALUE });
+    registry.records.deleteApiKey(idIn(gone));
+    await sync();
+    now += MINUTE_MS;
+    const id = registry.putKey({ value: CONSOLE_VALUE }, 'pro');
 
-    expect(await sync()).toEqual(did());
-    expect(await registry.keys()).toEqual([]);
+    expect(await sync()).toEqual(did({ applied: [`${id} (revoked)`] }));
+    expect(registry.records.apiKeys).toEqual([]);
+    const closed = { enabled: false, revoked: true, purgeAt: now / 1_000 + 30 * 86_400 };
+    expect(await registry.read(gone)).toMatchObject(closed);
   });
 });
 
-test('More keys than a page of API Gateway holds are all added', async () => {
+test('A sync where nothing changed makes a call per 500 keys and one per usage plan, and writes nothing', async () => {
   const ids = Array.from({ length: 501 }, () => registry.putKey({}, 'free'));
+  expect((await registry.sync()).added.toSorted()).toEqual(ids.toSorted());
+  const calls = countCalls();
 
-  expect((await sync()).added?.toSorted()).toEqual(ids.toSorted());
+  expect(await registry.did()).toEqual(did());
+  const lists = { GetUsagePlansCommand: 1, GetUsagePlanKeysCommand: 4 + 1, GetApiKeysCommand: 2 };
+  expect(calls).toEqual({ ScanCommand: 1, ...lists });
 });
 
 test('A changed catalogue reaches all keys of a plan without a call about any of them', async () => {
-  const before = await Promise.all(Array.from({ length: 20 }, () => registry.issuedKey({ perMinute: 7, perDay: 70 })));
-  const asked = jest.fn();
-  registry.around('GetApiKeyCommand', asked);
-  const { changed } = await sync();
+  const keys = await Promise.all(Array.from({ length: 20 }, () => registry.issuedKey({ perMinute: 7, perDay: 70 })));
+  const calls = countCalls();
+  const { changed } = await registry.sync();
 
-  expect(changed).toHaveLength(before.length);
-  expect((await registry.keys()).map(({ perMinute }) => perMinute)).toEqual(
-    before.map(() => plans.free.limits.perMinute),
+  expect(changed).toHaveLength(keys.length);
+  expect(new Set((await registry.keys()).map(({ perMinute }) => perMinute))).toEqual(
+    new Set([plans.free.limits.perMinute]),
   );
-  expect(asked).not.toHaveBeenCalled();
+  const lists = { GetUsagePlansCommand: 1, GetUsagePlanKeysCommand: 4, GetApiKeysCommand: 1 };
+  expect(calls).toEqual({ ScanCommand: 2, UpdateItemCommand: keys.length, ...lists });
 });
 
-describe('a key that is in use keeps its counters and its tokens when it is', () => {
+describe('A key that is in use keeps its counters and its tokens when it is', () => {
+  const tokens = { ...tokenEntry('one', {}, 1), ...tokenEntry('two', { label: 'b', until: 5, pending: true }, 2) };
+
   test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
-    ['moved to another plan', ({ keyId }) => registry.move(keyId, 'pro'), { plan: 'pro', ...plans.pro.limits }],
-    ['disabled', ({ keyId }) => registry.update(keyId, { enabled: false }), { enabled: false }],
-    [
-      'given an end',
-      ({ keyId }) => registry.update(keyId, { tags: { expires: '2031-02-03' } }),
-      { expiresAt: Date.UTC(2031, 1, 3) },
-    ],
+    ['moved to another plan', (key) => registry.move(idIn(key), 'pro'), { plan: 'pro', ...plans.pro.limits }],
+    ['disabled', (key) => registry.update(idIn(key), { enabled: false }), { enabled: false }],
     [
       'deleted, and made again with the same value',
-      ({ keyId, recordId }) => {
-        registry.records.deleteApiKey(keyId);
-        registry.putKey({ id: 'again', value: recordId, name: 'new' }, 'free');
+      (key) => {
+        registry.records.deleteApiKey(idIn(key));
+        registry.putKey({ id: 'again', value: key.recordId, name: 'new' }, 'free');
       },
       { keyId: 'again', name: 'new' },
     ],
   ])('%s', async (_, change, differences) => {
-    const tokens = { ...tokenEntry('one', {}, 1), ...tokenEntry('two', { label: 'b', until: 5, pending: true }, 2) };
     const before = await registry.issuedKey({ tokens });
     change(before);
 
     expect(await sync()).toEqual(did({ changed: [differences.keyId ?? before.keyId] }));
-    expect(await registry.read(before)).toEqual(revised(before, differences));
+    expect(await registry.read(before)).toEqual(revised(before, { ...differences, ...INTERIM }));
+  });
+
+  test('taken off its plan, which closes it, and put back', async () => {
+    const before = await registry.issuedKey({ tokens });
+    registry.move(idIn(before));
+    expect(await sync()).toEqual(did({ closed: [before.keyId] }));
+    const closed = revised(before, { enabled: false });
+    expect(await registry.read(before)).toEqual(closed);
+
+    registry.move(idIn(before), 'free');
+    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
+    expect(await registry.read(before)).toEqual(revised(closed, { enabled: true, ...INTERIM }));
   });
 });
 
-test('A key on no plan any more is disabled, and is as it was once it is back', async () => {
-  const before = await registry.usedKey({}, 'pro');
-  registry.move(before.keyId);
+test('A key that is gone from API Gateway is closed for good, once, and no other is', async () => {
+  const [gone, stays] = [await registry.usedKey(), await registry.usedKey()];
+  registry.records.deleteApiKey(idIn(gone));
 
-  expect(await sync()).toEqual(did({ disabled: [before.keyId] }));
-  const disabled = revised(before, { enabled: false });
-  expect(await registry.read(before)).toEqual(disabled);
-  registry.move(before.keyId, 'pro');
-  expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-  expect(await registry.read(before)).toEqual(revised(disabled, { enabled: true }));
+  expect(await sync()).toEqual(did({ closed: [gone.keyId] }));
+  const closed = await registry.read(gone);
+  expect(closed).toMatchObject({ enabled: false, revoked: true, purgeAt: NOW / 1_000 + 30 * 86_400 });
+  expect(await registry.read(stays)).toEqual(stays);
+
+  // Not again, or its record would never be purged.
+  now += 60 * MINUTE_MS;
+  expect(await sync()).toEqual(did());
+  expect(await registry.read(gone)).toEqual(closed);
 });
 
-describe('a key that is gone from API Gateway', () => {
-  test('is closed for good, once, and no other is', async () => {
-    const [gone, stays] = [await registry.usedKey(), await registry.usedKey()];
-    registry.records.deleteApiKey(gone.keyId);
+describe('What a command has left', () => {
+  const CUT_OFF = { unappliedSince: NOW - MINUTE_MS };
 
-    expect(await sync()).toEqual(did({ removed: [gone.keyId] }));
-    const closed = await registry.read(gone);
-    expect(closed).toMatchObject({ enabled: false, revoked: true, purgeAt: expect.any(Number) });
-    expect(await registry.read(stays)).toEqual(stays);
+  test('is applied, with a stamp of its own, and cleared three minutes after that', async () => {
+    const key = await registry.issuedKey({ ...CUT_OFF, plan: 'pro', ...plans.pro.limits, interimUntil: 0 });
+    registry.move(idIn(key), 'free');
+    registry.update(idIn(key), { name: 'old' });
 
-    // Not again, or its record would never be purged.
-    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
-    expect(await sync()).toEqual(did());
-    expect(await registry.read(gone)).toEqual(closed);
-  });
+    expect(await sync()).toEqual(did({ applied: [`${key.keyId} (name, plan)`] }));
+    expect(registry.records.plansOfKey(idIn(key))).toMatchObject([{ id: 'pro' }]);
+    const applied = revised(key, { unappliedSince: NOW });
+    expect(await registry.read(key)).toEqual(applied);
 
-  test('stays closed where its value is back under another id, which is a problem', async () => {
-    const gone = await registry.usedKey({ value: CONSOLE_VALUE });
-    registry.records.deleteApiKey(gone.keyId);
-    await sync();
-    const closed = await registry.read(gone);
-    const id = registry.putKey({ value: CONSOLE_VALUE }, 'pro');
-
-    const problem = `The key ${id} is the same as ${gone.keyId}, which was revoked, and stays closed: delete it and issue another.`;
-    expect(await sync()).toEqual(did({ problems: [problem] }));
-    expect(await registry.read(gone)).toEqual(closed);
-  });
-});
-
-/** The mark of a command that began some minutes ago. */
-const busySince = (minutes: number) => ({ busy: { by: 'move', since: Date.now() - minutes * 60_000, id: 'aB3x' } });
-
-describe('a key that a command is under way on', () => {
-  test.each<[string, (keyId: string) => void, Partial<KeyRecord>]>([
-    ['on another plan', (keyId) => registry.move(keyId, 'pro'), { plan: 'pro', ...plans.pro.limits }],
-    ['enabled', (keyId) => registry.update(keyId, { enabled: true }), { enabled: true }],
-  ])('keeps its record though it is %s, until the mark has counted for ten minutes', async (_, change, after) => {
-    const key = await registry.issuedKey({ ...busySince(9), enabled: !('enabled' in after) });
-    change(key.keyId);
-    expect(await sync()).toEqual(did());
-    expect(await registry.read(key)).toEqual(key);
-
-    const { busy: _busy, ...later } = await registry.put({ ...key, ...busySince(10) });
+    now += 3 * MINUTE_MS;
     expect(await sync()).toEqual(did({ changed: [key.keyId] }));
-    // Without its mark the command, if it goes on after all, writes nothing.
-    expect(await registry.read(key)).toStrictEqual(revised(later, after));
+    const { unappliedSince: _, ...cleared } = revised(applied, { interimUntil: now + 5 * MINUTE_MS });
+    expect(await registry.read(key)).toStrictEqual(cleared);
   });
 
-  test('keeps its record while it is on no plan, and is closed after ten minutes', async () => {
-    const key = await registry.issuedKey(busySince(9));
-    registry.move(key.keyId);
-    expect(await sync()).toEqual(did());
-    expect(await registry.read(key)).toEqual(key);
+  test('of a creation is completed: the key, its tags, its plan, and its id in the record', async () => {
+    const limits = { plan: 'enterprise', perMinute: 900, perDay: 9_000, expiresAt: Date.UTC(2031, 0, 1) } as const;
+    const { keyId, ...key } = await registry.issuedKey({ ...CUT_OFF, ...limits });
+    registry.records.deleteApiKey(keyId ?? '');
+    await registry.put(key);
 
-    await registry.put({ ...key, ...busySince(10) });
-    expect(await sync()).toEqual(did({ disabled: [key.keyId] }));
+    expect(await sync()).toEqual(did({ applied: [`${key.recordId} (key)`] }));
+    const [made] = registry.records.apiKeys;
+    const tags = { 'per-minute': '900', 'per-day': '9000', expires: '2031-01-01T00:00:00.000Z' };
+    expect(made).toMatchObject({ name: key.name, value: key.recordId, enabled: true, tags });
+    expect(registry.records.plansOfKey(made?.id ?? '')).toMatchObject([{ id: 'enterprise' }]);
+    expect(await registry.read(key)).toMatchObject({ keyId: made?.id, unappliedSince: NOW });
   });
 
-  test.each(['free', undefined])('is closed where it was disabled (plan %s); what else changed waits', async (plan) => {
-    const key = await registry.issuedKey(busySince(9));
-    registry.update(key.keyId, { enabled: false, name: 'another' });
-    registry.move(key.keyId, plan);
+  test('stays where API Gateway fails, which is a problem in words, and the next sync does it', async () => {
+    const keys = await Promise.all([registry.issuedKey(CUT_OFF), registry.issuedKey(CUT_OFF)]);
+    for (const key of keys) registry.move(idIn(key), 'pro');
+    let failures = 1;
+    registry.around('CreateUsagePlanKeyCommand', () => {
+      if (failures-- > 0) throw new Error('it is on fire');
+    });
+    const { applied, problems = [] } = await registry.did();
 
-    expect(await sync()).toEqual(did({ disabled: [key.keyId] }));
-    expect(await registry.read(key)).toEqual(revised(key, { enabled: false }));
+    expect(applied).toHaveLength(1);
+    expect(problems).toEqual([
+      expect.stringMatching(/^The key .* could not be changed in API Gateway \(it is on fire\); the next/),
+    ]);
+    now += MINUTE_MS;
+    expect((await sync()).applied).toHaveLength(1);
+    for (const key of keys) expect(registry.records.plansOfKey(idIn(key))).toMatchObject([{ id: 'free' }]);
   });
 
-  test('is closed for good where it is gone', async () => {
-    const key = await registry.issuedKey(busySince(9));
-    registry.records.deleteApiKey(key.keyId);
+  test('goes as far as the time of a run, and the next run does the rest', async () => {
+    const keys = await Promise.all(Array.from({ length: 3 }, () => registry.issuedKey(CUT_OFF)));
+    for (const key of keys) registry.move(idIn(key), 'pro');
+    registry.around(
+      'CreateUsagePlanKeyCommand',
+      () => undefined,
+      () => (now += 2 * MINUTE_MS),
+    );
+    const { applied = [], left = [] } = await registry.did();
 
-    expect(await sync()).toEqual(did({ removed: [key.keyId] }));
+    expect([applied.length, left.length]).toEqual([2, 1]);
+    expect(await registry.did()).toMatchObject({ applied: [`${left[0]} (plan)`] });
   });
 });
 
-describe('a list that lags behind', () => {
-  test.each<[string, string, (keyId: string) => void, (keyId: string) => void]>([
-    [
-      'removes no key that is there',
-      'GetApiKeysCommand',
-      (keyId) => registry.records.deleteApiKey(keyId),
-      (keyId) => registry.putKey({ id: keyId }, 'free'),
-    ],
-    [
-      'opens no key that is disabled by now',
-      'GetApiKeysCommand',
-      (keyId) => registry.update(keyId, { enabled: true }),
-      (keyId) => registry.update(keyId, { enabled: false }),
-    ],
-    [
-      'undoes no move',
-      'GetUsagePlanKeysCommand',
-      (keyId) => registry.move(keyId, 'pro'),
-      (keyId) => registry.move(keyId, 'free'),
-    ],
-    [
-      'closes no key that is on its plan',
-      'GetUsagePlanKeysCommand',
-      (keyId) => registry.move(keyId),
-      (keyId) => registry.move(keyId, 'free'),
-    ],
-  ])('%s: it is a conflict', async (what, command, then, now) => {
-    const key = await registry.usedKey();
-    if (what.startsWith('opens')) {
-      now(key.keyId);
-      await registry.sync();
-    }
-    const before = await registry.read(key);
-    registry.around(
-      command,
-      () => then(key.keyId),
-      () => now(key.keyId),
-    );
-
-    expect(await registry.did()).toEqual(did({ conflicts: [key.keyId] }));
-    expect(await registry.read(key)).toEqual(before);
+test('A key that another has changed since it was read is left to the next sync', async () => {
+  const [edited, cutOff] = [await registry.issuedKey(), await registry.issuedKey({ unappliedSince: NOW - MINUTE_MS })];
+  for (const key of [edited, cutOff]) registry.update(idIn(key), { name: 'new' });
+  const changed: (KeyRecord | undefined)[] = [];
+  registry.around('GetUsagePlansCommand', async () => {
+    if (changed.length === 0)
+      for (const key of [edited, cutOff]) changed.push(await registry.table.revise(key, { dayUsed: 9 }));
   });
+  const { left = [], ...rest } = await registry.did();
 
-  test('as a table that had no record of a key yet, which is complete by now, is no problem', async () => {
-    const key = aKey({ keyId: 'new', createdAt: Date.UTC(2026, 10, 21), revision: 1 });
-    registry.putKey({ id: 'new', value: key.recordId }, 'free');
-    registry.around('GetUsagePlansCommand', () => registry.put(key));
+  expect(rest).toEqual({ ...did(), left: undefined });
+  expect(left.toSorted()).toEqual([idIn(edited), idIn(cutOff)].toSorted());
+  expect([await registry.read(edited), await registry.read(cutOff)]).toEqual(changed);
+});
 
-    expect(await registry.sync()).toMatchObject(did({ unchanged: ['new'] }));
-  });
+test('A suspended key that is enabled in API Gateway stays closed: it is reported, and the next sync disables it there', async () => {
+  const key = await registry.issuedKey({ enabled: false, suspendedUntil: NEVER }, { name: 'new' });
+
+  const problems = [expect.stringContaining(`${key.keyId} is suspended, and was enabled in API Gateway`)];
+  expect(await registry.did()).toEqual(did({ changed: [key.keyId], problems }));
+  expect(await registry.read(key)).toEqual(revised(key, { name: 'new', unappliedSince: NOW, ...INTERIM }));
+  now += MINUTE_MS;
+  expect(await sync()).toEqual(did({ applied: [`${key.keyId} (enabled)`] }));
+  expect(registry.records.apiKey(idIn(key))?.enabled).toBe(false);
 });
 
 test('A sync that fails at the table, half-way, writes no more, and the next one does the rest', async () => {

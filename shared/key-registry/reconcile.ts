@@ -1,0 +1,154 @@
+// A key stands in two places. Its item in the keys table is the truth; API Gateway follows it.
+//
+//   requests ──────────────► item: counters, suspension by the limiter
+//   command ─ looks at both ► item: one write on the revision, `unappliedSince` ─► API Gateway: calls ─► item: cleared
+//   sync ── lists of both ──► what `reconcile` says of each pair, after a second look at the key alone
+//   console, AWS CLI ───────────────────────────────────────────────────────────► API Gateway: taken over by a sync
+//
+// States: applied (no `unappliedSince`) → unapplied (a write that API Gateway may not have) → applied, for five minutes
+// still metered on the Interim plan. A revoked record stays for 30 days, and its key is deleted wherever it is seen.
+//
+// Any of these may run at once: each write replaces the revision that it read. API Gateway has no such condition, and a
+// call may arrive late. So no call begins later than a minute after the stamp of its write, a stamp is made before the
+// write is sent, and only what has been the same for three minutes counts as applied; a command clears its own stamp only
+// where the key was applied before, all its calls were answered and the revision is its own.
+//
+// Whatever is cut off leaves `unappliedSince`: requests go on by the item, on the Interim plan, and a sync does the rest.
+
+import type { KeyRecord } from '../keys/key-record.ts';
+import { plans } from '../keys/plans.ts';
+import { isIssued } from '../keys/token.ts';
+import { NEVER } from '../keys/verdict.ts';
+import { differences, type GatewayFields, type KeyChange, revocation } from './key-table.ts';
+import type { LiveKey } from './live-key.ts';
+
+/** A command is at a key that is unapplied for less, in milliseconds: none of its calls begins later. */
+export const AT_WORK_MS = 60_000;
+
+/** A call that was late has arrived after so long, also by a clock that is a minute ahead. */
+export const SETTLED_MS = 3 * 60_000;
+
+/** How long API Gateway may take to know a change everywhere. */
+export const INTERIM_MS = 5 * 60_000;
+
+/** `unappliedSince` of a record that came back with a copy of the table: where API Gateway has its key, that is newer. */
+export const RESTORED = 0;
+
+/** What a sync does about a key. */
+export type Step =
+  | { readonly kind: 'leave' }
+  | { readonly kind: 'report'; readonly problem: string }
+  /** A key that was made by hand gets a record. */
+  | { readonly kind: 'add'; readonly live: LiveKey; readonly fields: GatewayFields }
+  /** The limits of the catalogue have changed: they are no matter of API Gateway. */
+  | { readonly kind: 'catalogue'; readonly record: KeyRecord; readonly change: KeyChange }
+  | LookedStep;
+
+/** What is done only where the key, read by itself, asks for the same: a list may be minutes old. */
+export type LookedStep =
+  /** `closed`: gone there, or on no plan. `cleared`: API Gateway has all of it. */
+  | {
+      readonly kind: 'changed' | 'closed' | 'cleared';
+      readonly record: KeyRecord;
+      readonly change: KeyChange;
+      readonly problem?: string | undefined;
+    }
+  /** API Gateway gets what the record says. */
+  | { readonly kind: 'apply'; readonly record: KeyRecord; readonly unsaid: readonly string[] }
+  /** It was revoked: API Gateway must not have it. */
+  | { readonly kind: 'delete'; readonly record: KeyRecord };
+
+const LEAVE: Step = { kind: 'leave' };
+
+/**
+ * What is to be done about a key, from its record and from what API Gateway says: see the table in docs/keys.md.
+ *
+ * @param now Unix milliseconds
+ */
+export function reconcile(record: KeyRecord | undefined, live: LiveKey | undefined, now: number): Step {
+  if (!record) return live ? unrecorded(live) : LEAVE;
+  if (record.revoked) return live ? { kind: 'delete', record } : LEAVE;
+  const { unappliedSince, keyId } = record;
+  if (unappliedSince !== undefined && now - unappliedSince < AT_WORK_MS) return LEAVE;
+  if (!live && keyId !== undefined) return { kind: 'closed', record, change: revocation(now) };
+  const reading = live?.reading;
+  if (reading && 'problem' in reading) return unreadable(record, live, reading.problem);
+  return unappliedSince === undefined ? applied(record, live, now) : unapplied(record, live, now - unappliedSince, now);
+}
+
+function unrecorded(live: LiveKey): Step {
+  const { reading, value, keyId } = live;
+  // On no plan of this stage it is not ours: API Gateway lists the keys of all stages.
+  if (!reading) return LEAVE;
+  if ('problem' in reading) return reading.problem === undefined ? LEAVE : problem(keyId, reading.problem);
+  if (!isIssued(value)) return { kind: 'add', live, fields: reading.fields };
+  return problem(keyId, 'has no record, so none of its tokens works: delete it in API Gateway, and create another');
+}
+
+/** It may only be closed. */
+function unreadable(record: KeyRecord, { keyId, enabled }: LiveKey, words: string | undefined): Step {
+  const report = words === undefined ? LEAVE : problem(keyId, words);
+  if (enabled || !record.enabled || record.unappliedSince !== undefined) return report;
+  return { kind: 'changed', record, change: { enabled: false } };
+}
+
+function unapplied(record: KeyRecord, live: LiveKey | undefined, age: number, now: number): Step {
+  const left = unsaid(record, live);
+  const edit = record.unappliedSince === RESTORED ? editOf(record, live) : {};
+  if (Object.keys(edit).length > 0) return { kind: 'changed', record, change: edit };
+  if (left.length > 0) return { kind: 'apply', record, unsaid: left };
+  return age < SETTLED_MS ? LEAVE : { kind: 'cleared', record, change: cleared(now) };
+}
+
+function applied(record: KeyRecord, live: LiveKey | undefined, now: number): Step {
+  const change = editOf(record, live);
+  const names = Object.keys(change);
+  if (names.length === 0) return wasOpened(record, live) ? reopened(record, now) : LEAVE;
+  const isOfCatalogue = plans[record.plan].limits !== 'agreed';
+  if (isOfCatalogue && names.every((name) => name === 'perMinute' || name === 'perDay'))
+    return { kind: 'catalogue', record, change };
+  if (!live?.reading) return { kind: 'closed', record, change };
+  const taken = { ...change, interimUntil: now + INTERIM_MS };
+  return wasOpened(record, live) ? reopened(record, now, taken) : { kind: 'changed', record, change: taken };
+}
+
+/** Closing wins: the next sync closes it in API Gateway again. */
+const reopened = (record: KeyRecord, now: number, change: KeyChange = {}): Step => ({
+  kind: 'changed',
+  record,
+  change: { ...change, unappliedSince: now },
+  problem: `The key ${record.keyId} is suspended, and was enabled in API Gateway: it is disabled there again. Resume it with npm run admin -- keys resume ${record.keyId}.`,
+});
+
+const problem = (keyId: string, words: string): Step => ({ kind: 'report', problem: `The key ${keyId} ${words}.` });
+
+/** Whether a key is refused until an admin resumes it. */
+export const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean =>
+  suspendedUntil >= NEVER;
+
+const wasOpened = (record: KeyRecord, live: LiveKey | undefined): boolean =>
+  isSuspendedForGood(record) && live?.enabled === true;
+
+/** The edit of an admin in the AWS console or CLI that an applied record has to take over. It never opens what is suspended. */
+export function editOf(record: KeyRecord, live: LiveKey | undefined): KeyChange {
+  if (!live) return {};
+  const { reading } = live;
+  // On no plan, or with tags that cannot be read, it may only be closed.
+  if (!reading) return record.enabled ? { enabled: false } : {};
+  if ('problem' in reading) return live.enabled || !record.enabled ? {} : { enabled: false };
+  return differences(record, { ...reading.fields, ...(isSuspendedForGood(record) && { enabled: false }) });
+}
+
+/** The names of what a record says and API Gateway does not. */
+export function unsaid(record: KeyRecord, live: LiveKey | undefined): string[] {
+  if (!live) return ['key'];
+  const { plan, perMinute, perDay } = record;
+  const { keyId, name, enabled, reading } = live;
+  if (!reading || 'problem' in reading) return Object.keys({ plan, ...differences(record, { keyId, name, enabled }) });
+  // Only an Enterprise key has limits there.
+  const limits = plans[plan].limits === 'agreed' ? {} : { perMinute, perDay };
+  return Object.keys(differences(record, { ...reading.fields, ...limits }));
+}
+
+/** API Gateway has it, and soon everywhere. */
+export const cleared = (now: number): KeyChange => ({ unappliedSince: undefined, interimUntil: now + INTERIM_MS });

@@ -1,0 +1,37 @@
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
+import type { InProcessTarget } from '../support/in-process-target.ts';
+
+type Edit = (world: InProcessTarget, record: KeyRecord) => void;
+
+/** An edit of a key that API Gateway has. */
+const onKey =
+  (edit: (world: InProcessTarget, id: string) => void): Edit =>
+  (world, { recordId }) => {
+    const key = world.records.apiKeys.find(({ value }) => value === recordId);
+    if (key) edit(world, key.id);
+  };
+
+const put = (differences: object): Edit =>
+  onKey((world, id) => {
+    const key = world.records.apiKey(id);
+    if (key) world.records.putApiKey({ ...key, ...differences });
+  });
+
+function takeOff(world: InProcessTarget, id: string): void {
+  for (const plan of world.records.plansOfKey(id)) world.records.removeFromPlan(plan.id, id);
+}
+
+/** What an admin does to a key in the AWS console, in one go. */
+export const consoleEdits = {
+  'console: move': onKey((world, id) => {
+    takeOff(world, id);
+    world.records.putOnPlan('business', id);
+  }),
+  'console: take off': onKey(takeOff),
+  'console: disable': put({ enabled: false }),
+  'console: enable': put({ enabled: true }),
+  'console: rename': put({ name: 'renamed' }),
+  'console: delete': onKey((world, id) => world.records.deleteApiKey(id)),
+} as const satisfies Record<string, Edit>;
+
+export type ConsoleEdit = keyof typeof consoleEdits;

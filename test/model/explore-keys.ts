@@ -1,0 +1,85 @@
+import type { CommandName } from '../support/in-process-target.ts';
+import { type ActorName, faults, KeyExplorer, type Scenario } from './key-explorer.ts';
+import { RuleBrokenError } from './key-rules.ts';
+
+const firsts: readonly CommandName[] = [
+  'create',
+  'move to Pro',
+  'move to Enterprise',
+  'rotate',
+  'end',
+  'suspend',
+  'resume',
+  'revoke',
+  'sync',
+];
+
+const seconds: readonly ActorName[] = [
+  'move to Free',
+  'move to Pro',
+  'rotate',
+  'end',
+  'suspend',
+  'resume',
+  'revoke',
+  'sync',
+  'console: move',
+  'console: take off',
+  'console: disable',
+  'console: enable',
+  'console: rename',
+  'console: delete',
+];
+
+type Pair = Pick<Scenario, 'first' | 'second'>;
+
+const pairs: readonly Pair[] = firsts.flatMap((first) => seconds.map((second) => ({ first, second })));
+
+/** No command makes so many calls. */
+const MOST_CALLS = 30;
+
+/** The first actor is stopped at each of its calls, in each way; with `until` the second is, too, at each of its own. */
+function* scenarios(of: readonly Pair[], isDeep: boolean): Generator<Scenario> {
+  for (const pair of of) {
+    for (let at = 1; at <= MOST_CALLS; at++) {
+      for (const hasOldLists of [false, true]) {
+        for (const fault of faults) yield { ...pair, fault, at, hasOldLists };
+        for (let until = 1; until <= (isDeep ? MOST_CALLS : 0); until++)
+          yield { ...pair, fault: 'stop', at, until, hasOldLists };
+      }
+    }
+  }
+}
+
+/**
+ * Runs every so many of all scenarios, or all of them with the second one stopped, too.
+ *
+ * @returns how many were run
+ * @throws RuleBrokenError at the first that breaks a rule
+ */
+export async function exploreKeys(every: number): Promise<number> {
+  const explorer = new KeyExplorer();
+  let [at, run] = [0, 0];
+  for (const scenario of scenarios(pairs, every === 1)) {
+    if (scenario.at <= explorer.callsOf(scenario.first) && at++ % every === 0) {
+      await explorer.run(scenario);
+      run += 1;
+    }
+  }
+  explorer.close();
+  return run;
+}
+
+/** What is wrong with the first scenario of a pair that breaks a rule; undefined where none does. */
+export async function firstBroken(pair: Pair): Promise<string | undefined> {
+  const explorer = new KeyExplorer();
+  try {
+    for (const scenario of scenarios([pair], false)) await explorer.run(scenario);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RuleBrokenError) return error.message;
+    throw error;
+  } finally {
+    explorer.close();
+  }
+}

@@ -1,0 +1,257 @@
+import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
+import type { InitializeHandlerOutput } from '@smithy/types';
+import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
+import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
+import { plans } from '../../shared/keys/plans.ts';
+import {
+  type CommandName,
+  commands,
+  type Interception,
+  InProcessTarget,
+  issueSubject,
+} from '../support/in-process-target.ts';
+import { type ConsoleEdit, consoleEdits } from './console-edits.ts';
+import { type Done, KeyRules, RuleBrokenError } from './key-rules.ts';
+
+/** What happens at the call at which the first actor is stopped, while the second does all of its work. */
+export const faults = ['stop', 'pause', 'freeze', 'kill', 'late', 'lost'] as const;
+export type Fault = (typeof faults)[number];
+
+export type ActorName = CommandName | ConsoleEdit;
+
+export interface Scenario {
+  readonly first: CommandName;
+  readonly second: ActorName;
+  readonly fault: Fault;
+  /** The call of the first, from 1. */
+  readonly at: number;
+  /** The call of the second before which the first goes on; undefined: the second does all of its work. */
+  readonly until?: number;
+  /** The lists of API Gateway are as they were before, for some minutes. */
+  readonly hasOldLists: boolean;
+}
+
+const SECOND = 1_000;
+/** A call that was begun within a minute arrives no later than this after it. */
+const LATE_MS = 100 * SECOND;
+/** A machine may stand still for longer, though not in the middle of a call that changes API Gateway. */
+const FROZEN_MS = 500 * SECOND;
+const CHANGES = /^(?:Create|Update|Delete|Tag|Untag)(?:ApiKey|UsagePlanKey|Resource)/;
+/** When syncs run after all is done. */
+const SYNCS_MS = [30, 330, 630, 930, 1_230].map((seconds) => seconds * SECOND);
+/** Lists may be as old as this. */
+const OLD_LISTS_MS = 4 * 60 * SECOND;
+const LISTS: ReadonlySet<string> = new Set(['GetApiKeysCommand', 'GetUsagePlanKeysCommand']);
+
+type Answer = InitializeHandlerOutput<ServiceOutputTypes>;
+
+class KilledError extends Error {}
+
+/** An actor that waits before each of its calls. */
+class Actor {
+  outcome: 'done' | 'failed' | 'killed' | undefined;
+  error: unknown;
+  result: unknown;
+  calls = 0;
+  /** The call that it waits at. */
+  call = '';
+  #go: ((intercept?: Interception) => void) | undefined;
+  #rest = Promise.withResolvers<void>();
+
+  start(world: InProcessTarget, work: () => Promise<unknown>, after: () => void): Promise<void> {
+    const intercept: Interception = async (perform, name) => {
+      this.calls += 1;
+      this.call = name;
+      const { promise, resolve } = Promise.withResolvers<Interception | undefined>();
+      this.#go = resolve;
+      this.#rest.resolve();
+      const fault = await promise;
+      const answer = await (fault ? fault(perform, name) : perform());
+      after();
+      return answer;
+    };
+    void world.run(work, intercept).then(
+      (result) => this.#end('done', result),
+      (error: unknown) => {
+        this.error = error;
+        this.#end(error instanceof KilledError ? 'killed' : 'failed', undefined);
+      },
+    );
+    return this.#rest.promise;
+  }
+
+  #end(outcome: 'done' | 'failed' | 'killed', result: unknown): void {
+    this.outcome ??= outcome;
+    this.result = result;
+    this.#rest.resolve();
+  }
+
+  /** Makes the call that it waits at, and goes on to the next one, or to its end. */
+  async step(fault?: Interception): Promise<void> {
+    if (this.outcome !== undefined) return;
+    this.#rest = Promise.withResolvers();
+    this.#go?.(fault);
+    await this.#rest.promise;
+  }
+
+  /** It never goes on. */
+  kill(): void {
+    this.outcome = 'killed';
+  }
+
+  async finish(): Promise<void> {
+    while (this.outcome === undefined) await this.step();
+  }
+}
+
+/**
+ * Runs pairs of admin commands, syncs and edits in the AWS console over API Gateway and a keys table in memory. The clock
+ * stands still but for what a scenario says. @throws RuleBrokenError
+ */
+export class KeyExplorer {
+  readonly #world = new InProcessTarget();
+  readonly #realNow = Date.now;
+  readonly #calls = new Map<CommandName, number>();
+  #now = 0;
+  #lists: { readonly until: number; readonly answers: Map<string, Answer> } | undefined;
+
+  constructor() {
+    Date.now = () => this.#now;
+    this.#world.target.gateway.middlewareStack.add(
+      (next, { commandName = '' }) =>
+        async (args) => {
+          if (!this.#lists || !LISTS.has(commandName)) return next(args);
+          const name = commandName + JSON.stringify(args.input);
+          const known = this.#lists.answers.get(name);
+          if (known !== undefined && this.#now < this.#lists.until) return known;
+          const answer = await next(args);
+          if (known === undefined) this.#lists.answers.set(name, structuredClone(answer));
+          return answer;
+        },
+      { step: 'initialize' },
+    );
+  }
+
+  close(): void {
+    Date.now = this.#realNow;
+    this.#world.close();
+  }
+
+  /** Calls that a command was seen to make; until then any number. */
+  callsOf(name: CommandName): number {
+    return this.#calls.get(name) ?? Infinity;
+  }
+
+  /** @throws RuleBrokenError */
+  async run(scenario: Scenario): Promise<void> {
+    if (scenario.at > this.callsOf(scenario.first)) return;
+    try {
+      await this.#play(scenario);
+    } catch (error) {
+      if (!(error instanceof RuleBrokenError)) throw error;
+      const { first, second, fault, at, until, hasOldLists } = scenario;
+      const how = `${fault} at call ${at}${until === undefined ? '' : `, back at call ${until} of the other`}${hasOldLists ? ', old lists' : ''}`;
+      throw new RuleBrokenError(`${first} with ${second} (${how}): ${error.message}`);
+    }
+  }
+
+  async #play(scenario: Scenario): Promise<void> {
+    const world = this.#world;
+    const { first, second, fault, at, until } = scenario;
+    this.#now = Date.UTC(2026, 10, 23, 9);
+    this.#lists = undefined;
+    world.reset();
+    const start = [first, second].includes('resume') ? 'suspended' : 'open';
+    const subject = await issueSubject(world, start);
+    if (first === 'sync') await halfMoved(world, subject, this.#now);
+    if (scenario.hasOldLists) {
+      this.#lists = { until: this.#now + OLD_LISTS_MS, answers: new Map() };
+      await syncKeys(world.target);
+    }
+    const rules = new KeyRules(world, subject, scenario);
+    const look = (): void => rules.look(this.#now);
+    const one = new Actor();
+    await one.start(world, () => commands[first](world.target, subject.recordId, subject), look);
+    while (one.calls < at && one.outcome === undefined) await one.step();
+    if (one.outcome !== undefined) return void this.#calls.set(first, one.calls);
+
+    if (fault === 'freeze' && CHANGES.test(one.call)) return;
+    let late: (() => Promise<unknown>) | undefined;
+    if (fault === 'late') {
+      await one.step((perform) => {
+        late = perform;
+        return Promise.reject(new KilledError());
+      });
+      one.kill();
+    }
+    if (fault === 'kill') one.kill();
+    if (fault === 'lost') {
+      await one.step(async (perform) => {
+        await perform();
+        throw Object.assign(new Error('No answer'), { name: 'TimeoutError', $metadata: {} });
+      });
+      await one.finish();
+    }
+    const two = new Actor();
+    rules.aimed = this.#aim(first, subject);
+    await two.start(world, () => this.#second(second, rules.aimed, subject), look);
+    const last = until ?? Infinity;
+    while (two.outcome === undefined && two.calls < last) await two.step();
+    if (fault === 'pause' || fault === 'late') await this.#pause(rules, LATE_MS, 65 * SECOND);
+    if (fault === 'freeze') await this.#pause(rules, FROZEN_MS, 90 * SECOND);
+    await late?.().catch(() => undefined);
+    await one.finish();
+    await two.finish();
+    for (const actor of [one, two]) if (actor.outcome === 'failed') rules.failure(actor.error);
+    const done = [
+      { name: first, actor: one },
+      { name: second, actor: two },
+    ];
+    rules.end(done.map(({ name, actor }): Done => ({ name, isDone: actor.outcome === 'done', result: actor.result })));
+    await this.#settle(rules, second.startsWith('console'));
+  }
+
+  /** Time goes by, with a sync every so often. */
+  async #pause(rules: KeyRules, milliseconds: number, every: number): Promise<void> {
+    const until = this.#now + milliseconds;
+    for (; this.#now + every < until; rules.report(await syncKeys(this.#world.target))) this.#now += every;
+    this.#now = until;
+  }
+
+  /** Syncs until nothing is left. An edit is seen five minutes later than a command: by the next sync. */
+  async #settle(rules: KeyRules, isEdited: boolean): Promise<void> {
+    const since = this.#now;
+    const [agreed, cleared, metered] = isEdited ? [2, 3, 4] : [1, 2, 3];
+    for (const [index, after] of SYNCS_MS.entries()) {
+      this.#now = since + after;
+      rules.report(await syncKeys(this.#world.target));
+      rules.look(this.#now);
+      rules.hold();
+      if (index >= agreed) rules.agree();
+      if (index >= cleared) rules.cleared();
+      if (index >= metered) rules.onOwnPlan(this.#now + 60 * SECOND);
+    }
+  }
+
+  /** What the second is about: the key that the first makes, as soon as it is there. */
+  #aim(first: CommandName, subject: KeyRecord): KeyRecord {
+    const made = first.startsWith('create')
+      ? this.#world.items.find(({ recordId }) => recordId !== subject.recordId)
+      : undefined;
+    return made ?? subject;
+  }
+
+  #second(name: ActorName, aim: KeyRecord, subject: KeyRecord): Promise<unknown> {
+    if (!isEdit(name)) return commands[name](this.#world.target, idOf(aim), subject);
+    consoleEdits[name](this.#world, aim);
+    return Promise.resolve();
+  }
+}
+
+const isEdit = (name: ActorName): name is ConsoleEdit => name in consoleEdits;
+
+/** Leaves a key as a move does that was ended with -9 before its calls, two minutes ago. */
+async function halfMoved({ target: { keyTable } }: InProcessTarget, subject: KeyRecord, now: number): Promise<void> {
+  const unappliedSince = now - 120 * SECOND;
+  await keyTable.revise(subject, { plan: 'pro', ...plans.pro.limits, unappliedSince });
+}

@@ -1,0 +1,204 @@
+import type { ApiKey } from '../../infra/local/account/records.ts';
+import { AdminError } from '../../infra/admin/admin-error.ts';
+import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
+import { isInterim, type KeyRecord } from '../../shared/keys/key-record.ts';
+import { hashToken } from '../../shared/keys/token.ts';
+import { NEVER, nextStep } from '../../shared/keys/verdict.ts';
+import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
+import { apiStage } from '../support/gateway-records.ts';
+import type { InProcessTarget } from '../support/in-process-target.ts';
+import type { ActorName, Scenario } from './key-explorer.ts';
+
+export class RuleBrokenError extends Error {
+  override readonly name = 'RuleBrokenError';
+}
+
+/** What an actor has come to. */
+export interface Done {
+  readonly name: ActorName;
+  readonly isDone: boolean;
+  readonly result: unknown;
+}
+
+/** What a done actor leaves in a record, and which part of it that is: another done actor may have changed the same. */
+const effects: { readonly [Name in ActorName]?: readonly [part: string, holds: (key: KeyRecord) => boolean] } = {
+  'move to Free': ['plan', ({ plan }) => plan === 'free'],
+  'move to Pro': ['plan', ({ plan }) => plan === 'pro'],
+  'move to Enterprise': ['plan', ({ plan, perMinute }) => plan === 'enterprise' && perMinute === 800],
+  'console: move': ['plan', ({ plan }) => plan === 'business'],
+  suspend: ['state', ({ enabled, suspendedUntil }) => !enabled && suspendedUntil >= NEVER],
+  resume: ['state', ({ enabled, suspendedUntil }) => enabled && suspendedUntil < NEVER],
+  'console: disable': ['state', ({ enabled }) => !enabled],
+  'console: take off': ['state', ({ enabled }) => !enabled],
+  'console: rename': ['name', ({ name }) => name === 'renamed'],
+  'console: delete': ['all', ({ revoked }) => revoked],
+  revoke: ['all', ({ revoked }) => revoked],
+};
+
+const CLOSING = /suspend|revoke|disable|take off|delete/;
+
+/** The rules that commands, syncs and edits keep together, whatever happens to one of them. */
+export class KeyRules {
+  readonly #world: InProcessTarget;
+  readonly #subject: KeyRecord;
+  readonly #scenario: Scenario;
+  /** What syncs have set back. */
+  #applied: string[] = [];
+  #done: readonly Done[] = [];
+  /** The key that the second actor is about. */
+  aimed: KeyRecord;
+
+  constructor(world: InProcessTarget, subject: KeyRecord, scenario: Scenario) {
+    this.#world = world;
+    this.#subject = subject;
+    this.aimed = subject;
+    this.#scenario = scenario;
+  }
+
+  report({ applied }: Pick<SyncReport, 'applied'>): void {
+    this.#applied = [...this.#applied, ...applied];
+  }
+
+  /** A command fails with a sentence, or where it had no answer. */
+  failure(error: unknown): void {
+    if (error instanceof AdminError || (error instanceof Error && error.name === 'TimeoutError')) return;
+    throw error;
+  }
+
+  /** At any time: nobody is shut out of an open key, and the gateway admits what the limits do. */
+  look(now: number): void {
+    const { first, second } = this.#scenario;
+    const isEdited = second.startsWith('console');
+    for (const record of this.#world.items) {
+      const isSubject = record.recordId === this.#subject.recordId;
+      const mayBeClosed = [first, second].some((name) => CLOSING.test(name) || name === 'resume');
+      const isOpen = Object.keys(record.tokens).some((hash) => 'window' in nextStep(record, hash, now));
+      if (isSubject && !mayBeClosed && !isOpen) throw new RuleBrokenError('an open key is refused');
+      if (isOpen && !isInterim(record, now) && !isEdited) this.#admits(record);
+    }
+    this.#closed(now);
+  }
+
+  #admits(record: KeyRecord): void {
+    const key = this.#live(record);
+    const plan = key && this.#world.records.planOnStage(key.id, apiStage)?.id;
+    if (!key?.enabled || plan !== record.plan)
+      throw new RuleBrokenError(`the gateway has the key ${key?.enabled ? `on ${plan}` : 'closed'}, and meters it so`);
+  }
+
+  #live({ recordId }: KeyRecord): ApiKey | undefined {
+    return this.#world.records.apiKeys.find(({ value }) => value === recordId);
+  }
+
+  /** What was done when both actors had ended. */
+  end(done: readonly Done[]): void {
+    this.#done = done;
+    // A sync that has no end may have set something back, and has said nothing.
+    if (done.some(({ name, isDone }) => name === 'sync' && !isDone)) this.report({ applied: ['cut off'] });
+    for (const { name, result } of done) if (name === 'sync' && isReport(result)) this.report(result);
+  }
+
+  #isDone(...names: readonly ActorName[]): boolean {
+    return this.#done.some(({ name, isDone }) => isDone && names.includes(name));
+  }
+
+  /** Closing wins. */
+  #closed(now: number): void {
+    const { first } = this.#scenario;
+    const record = this.#world.items.find(({ recordId }) => recordId === this.#subject.recordId);
+    if (!record || first.startsWith('create')) return;
+    const isOpen = Object.keys(record.tokens).some((hash) => nextStep(record, hash, now).kind !== 'denied');
+    const isClosed = this.#isDone('revoke') || (this.#isDone('suspend') && !this.#resumedLater());
+    if (isOpen && isClosed) throw new RuleBrokenError('a key that was closed is open');
+    if (!this.#isDone('end')) return;
+    const ended = Object.values(this.#subject.tokens).find(({ label }) => label === MAIN_LABEL);
+    const token = Object.values(record.tokens).find(({ last, label }) => label === MAIN_LABEL && last === ended?.last);
+    if (token && token.until > now) throw new RuleBrokenError('a token that was ended works');
+  }
+
+  /** A resumption that has read the record after a suspension is a later one. */
+  #resumedLater(): boolean {
+    const { first, second, at, until } = this.#scenario;
+    if (first === 'suspend' && second === 'resume') return this.#isDone('resume');
+    return (
+      first === 'resume' &&
+      second === 'suspend' &&
+      (at <= READ_OF_RESUME || until !== undefined) &&
+      this.#isDone('resume')
+    );
+  }
+
+  /** What a command has done holds, from its end on. */
+  hold(isSettled = false): void {
+    const record = this.#world.items.find(({ recordId }) => recordId === this.aimed.recordId);
+    if (!record) throw new RuleBrokenError('a record is gone');
+    const isRevoked = this.#isDone('revoke', 'console: delete');
+    for (const done of this.#done.filter(({ isDone, name }) => isDone && (isSettled || !name.startsWith('console')))) {
+      const [part, holds] = effects[done.name] ?? [];
+      const isShared = this.#done.some((other) => other !== done && other.isDone && effects[other.name]?.[0] === part);
+      const mayGive = isShared || (isRevoked && part !== 'all') || this.#isReported(done.name);
+      const isOfSubject = !this.#scenario.first.startsWith('create') || done.name === this.#scenario.second;
+      if (holds && isOfSubject && !mayGive && !holds(record)) throw new RuleBrokenError(`${done.name} does not hold`);
+      this.#shown(done);
+    }
+  }
+
+  /** Record and API Gateway say the same, and what was done holds. */
+  agree(): void {
+    for (const record of this.#world.items) this.#same(record);
+    this.hold(true);
+  }
+
+  /** An edit that was made while a command was at the key may be set back: then a sync, or a command that was done, says so. */
+  #isReported(name: ActorName): boolean {
+    const { first } = this.#scenario;
+    const putsOnPlan = first.startsWith('move') && name === 'console: take off';
+    return name.startsWith('console') && (this.#applied.length > 0 || putsOnPlan || first.startsWith('create'));
+  }
+
+  #same(record: KeyRecord): void {
+    const key = this.#live(record);
+    if (record.revoked) {
+      if (key) throw new RuleBrokenError('a revoked key is in API Gateway');
+      return;
+    }
+    if (!key) throw new RuleBrokenError('a key is not in API Gateway');
+    const plan = this.#world.records.planOnStage(key.id, apiStage)?.id;
+    const live = [key.id, key.name, plan, key.enabled];
+    const { keyId, name, enabled } = record;
+    // One that was taken off its plan is closed, and stays off.
+    const isOff = plan === undefined && !enabled;
+    const said = [keyId, name, isOff ? undefined : record.plan, isOff ? key.enabled : enabled];
+    if (JSON.stringify(live) !== JSON.stringify(said))
+      throw new RuleBrokenError(`API Gateway says ${live.join(', ')}, and the record ${said.join(', ')}`);
+    if (record.plan === 'enterprise' && key.tags['per-minute'] !== String(record.perMinute))
+      throw new RuleBrokenError('the agreed limits differ');
+  }
+
+  /** A token that was shown works, where its key does. */
+  #shown({ result }: Done): void {
+    if (typeof result !== 'object' || result === null || !('key' in result)) return;
+    const hash = hashToken(String(result.key));
+    const record = this.#world.items.find(({ tokens }) => Object.hasOwn(tokens, hash));
+    if (!record) throw new RuleBrokenError('a token that was shown is lost');
+    if (record.tokens[hash]?.pending) throw new RuleBrokenError('a token that was shown is pending');
+  }
+
+  /** In eleven minutes nothing is unapplied. */
+  cleared(): void {
+    const left = this.#world.items.find(({ unappliedSince }) => unappliedSince !== undefined);
+    if (left) throw new RuleBrokenError('a key is unapplied after eleven minutes');
+  }
+
+  /** In sixteen minutes each key is metered on its own plan. */
+  onOwnPlan(now: number): void {
+    if (this.#world.items.some((record) => !record.revoked && isInterim(record, now)))
+      throw new RuleBrokenError('a key is on the Interim plan after sixteen minutes');
+  }
+}
+
+const isReport = (result: unknown): result is Pick<SyncReport, 'applied'> =>
+  typeof result === 'object' && result !== null && 'applied' in result && Array.isArray(result.applied);
+
+/** The call of `keys resume` that reads the record which its write replaces. */
+export const READ_OF_RESUME = 2;

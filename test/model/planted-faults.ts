@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Scenario } from './key-explorer.ts';
+
+/** A fault that the explorer must find, and the pair that shows it. */
+export interface PlantedFault {
+  readonly fault: string;
+  readonly file: string;
+  /** A text of the file, and what is put in its place. */
+  readonly from: string;
+  readonly to: string;
+  readonly pair: Pick<Scenario, 'first' | 'second'>;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export const plantedFaults: readonly PlantedFault[] = [
+  {
+    fault: 'a resumption does not go by the revision that it read',
+    file: 'infra/admin/keys/change-key.ts',
+    from: 'if (!written && isOnce)',
+    to: 'if (false)',
+    pair: { first: 'resume', second: 'suspend' },
+  },
+  {
+    fault: 'a key is cleared after a minute',
+    file: 'shared/key-registry/reconcile.ts',
+    from: 'SETTLED_MS = 3 * 60_000',
+    to: 'SETTLED_MS = 60_000',
+    pair: { first: 'move to Pro', second: 'move to Free' },
+  },
+  {
+    fault: 'a key is cleared, and an edit taken over, by the list alone',
+    file: 'shared/key-registry/sync-keys.ts',
+    from: 'const live = await (listed ? readLiveKey(gateway, apiStage, listed.keyId) : lookAt(this.#registry, record));',
+    to: 'const live = listed ?? (await lookAt(this.#registry, record)); void readLiveKey, gateway, apiStage;',
+    pair: { first: 'move to Pro', second: 'rotate' },
+  },
+  {
+    fault: 'a command clears though another was at work',
+    file: 'infra/admin/keys/change-key.ts',
+    from: 'applyChange(target, { record: written, live }, wasApplied)',
+    to: 'applyChange(target, { record: written, live }, true)',
+    pair: { first: 'move to Pro', second: 'move to Free' },
+  },
+  {
+    fault: 'a sync applies without a stamp of its own',
+    file: 'shared/key-registry/sync-keys.ts',
+    from: 'await keyTable.revise(record, { unappliedSince: Date.now() })',
+    to: '{ ...record, unappliedSince: Date.now() }',
+    pair: { first: 'sync', second: 'move to Free' },
+  },
+  {
+    fault: 'API Gateway is read before the record',
+    file: 'infra/admin/keys/change-key.ts',
+    from: 'const record = await readRecord(target, recordId);\n    const live = await lookAt(target, record);',
+    to: 'const old = await readRecord(target, recordId);\n    const live = await lookAt(target, old);\n    const record = await readRecord(target, recordId);',
+    pair: { first: 'suspend', second: 'move to Pro' },
+  },
+];
+
+/** Has the modules that are loaded from here on a fault. @throws Error where the text is not in the file */
+export function plant({ file, from, to }: PlantedFault): void {
+  const planted = pathToFileURL(join(ROOT, file)).href;
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (url !== planted) return loaded;
+      const source = readFileSync(join(ROOT, file), 'utf8');
+      if (!source.includes(from)) throw new Error(`There is no ${from} in ${file}`);
+      return { ...loaded, source: source.replace(from, to) };
+    },
+  });
+}

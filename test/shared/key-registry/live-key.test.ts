@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ApiKey, UsagePlan } from '../../../infra/local/account/records.ts';
+import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
+import {
+  type GatewayState,
+  keyIdWithValue,
+  type LiveKey,
+  readGatewayState,
+  readLiveKey,
+  recordIdOf,
+  shortOfKeys,
+} from '../../../shared/key-registry/live-key.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
+import { aUsagePlan } from '../../support/gateway-records.ts';
+import { KeyRegistry } from '../../support/key-registry.ts';
+import { parsed } from '../../support/tables.ts';
+
+const ISSUED = parsed(generateToken()).recordId;
+const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+
+const NO_TOKEN = 'has a value that no key can have: delete it, and create one with npm run admin -- keys create';
+const BAD_LIMITS = 'needs both tags per-minute and per-day, as numbers from 1';
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const tags = { 'per-minute': '5000', 'per-day': '1000000' };
+
+let registry: KeyRegistry;
+
+beforeEach(() => {
+  registry = new KeyRegistry();
+});
+
+afterEach(() => registry.close());
+
+/** A key that was issued, except for what the test says, as it is read by itself: in a list it is the same. */
+async function read(differences: Partial<ApiKey> = {}, planId = 'free'): Promise<LiveKey> {
+  const keyId = registry.putKey({ value: ISSUED, ...differences }, planId === 'none' ? undefined : planId);
+  const { gateway, apiStage } = registry.target;
+  const live = await readLiveKey(gateway, apiStage, keyId);
+  expect((await state()).keys).toEqual([live]);
+  if (live) return live;
+  throw new Error(`There is no key ${keyId}`);
+}
+const state = (): Promise<GatewayState> => readGatewayState(registry.target.gateway, registry.target.apiStage);
+
+describe('A key of API Gateway', () => {
+  test('is known by its value, on the plan and with the limits of its usage plan', async () => {
+    const live = await read();
+    const { keyId } = live;
+    const fields = { keyId, name: 'acme', plan: 'free', perMinute: 60, perDay: 1_000, enabled: true };
+
+    expect(live).toMatchObject({ keyId, value: ISSUED, recordId: ISSUED, usagePlanId: 'free', reading: { fields } });
+  });
+
+  test.each(['none', 'overflow'])(
+    'says nothing of a record where it is on no plan of a customer: %s',
+    async (planId) => {
+      expect(await read({}, planId)).toMatchObject({ usagePlanId: undefined, reading: undefined });
+    },
+  );
+
+  test('is on one that cannot be read where its tag is wrong', async () => {
+    registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
+
+    expect(await read({}, 'own')).toMatchObject({ usagePlanId: 'own', reading: { problem: undefined } });
+    expect((await state()).problems).toEqual([
+      expect.stringContaining('The usage plan Acme is none of this service: tag it with plan'),
+    ]);
+  });
+
+  test('is found by its value among those of its name', async () => {
+    const { keyId } = await read();
+    registry.putKey({ value: CONSOLE_VALUE }, 'free');
+    const { gateway } = registry.target;
+
+    expect(await keyIdWithValue(gateway, { name: 'acme', value: ISSUED })).toBe(keyId);
+    expect(await keyIdWithValue(gateway, { name: 'acme', value: `${ISSUED}x` })).toBeUndefined();
+  });
+
+  test.each<[string, string, string | undefined]>([
+    ['of a key that the admin command has made', ISSUED, ISSUED],
+    ['made in the console', CONSOLE_VALUE, sha256(CONSOLE_VALUE)],
+    ['almost that of an issued key', `${ISSUED}x`, sha256(`${ISSUED}x`)],
+    ['that is a whole token', generateToken(), undefined],
+    ['that is short, and begins as one', 'psk_1', undefined],
+    ['that is a hash', 'a1'.repeat(32), undefined],
+    ['that no bearer token can have', `${CONSOLE_VALUE} `, undefined],
+  ])('has the record of its value %s', async (_, value, recordId) => {
+    expect(recordIdOf(value)).toBe(recordId);
+    const reading = recordId === undefined ? { problem: NO_TOKEN } : { fields: { name: 'acme' } };
+    expect(await read({ value })).toMatchObject({ recordId, reading });
+  });
+
+  test.each<[string, Partial<ApiKey>, object, string]>([
+    ['a longer name cut to 100', { name: 'n'.repeat(101) }, { name: `${'n'.repeat(97)}…` }, 'free'],
+    ['a name of 100 bytes in 25 characters', { name: '🐾'.repeat(25) }, { name: '🐾'.repeat(25) }, 'free'],
+    ['no part of a character at the cut', { name: `n${'🐾'.repeat(26)}` }, { name: `n${'🐾'.repeat(24)}…` }, 'free'],
+    ['the limits of the catalogue, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
+    ['its own limits on the Enterprise plan', { tags }, { perMinute: 5_000, perDay: 1_000_000 }, 'enterprise'],
+    ['an end', { tags: { expires: '2031-02-03' } }, { expiresAt: Date.UTC(2031, 1, 3) }, 'free'],
+  ])('has %s', async (_, differences, fields, planId) => {
+    expect((await read(differences, planId)).reading).toMatchObject({ fields });
+  });
+
+  test.each<[string, Partial<ApiKey>, string, string]>([
+    ['without agreed limits', {}, 'is on the Enterprise plan without agreed limits: tag it', 'enterprise'],
+    ...['060', '60\n', '1000000000000'].map((text): [string, Partial<ApiKey>, string, string] => [
+      `with ${JSON.stringify(text)} as one of its limits`,
+      { tags: { ...tags, 'per-minute': text } },
+      BAD_LIMITS,
+      'enterprise',
+    ]),
+    [
+      'with more a minute than one item takes',
+      { tags: { ...tags, 'per-minute': '48001' } },
+      'has a tag per-minute above 48000, which is the most that one key takes',
+      'enterprise',
+    ],
+    ['with one of its limits alone', { tags: { 'per-day': '1000' } }, BAD_LIMITS, 'enterprise'],
+    ['whose end is a word', { tags: { expires: 'tomorrow' } }, 'has a tag expires that is no ISO 8601 date', 'free'],
+  ])('is not let in %s', async (_, differences, problem, planId) => {
+    expect((await read(differences, planId)).reading).toEqual({ problem });
+  });
+});
+
+describe('The lists of API Gateway', () => {
+  test.each<[string, Partial<UsagePlan>, RegExp]>([
+    ['a quota', { quota: { limit: 1_000_000 } }, /^The usage plan Acme has a quota/],
+    ['a throttle below their limits', { throttle: { rateLimit: 9, burstLimit: 100 } }, /10 requests a second.* lets 9/],
+  ])('name a usage plan of keys with agreed limits that has %s', async (_, guard, problem) => {
+    const plan = { id: 'enterprise', name: 'Acme', tags: { plan: 'enterprise' }, ...guard };
+    registry.records.putUsagePlan(aUsagePlan(plan));
+    for (const perMinute of ['600', '540'])
+      registry.putKey({ tags: { 'per-minute': perMinute, 'per-day': '5000' } }, 'enterprise');
+
+    expect((await state()).problems).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test('name a plan of the catalogue that the stage has no usage plan of', async () => {
+    registry.records.plans.delete('pro');
+
+    const problems = ['The stage has no usage plan tagged plan=pro.'];
+    expect(await state()).toMatchObject({ hasAllPlans: false, problems });
+  });
+
+  test('have no keys of a usage plan that is deleted while they are read', async () => {
+    registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));
+    registry.putKey({}, 'own');
+    registry.around('GetUsagePlanKeysCommand', () => registry.records.plans.delete('own'));
+
+    expect((await state()).keys).toMatchObject([{ usagePlanId: undefined }]);
+  });
+
+  test('are not taken without the value of a key', async () => {
+    const keyId = registry.putKey({ value: '' }, 'free');
+
+    await expect(state()).rejects.toThrow(`API Gateway did not send the value of the key ${keyId}`);
+  });
+
+  test('are a problem where the account has nine tenths of the keys that it may have', () => {
+    expect(shortOfKeys(8_999)).toEqual([]);
+    expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys that it may have in the region.']);
+  });
+});
+
+test.each([
+  ['2031-02-03', '2031-02-03T00:00:00.000Z'],
+  ['2031-02-03T04:05:06.789Z', '2031-02-03T04:05:06.789Z'],
+  ['2031-02-03T04:05:06+01:00', '2031-02-03T03:05:06.000Z'],
+])('The ISO 8601 text %s is %s', (text, time) => {
+  expect(isoTime(text)).toBe(Date.parse(time));
+});
+
+test.each(['2031-02-03T04:05:06', '2031-02-03\n', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00'])(
+  'No ISO 8601 text that means the same everywhere is %j',
+  (text) => {
+    expect(isoTime(text)).toBeNaN();
+  },
+);

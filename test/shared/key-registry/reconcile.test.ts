@@ -1,0 +1,149 @@
+import { expect, test } from '@jest/globals';
+import { type GatewayFields, revocation } from '../../../shared/key-registry/key-table.ts';
+import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
+import { reconcile } from '../../../shared/key-registry/reconcile.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { plans } from '../../../shared/keys/plans.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
+import { aKey } from '../../support/tables.ts';
+
+const NOW = Date.UTC(2026, 10, 23, 9);
+const SECOND = 1_000;
+const INTERIM = { interimUntil: NOW + 300 * SECOND };
+
+const FIELDS: GatewayFields = { keyId: 'k1', name: 'acme', plan: 'free', ...plans.free.limits, enabled: true };
+const KEY = aKey(FIELDS);
+const AGREED = { plan: 'enterprise', perMinute: 900, perDay: 9_000 } as const;
+const SUSPENDED = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
+
+const record = (differences: Partial<KeyRecord> = {}): KeyRecord => ({ ...KEY, ...differences });
+const unapplied = (seconds: number, differences: Partial<KeyRecord> = {}): KeyRecord =>
+  record({ unappliedSince: NOW - seconds * SECOND, ...differences });
+
+/** The key in API Gateway, on its plan, except for what the test says. */
+function live(fields: Partial<GatewayFields> = {}, differences: Partial<LiveKey> = {}): LiveKey {
+  const said = { ...FIELDS, expiresAt: undefined, ...fields };
+  const { recordId } = KEY;
+  const named = { keyId: 'k1', value: recordId, recordId, name: said.name, enabled: said.enabled };
+  return { ...named, createdAt: 0, tags: {}, usagePlanId: said.plan, reading: { fields: said }, ...differences };
+}
+const onNoPlan = (fields: Partial<GatewayFields> = {}): LiveKey =>
+  live(fields, { usagePlanId: undefined, reading: undefined });
+const unreadable = (problem: string | undefined, enabled = true): LiveKey =>
+  live({ enabled }, { reading: { problem } });
+const GONE = undefined;
+
+/** What `reconcile` says of a key, without the key itself: [its kind, what else]. */
+function stepOf(of: KeyRecord | undefined, key: LiveKey | undefined): unknown[] {
+  const { kind, ...rest } = reconcile(of, key, NOW);
+  const { record: same, live: seen, ...what } = { record: of, live: key, ...rest };
+  expect([same, seen]).toStrictEqual([of, key]);
+  return [kind, ...Object.values(what)];
+}
+
+const REVOKED = record({ ...revocation(NOW - 60 * SECOND) });
+const OPENED = expect.stringContaining(
+  'The key k1 is suspended, and was enabled in API Gateway: it is disabled there again',
+);
+
+type Row = [what: string, record: KeyRecord | undefined, live: LiveKey | undefined, ...step: unknown[]];
+
+const atWork: Row[] = [
+  ['on another plan', unapplied(59.9), live({ plan: 'pro' }), 'leave'],
+  ['not there yet', unapplied(59.9, { keyId: undefined }), GONE, 'leave'],
+  ['deleted', unapplied(59.9), GONE, 'leave'],
+  ['disabled', unapplied(59.9), live({ enabled: false }), 'leave'],
+];
+
+const cutOff: Row[] = [
+  ['on another plan', unapplied(60), live({ plan: 'pro', ...plans.pro.limits }), 'apply', ['plan']],
+  ['on no plan', unapplied(60), onNoPlan(), 'apply', ['plan']],
+  ['on no plan, with another name', unapplied(60), onNoPlan({ name: 'b' }), 'apply', ['plan', 'name']],
+  ['not there yet', unapplied(60, { keyId: undefined }), GONE, 'apply', ['key']],
+  ['there, without its id in the record', unapplied(60, { keyId: undefined }), live(), 'apply', ['keyId']],
+  ['disabled', unapplied(60), live({ enabled: false }), 'apply', ['enabled']],
+  ['suspended, and enabled there', unapplied(60, SUSPENDED), live(), 'apply', ['enabled']],
+  ['without its end', unapplied(60, { expiresAt: NOW }), live(), 'apply', ['expiresAt']],
+  ['with other limits', unapplied(60, AGREED), live({ ...AGREED, perDay: 1 }), 'apply', ['perDay']],
+  ['with the limits of another catalogue', unapplied(60, { perMinute: 7 }), live(), 'leave'],
+  ['deleted', unapplied(60), GONE, 'closed', revocation(NOW)],
+  ['the same', unapplied(179.9), live(), 'leave'],
+  ['the same for three minutes', unapplied(180), live(), 'cleared', { unappliedSince: undefined, ...INTERIM }],
+];
+
+const edits: Row[] = [
+  ['the same', record(), live(), 'leave'],
+  ['moved', record(), live({ plan: 'pro', perMinute: 1 }), 'changed', { plan: 'pro', perMinute: 1, ...INTERIM }],
+  ['renamed', record(), live({ name: 'b' }), 'changed', { name: 'b', ...INTERIM }],
+  ['given an end', record(), live({ expiresAt: 5 }), 'changed', { expiresAt: 5, ...INTERIM }],
+  ['freed of its end', record({ expiresAt: 5 }), live(), 'changed', { expiresAt: undefined, ...INTERIM }],
+  ['disabled', record(), live({ enabled: false }), 'changed', { enabled: false, ...INTERIM }],
+  ['enabled', record({ enabled: false }), live(), 'changed', { enabled: true, ...INTERIM }],
+  ['tagged', record(AGREED), live({ ...AGREED, perMinute: 7 }), 'changed', { perMinute: 7, ...INTERIM }],
+  ['made again', record(), live({ keyId: 'k2' }, { keyId: 'k2' }), 'changed', { keyId: 'k2', ...INTERIM }],
+  [
+    'suspended, and renamed',
+    record(SUSPENDED),
+    live({ enabled: false, name: 'b' }),
+    'changed',
+    { name: 'b', ...INTERIM },
+  ],
+  ['suspended, and the same', record(SUSPENDED), live({ enabled: false }), 'leave'],
+  ['suspended, and enabled', record(SUSPENDED), live(), 'changed', { unappliedSince: NOW }, OPENED],
+  [
+    'suspended, and enabled with another name',
+    record(SUSPENDED),
+    live({ name: 'b' }),
+    'changed',
+    { name: 'b', ...INTERIM, unappliedSince: NOW },
+    OPENED,
+  ],
+  ['of another catalogue', record({ perMinute: 7 }), live(), 'catalogue', { perMinute: plans.free.limits.perMinute }],
+  ['on no plan', record(), onNoPlan(), 'closed', { enabled: false }],
+  ['on no plan, and closed before', record({ enabled: false }), onNoPlan(), 'leave'],
+  ['deleted', record(), GONE, 'closed', revocation(NOW)],
+];
+
+const others: Row[] = [
+  ['revoked, and there', REVOKED, live(), 'delete'],
+  ['revoked, and there with a tag that cannot be read', REVOKED, unreadable('is odd'), 'delete'],
+  ['revoked, and gone', REVOKED, GONE, 'leave'],
+  ['made by hand', GONE, live({}, { value: 'by hand' }), 'add', { ...FIELDS, expiresAt: undefined }],
+  ['of our form, without a record', GONE, live(), 'report', expect.stringContaining('none of its tokens works')],
+  ['of our form, on no plan of this stage', GONE, onNoPlan(), 'leave'],
+  ['without a record, with a tag that cannot be read', GONE, unreadable('is odd'), 'report', 'The key k1 is odd.'],
+  ['without a record, on a plan that cannot be read', GONE, unreadable(undefined), 'leave'],
+  ['with a tag that cannot be read', record(), unreadable('is odd'), 'report', 'The key k1 is odd.'],
+  ['with one, and disabled', record(), unreadable('is odd', false), 'changed', { enabled: false }],
+  ['on a plan that cannot be read', record(), unreadable(undefined), 'leave'],
+  ['on one, and disabled', record(), unreadable(undefined, false), 'changed', { enabled: false }],
+  [
+    'with a tag that cannot be read, unapplied',
+    unapplied(60),
+    unreadable('is odd', false),
+    'report',
+    'The key k1 is odd.',
+  ],
+];
+
+test.each(atWork)(
+  'A key that is unapplied for less than a minute is left to its command: %s',
+  (_, of, key, ...step) => {
+    expect(stepOf(of, key)).toStrictEqual(step);
+  },
+);
+
+test.each(cutOff)('A key that is unapplied for longer gets what its record says: %s', (_, of, key, ...step) => {
+  expect(stepOf(of, key)).toStrictEqual(step);
+});
+
+test.each(edits)(
+  'Of an applied key the edit of an admin is taken over, and closing wins: %s',
+  (_, of, key, ...step) => {
+    expect(stepOf(of, key)).toStrictEqual(step);
+  },
+);
+
+test.each(others)('A key that is %s', (_, of, key, ...step) => {
+  expect(stepOf(of, key)).toStrictEqual(step);
+});

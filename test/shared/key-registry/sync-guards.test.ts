@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { idOf } from '../../../shared/keys/key-record.ts';
+import { did, KeyRegistry } from '../../support/key-registry.ts';
+
+let registry: KeyRegistry;
+
+beforeEach(() => {
+  registry = new KeyRegistry();
+});
+
+afterEach(() => registry.close());
+
+test.each<[string, string, (keyId: string) => void, (keyId: string) => void]>([
+  [
+    'removes no key that is there',
+    'GetApiKeysCommand',
+    (keyId) => registry.records.deleteApiKey(keyId),
+    (keyId) => registry.putKey({ id: keyId }, 'free'),
+  ],
+  [
+    'opens no key that is disabled by now',
+    'GetApiKeysCommand',
+    (keyId) => registry.update(keyId, { enabled: true }),
+    (keyId) => registry.update(keyId, { enabled: false }),
+  ],
+  [
+    'undoes no move',
+    'GetUsagePlanKeysCommand',
+    (keyId) => registry.move(keyId, 'pro'),
+    (keyId) => registry.move(keyId, 'free'),
+  ],
+  [
+    'closes no key that is on its plan',
+    'GetUsagePlanKeysCommand',
+    (keyId) => registry.move(keyId),
+    (keyId) => registry.move(keyId, 'free'),
+  ],
+])('A list that lags behind %s', async (_, command, then, later) => {
+  const keyId = idOf(await registry.usedKey());
+  later(keyId);
+  await registry.sync();
+  const before = await registry.keys();
+  registry.around(
+    command,
+    () => then(keyId),
+    () => later(keyId),
+  );
+
+  expect(await registry.did()).toEqual(did());
+  expect(await registry.keys()).toEqual(before);
+});
+
+describe('Many keys that seem to be gone', () => {
+  test.each<[string, (id: string) => void]>([
+    ['off their plan', (id) => registry.move(id)],
+    ['from API Gateway', (id) => registry.records.deleteApiKey(id)],
+  ])('%s are closed up to ten, and beyond by an admin only', async (_, lose) => {
+    const ids = Array.from({ length: 21 }, () => registry.putKey({}, 'free'));
+    await registry.sync();
+    for (const id of ids.slice(0, 10)) lose(id);
+    expect((await registry.sync()).closed.toSorted()).toEqual(ids.slice(0, 10).toSorted());
+
+    for (const id of ids.slice(10)) lose(id);
+    const problems = [expect.stringMatching(/^11 of 11 open keys .* keys sync --force/)];
+    expect(await registry.did()).toEqual(did({ problems }));
+    expect((await registry.sync({ force: true })).closed.toSorted()).toEqual(ids.slice(10).toSorted());
+  });
+
+  test('as a plan of the catalogue is missing stay as they are, even by the word of an admin', async () => {
+    const key = await registry.usedKey({}, 'pro');
+    registry.records.plans.delete('pro');
+
+    const problems = ['The stage has no usage plan tagged plan=pro.'];
+    expect(await registry.did({ force: true })).toEqual(did({ problems }));
+    expect(await registry.read(key)).toEqual(key);
+  });
+});
+
+test.each<[string, object, string]>([
+  ['that is broken', { enabled: 'yes' }, 'enabled: Invalid'],
+  ['with a plan of a later release', { plan: 'gold' }, 'plan: This version does not know the plan "gold"'],
+])('A record %s is one problem, and stays as it is', async (_, state, reason) => {
+  const [key, other] = [await registry.usedKey(), await registry.usedKey()];
+  await registry.put({ ...key, ...state });
+  for (const each of [key, other]) registry.update(idOf(each), { name: 'renamed' });
+
+  const problem = expect.stringMatching(new RegExp(`^The key ${key.keyId} has a record in the table .* ${reason}`));
+  expect(await registry.did()).toEqual(did({ changed: [other.keyId], problems: [problem] }));
+});
