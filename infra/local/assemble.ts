@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { join, relative } from 'node:path';
 import { HostError } from './host-error.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
@@ -11,20 +10,17 @@ const projectRoot = join(import.meta.dirname, '../..');
 /** Of the assembly that the last start made. What `npm ci` installs anew takes it along. */
 const cacheFolder = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
 
-const synthesizer = join(import.meta.dirname, 'synthesize.ts');
-
 /**
  * Puts the service's cloud assembly into a folder: that of an earlier start where no source has changed since, else a
  * new one.
  *
- * @param errors where the CDK app prints why it fails: `inherit` for standard error, `pipe` for the message of the error
  * @throws HostError where the CDK app fails
  */
-export async function assemble(folder: string, errors: 'inherit' | 'pipe' = 'inherit'): Promise<void> {
+export async function assemble(folder: string): Promise<void> {
   const cached = join(cacheFolder, sourceHash(projectRoot));
   if (existsSync(cached)) return cpSync(cached, folder, { recursive: true });
   report('Synthesising the service. The next start is quicker, until a source changes.');
-  await synthesize(folder, errors);
+  await synthesize(folder);
   try {
     keep(folder, cached);
   } catch (error) {
@@ -37,19 +33,17 @@ function report(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-async function synthesize(folder: string, errors: 'inherit' | 'pipe'): Promise<void> {
+async function synthesize(folder: string): Promise<void> {
   // What the CDK app would take from the environment must not get into what is kept.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CDK_')));
-  const child = spawn(process.execPath, [synthesizer, folder], { env, stdio: ['ignore', 'ignore', errors] });
-  const printed = child.stderr ? text(child.stderr) : Promise.resolve('');
+  const synthesizer = join(import.meta.dirname, 'synthesize.ts');
+  const child = spawn(process.execPath, [synthesizer, folder], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   const kill = (): void => void child.kill();
   // For a host that is stopped meanwhile.
   process.once('exit', kill);
   const [exitCode]: unknown[] = await once(child, 'exit');
   process.off('exit', kill);
-  if (exitCode === 0) return;
-  const [reason] = /^.*Error.*$/m.exec(await printed) ?? [];
-  throw new HostError(`The service cannot be synthesised${reason === undefined ? '' : ` (${reason.trim()})`}`);
+  if (exitCode !== 0) throw new HostError('The service cannot be synthesised');
 }
 
 /** Keeps an assembly for the next start, whole or not at all, and no other one. */
@@ -80,12 +74,8 @@ export function sourceHash(root: string): string {
 
 /** Paths of the files below a folder, in an order of their own, without what others have installed or built there. */
 function filesIn(root: string, folder: string): string[] {
-  const entries = readdirSync(join(root, folder), { withFileTypes: true });
-  return entries
-    .filter(({ name }) => name !== 'node_modules' && name !== 'dist' && !name.startsWith('.'))
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(folder, entry.name);
-      return entry.isDirectory() ? filesIn(root, path) : [path];
-    });
+  const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const paths = files.map((file) => relative(root, file));
+  return paths.filter((path) => !/(?:^|\/)(?:node_modules|dist|\.[^/]*)(?:\/|$)/.test(path)).toSorted();
 }

@@ -24,16 +24,11 @@ const assetManifestSchema = v.object({
   ),
 });
 
-/** The runtime of the functions as JavaScript, where an assembly was made for a local host. */
-export const RUNTIME_FILE = 'runtime.mjs';
-
 /** A synthesized stack: its name, its template, and the folder behind each key of the asset bucket. */
 export interface SynthesizedStack {
   readonly name: string;
   readonly template: unknown;
   readonly assetFolders: ReadonlyMap<string, string>;
-  /** File of the functions' runtime; undefined where the assembly has none. */
-  readonly runtime: string | undefined;
 }
 
 /**
@@ -55,7 +50,6 @@ export function readAssembly(folder: string, stage: StageName = LOCAL_STAGE): Sy
     name,
     template: readJson(join(stageFolder, templateFile), v.unknown()),
     assetFolders: readAssetFolders(join(stageFolder, assetManifest), stageFolder),
-    runtime: existsSync(join(folder, RUNTIME_FILE)) ? join(folder, RUNTIME_FILE) : undefined,
   };
 }
 

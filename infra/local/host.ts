@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { demoKeys } from '../demo-keys.ts';
-import { assemble } from './assemble.ts';
-import { readAssembly } from './assembly.ts';
 import { createControlPlane } from './account/control-plane.ts';
-import { makeFolder, openDataFolder } from './data-folder.ts';
-import { type Engine, externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
-import { createHttpServer, type Service } from './http-server.ts';
-import { loadRestApi } from './gateway/load-rest-api.ts';
 import { GatewayRecords } from './account/gateway-records.ts';
 import { applyTemplate } from './account/template-records.ts';
-import type { LambdaFunction } from './lambda/lambda-function.ts';
+import { assemble } from './assemble.ts';
+import { readAssembly } from './assembly.ts';
+import { makeFolder, openDataFolder } from './data-folder.ts';
+import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
+import { loadRestApi } from './gateway/load-rest-api.ts';
+import { createHttpServer, type Service } from './http-server.ts';
+import type { LambdaFunctions } from './lambda/lambda-functions.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
-import { loadSyncSchedule } from './sync-schedule.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
-import { LogGroups } from './log-sink.ts';
+import { LogGroups } from './log-groups.ts';
 import { prepareData } from './prepare-data.ts';
+import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
 
 export interface HostOptions {
@@ -34,23 +34,19 @@ export interface HostOptions {
   readonly assembly?: string | undefined;
 }
 
-/** What serves requests now. */
-type Served = Awaited<ReturnType<typeof serve>>;
-
 /** The running service. */
-export interface Host extends Pick<Served, 'engineEndpoint' | 'openPlans' | 'outputs'> {
+export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
   /** Ends in the stage: `http://localhost:3000/v1`. */
   readonly baseUrl: string;
   /** A demo key per plan. */
   readonly keys: Readonly<Record<PlanId, string>>;
+  /** The plans whose demo key opens this host. */
+  readonly openPlans: ReadonlySet<PlanId>;
   /** Folder of the log files; gone with the host where data is kept in memory. */
   readonly logFolder: string;
   /** The gateway's API keys, usage plans and usage. */
   readonly records: GatewayRecords;
-  /** The functions that serve requests now. */
-  functions(): readonly LambdaFunction[];
-  /** Synthesises the service again, and serves it; what is under way finishes. @throws HostError, and serves what it did */
-  synthesizeAgain(): Promise<void>;
+  readonly functions: LambdaFunctions;
   close(): Promise<void>;
 }
 
@@ -71,47 +67,50 @@ export async function startHost(options: HostOptions): Promise<Host> {
 }
 
 async function start(options: HostOptions, closings: AsyncDisposableStack): Promise<Host> {
+  const { dataFolder } = options;
   // Listening comes first: a port that is taken is found at once, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host);
   const address = await listen(server, options.host, options.port);
   closings.defer(() => closeServer(server));
 
-  const assemblyFolder = temporaryFolder(closings);
-  if (options.dataFolder !== undefined) openDataFolder(options.dataFolder);
-  const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(options.dataFolder);
+  const temporary = temporaryFolder(closings);
+  if (dataFolder !== undefined) openDataFolder(dataFolder);
+  const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(dataFolder);
   closings.defer(() => engine.close());
-  const records = GatewayRecords.open(options.dataFolder);
+  const records = GatewayRecords.open(dataFolder);
   closings.defer(() => records.save());
-  if (options.assembly === undefined) await assemble(assemblyFolder);
+  if (options.assembly === undefined) await assemble(temporary);
+  const synthesized = readAssembly(options.assembly ?? temporary);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
-  const logFolder = makeFolder(options.dataFolder ?? assemblyFolder, 'logs');
+  const stack = new ServedStack(synthesized.name, synthesized.template, origin);
+  applyTemplate(records, stack);
+  const logFolder = makeFolder(dataFolder ?? temporary, 'logs');
   const logGroups = new LogGroups(logFolder);
   closings.defer(() => logGroups.close());
-  const endpoints = {
-    AWS_ENDPOINT_URL_API_GATEWAY: `http://${ownHost(address)}:${address.port}`,
-    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint.href,
-  };
-  const account = { origin, engine, records, logGroups, endpoints, sampleData: options.sampleData };
-  const served = await serve(options.assembly ?? assemblyFolder, account, closings);
-  service.resolve(served);
-  const functions = (): LambdaFunction[] => [...new Set(served.functions.values())];
+
+  const log = logGroups.write.bind(logGroups);
+  const gateway = `http://${ownHost(address)}:${address.port}`;
+  const functions = loadFunctions(stack, synthesized, engine, gateway, log);
+  closings.defer(() => functions.all.close());
+  const restApi = loadRestApi(stack, functions.byArn, logGroups, records);
+  const openPlans = await prepareData(stack, engine, records, options.sampleData);
+  await records.save();
+  const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
+  closings.defer(() => schedule.close());
+  const controlPlane = createControlPlane(records, () => schedule.runSoon());
+  const { outputs } = stack;
+  const { endpoint: engineEndpoint } = engine;
+  service.resolve({ restApi, controlPlane, engineEndpoint, outputs });
   return {
-    ...served,
-    baseUrl: `${origin}/${served.restApi.stage}`,
+    baseUrl: `${origin}/${restApi.stage}`,
     keys: demoKeys,
+    openPlans,
     logFolder,
     records,
-    functions,
-    synthesizeAgain: async () => {
-      const folder = mkdtempSync(join(assemblyFolder, 'again-'));
-      await assemble(folder, 'pipe');
-      const next = await serve(folder, account, closings);
-      served.schedule.close();
-      for (const lambda of functions()) lambda.renew();
-      // Each request takes its parts of it when it comes.
-      Object.assign(served, next);
-    },
+    functions: functions.all,
+    engineEndpoint,
+    outputs,
     close: async () => {
       // Answers that are under way need all the rest.
       await closeServer(server);
@@ -131,34 +130,4 @@ function temporaryFolder(closings: AsyncDisposableStack): string {
     remove();
   });
   return folder;
-}
-
-/** What all assemblies that a host serves one after the other have in common. */
-interface Account {
-  readonly origin: string;
-  readonly engine: Engine;
-  readonly records: GatewayRecords;
-  readonly logGroups: LogGroups;
-  /** Variables by which every function finds the services of this host. */
-  readonly endpoints: Readonly<Record<string, string>>;
-  readonly sampleData: boolean;
-}
-
-/** Loads what serves requests from an assembly. */
-async function serve(assembly: string, account: Account, closings: AsyncDisposableStack) {
-  const { origin, engine, records, logGroups, endpoints, sampleData } = account;
-  const synthesized = readAssembly(assembly);
-  const stack = new ServedStack(synthesized.name, synthesized.template, origin);
-  applyTemplate(records, stack);
-  const functions = loadFunctions(stack, synthesized, endpoints, logGroups);
-  closings.defer(async () => void (await Promise.all([...functions.values()].map((lambda) => lambda.close()))));
-  const restApi = loadRestApi(stack, functions, logGroups, records);
-  // Of a plan that is missing an admin has ended the demo key.
-  const openPlans = await prepareData(stack, engine, records, sampleData);
-  records.save();
-  const schedule = loadSyncSchedule(stack, functions, logGroups.sink('key-sync'));
-  closings.defer(() => schedule.close());
-  const controlPlane = createControlPlane(records, () => schedule.runSoon());
-  const { outputs } = stack;
-  return { restApi, openPlans, functions, schedule, controlPlane, engineEndpoint: engine.endpoint, outputs };
 }

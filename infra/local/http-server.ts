@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
+import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { isControlPlanePath } from './account/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
-import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { isOwnName, refusalOf } from './private-access.ts';
 import { readRequest, requestTarget } from './read-request.ts';
-
-/** The adapter must not replace Request and Response of the whole process. */
-const NODE_GLOBALS = { overrideGlobalObjects: false };
 
 /** What the host's address leads to. */
 export interface Service {
@@ -35,7 +33,7 @@ export interface Service {
  * @param listensAs name or address that the host was started with
  */
 export function createHttpServer(service: Promise<Service>, listensAs: string): Server {
-  return createServer((message, response) => {
+  const server = createServer((message, response) => {
     route(service, listensAs, message, response).catch((error: unknown) => {
       const hasHungUp = message.destroyed && !message.complete;
       if (hasHungUp) return;
@@ -44,6 +42,13 @@ export function createHttpServer(service: Promise<Service>, listensAs: string): 
       else sendError(response, 'INTERNAL_ERROR');
     });
   });
+  // A client that has sent its request and closes its half still gets the answer.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  return server
+    .on('clientError', (_, socket) => refuseBytes(socket))
+    .on('checkExpectation', (_, response) =>
+      sendError(response, 'BAD_REQUEST', 'The header Expect may only have the value 100-continue.'),
+    );
 }
 
 async function route(
@@ -63,7 +68,9 @@ async function route(
     const refusal = refusalOf(message);
     if (refusal !== undefined) sendAccessDenied(response, refusal);
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
-    else if (isControlPlane) await getRequestListener(controlPlane.fetch, NODE_GLOBALS)(message, response);
+    // The adapter must not replace Request and Response of the whole process.
+    else if (isControlPlane)
+      await getRequestListener(controlPlane.fetch, { overrideGlobalObjects: false })(message, response);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
@@ -94,8 +101,7 @@ async function answerFromPage(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { host = 'localhost' } = message.headers;
-  const baseUrl = `http://${host}/${stage}`;
+  const baseUrl = `http://${message.headers.host ?? 'localhost'}/${stage}`;
   const file = await findPageFile(path, baseUrl);
   if (!file) {
     sendError(response, 'ROUTE_NOT_FOUND', `There is nothing at this path. The API is at ${baseUrl}.`);
@@ -121,19 +127,32 @@ async function send(response: ServerResponse, { status, headers, body }: Streame
   });
 }
 
-/** With the headers of every answer of the API. */
-function sendError(response: ServerResponse, code: ErrorCode, message?: string): void {
+/** An error with the headers of every answer of the API. */
+function errorAnswer(code: ErrorCode, message?: string) {
   const { status, body } = new ServiceError(code, message === undefined ? {} : { message });
-  response
-    .writeHead(status, {
-      'Content-Type': 'application/json',
-      ...unknownLimitHeaders,
-      ...corsHeaders,
-      ...securityHeaders,
-      // The page is at the address that the request came to.
-      Link: helpLink('', code),
-      'x-amzn-RequestId': randomUUID(),
-      'x-amz-apigw-id': randomUUID(),
-    })
-    .end(JSON.stringify(body));
+  const headers = {
+    'Content-Type': 'application/json',
+    ...unknownLimitHeaders,
+    ...corsHeaders,
+    ...securityHeaders,
+    // The page is at the address that the request came to.
+    Link: helpLink('', code),
+    'x-amzn-RequestId': randomUUID(),
+    'x-amz-apigw-id': randomUUID(),
+  };
+  return { status, headers, text: JSON.stringify(body) };
+}
+
+function sendError(response: ServerResponse, code: ErrorCode, message?: string): void {
+  const { status, headers, text } = errorAnswer(code, message);
+  response.writeHead(status, headers).end(text);
+}
+
+/** Answers what is no HTTP request, and closes the connection. */
+function refuseBytes(socket: Duplex): void {
+  if (!socket.writable) return void socket.destroy();
+  const { status, headers, text } = errorAnswer('BAD_REQUEST', 'This is not a valid HTTP request.');
+  const fields = { ...headers, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
 }

@@ -13,7 +13,7 @@ export interface StartOptions {
   readonly json: boolean;
 }
 
-const WATCH = 'bundle functions again when they or shared code are saved, and synthesise again when infra/stack is';
+const WATCH = 'bundle functions again when they or shared code are saved';
 
 /**
  * Reads the command line of `npm start`.

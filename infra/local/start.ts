@@ -39,9 +39,8 @@ async function run(options: StartOptions): Promise<void> {
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
   process.stdout.write(options.json ? json : readyForPeople(host, options.dynamodb?.origin ?? dataFolder));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
-  const sources = options.watch ? await (await import('./source-watch.ts')).SourceWatch.start(host) : undefined;
+  if (options.watch) await (await import('./source-watch.ts')).watchSources(host.functions);
   await untilSignal();
-  await sources?.close();
   await host.close();
   process.exit(0);
 }

@@ -1,6 +1,5 @@
 import { HostError } from './host-error.ts';
-import type { LambdaFunction } from './lambda/lambda-function.ts';
-import type { LogSink } from './log-sink.ts';
+import type { LambdaFunction } from './lambda/lambda-functions.ts';
 import { type ServedStack, only } from './template/stack.ts';
 
 interface SyncScheduleSettings {
@@ -29,7 +28,10 @@ export class SyncSchedule {
 
   /** Runs one sync for all calls that come before it begins. */
   runSoon(): void {
-    this.#next ??= setTimeout(() => this.#begin(), this.#settings.waitMs);
+    this.#next ??= setTimeout(() => {
+      this.#next = undefined;
+      this.#last = this.#last.then(() => this.#run());
+    }, this.#settings.waitMs);
   }
 
   close(): void {
@@ -37,53 +39,37 @@ export class SyncSchedule {
     clearTimeout(this.#next);
   }
 
-  #begin(): void {
-    this.#next = undefined;
-    this.#last = this.#runAfter(this.#last);
-  }
-
-  async #runAfter(last: Promise<void>): Promise<void> {
-    await last;
+  async #run(): Promise<void> {
     const { sync, log } = this.#settings;
-    await sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}`));
+    await sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
   }
 }
 
 /**
- * Recognises the sync of keys: rules that put events into a queue, one of them on a schedule, and a function that reads
- * the queue. The queue is not imitated: its messages only say that a sync is wanted.
+ * The sync of keys: the one function that reads a queue, at the one schedule that there is. The queue is not imitated: its
+ * messages only say that a sync is wanted.
  *
- * @throws HostError on anything else that rules and event sources could be
+ * @param functions by ARN: `name:alias` ends it
+ * @throws HostError where the template has none
  */
 export function loadSyncSchedule(
   stack: ServedStack,
   functions: ReadonlyMap<string, LambdaFunction>,
-  sink: LogSink,
+  log: (line: string) => void,
 ): SyncSchedule {
-  const { logicalId, properties: mapping } = only(stack.resources('AWS::Lambda::EventSourceMapping'), 'event source');
-  // `name:alias`, which ends the ARN.
+  const { properties: mapping } = only(stack.resources('AWS::Lambda::EventSourceMapping'), 'event source');
   const [, sync] = [...functions].find(([arn]) => arn.endsWith(`:function:${mapping.FunctionName}`)) ?? [];
-  if (!sync) throw new HostError(`Resource ${logicalId}: the template has no function ${mapping.FunctionName}`);
-  const rules = stack.resources('AWS::Events::Rule');
-  for (const { logicalId: rule, properties } of rules) {
-    if (properties.Targets.every(({ Arn }) => Arn === mapping.EventSourceArn)) continue;
-    throw new HostError(`Resource ${rule}: the local host knows no target of a rule but the queue of the sync`);
-  }
-  const schedule = only(
-    rules.flatMap(({ properties }) => properties.ScheduleExpression ?? []),
-    'schedule',
-  );
+  if (!sync) throw new HostError(`The template has no function ${mapping.FunctionName}`);
+  const expressions = stack
+    .resources('AWS::Events::Rule')
+    .flatMap(({ properties }) => properties.ScheduleExpression ?? []);
+  const schedule = only(expressions, 'schedule');
+  const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule)?.[1]);
+  if (!minutes) throw new HostError(`The local host knows no schedule but rate(… minutes): ${schedule}`);
   return new SyncSchedule({
     sync,
-    intervalMs: intervalOf(schedule),
+    intervalMs: minutes * 60_000,
     waitMs: mapping.MaximumBatchingWindowInSeconds * 1_000,
-    log: (line) => sink(`${new Date().toISOString()} ${line}\n`),
+    log,
   });
-}
-
-/** The interval of a schedule expression such as `rate(5 minutes)`, in milliseconds. */
-function intervalOf(expression: string): number {
-  const count = /^rate\((\d+) minutes?\)$/.exec(expression)?.[1];
-  if (count === undefined) throw new HostError(`The local host knows no schedule but rate(… minutes): ${expression}`);
-  return Number(count) * 60_000;
 }

@@ -67,7 +67,9 @@ const streamed = `
  */
 export function plantFaults(assembly: string, logicalId: string, header: string): void {
   const { name, template, assetFolders } = readAssembly(assembly);
-  const functions = new ServedStack(name, template).resources('AWS::Lambda::Function');
+  const stack = new ServedStack(name, template);
+  const aliases = stack.resources('AWS::Lambda::Alias');
+  const functions = aliases.map(({ properties }) => stack.find('AWS::Lambda::Function', properties.FunctionName));
   const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.properties.Code.S3Key ?? '';
   const folder = assetFolders.get(code);
   if (folder === undefined) throw new Error(`The assembly has no function ${logicalId}`);

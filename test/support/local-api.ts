@@ -10,7 +10,7 @@ import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
 import type { RestApi } from '../../infra/local/gateway/rest-api.ts';
 import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
 import { applyTemplate } from '../../infra/local/account/template-records.ts';
-import { LogGroups } from '../../infra/local/log-sink.ts';
+import { LogGroups } from '../../infra/local/log-groups.ts';
 import { ServedStack } from '../../infra/local/template/stack.ts';
 import { anApiKey } from './gateway-records.ts';
 import { admittedContext, aGatewayRequest } from './proxy-event.ts';
@@ -64,14 +64,9 @@ export class LocalApis {
     const logGroups = new LogGroups(logFolder);
     this.#logGroups.push(logGroups);
     const functions = new Map(
-      stack.resources('AWS::Lambda::Function').flatMap(({ logicalId, ref }) => {
-        const functionArn = stack.attribute(logicalId, 'Arn');
-        const settings = { functionName: ref, functionArn, timeoutSeconds: 120 };
-        const lambda = this.#deploy(sourceOf(logicalId, sources), settings);
-        const aliases = stack
-          .resources('AWS::Lambda::Alias')
-          .filter(({ properties }) => properties.FunctionName === ref);
-        return [functionArn, ...aliases.map((alias) => alias.ref)].map((arn) => [arn, lambda] as const);
+      stack.resources('AWS::Lambda::Alias').map(({ ref, properties }) => {
+        const { logicalId } = stack.find('AWS::Lambda::Function', properties.FunctionName);
+        return [ref, this.#deploy(sourceOf(logicalId, sources), { timeoutSeconds: 120 })] as const;
       }),
     );
     const restApi = loadRestApi(stack, functions, logGroups, records);

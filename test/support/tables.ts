@@ -23,7 +23,6 @@ export const tableResource = (ref: string, key: TableKey): Resource<'AWS::Dynamo
   logicalId: ref,
   ref,
   properties: {
-    BillingMode: 'PAY_PER_REQUEST',
     AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({
       AttributeName,
       AttributeType,

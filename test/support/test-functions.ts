@@ -3,51 +3,58 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { afterAll, expect } from '@jest/globals';
-import type { ExecutionEnvironment } from '../../infra/local/lambda/execution-environment.ts';
-import { LambdaFunction, type LambdaFunctionSettings } from '../../infra/local/lambda/lambda-function.ts';
-import type { LogSink } from '../../infra/local/log-sink.ts';
+import type { Log } from '../../infra/local/lambda/function-thread.ts';
+import type { FunctionSettings } from '../../infra/local/lambda/invocation.ts';
+import { type LambdaFunction, LambdaFunctions } from '../../infra/local/lambda/lambda-functions.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-export interface TestFunctionSettings extends Partial<LambdaFunctionSettings> {
-  readonly log?: LogSink;
-  /** Of the functions that run beside each other. */
-  readonly environments?: Set<ExecutionEnvironment>;
+export interface TestFunctionSettings extends Partial<FunctionSettings> {
+  readonly log?: Log;
 }
 
+/** A function in a worker thread of its own. */
+export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'renew' | 'close' | 'codeFolders'> {}
+
 /** Makes a Lambda function of CommonJS source text. */
-export type Deploy = (source: string, settings?: TestFunctionSettings) => LambdaFunction;
+export type Deploy = (source: string, settings?: TestFunctionSettings) => TestFunction;
 
 /** Lambda functions for the tests around it, stopped after them. Call it where hooks may stand: not in a test. */
 export function testFunctions(): Deploy {
-  const deployed: LambdaFunction[] = [];
+  const deployed: TestFunction[] = [];
   afterAll(() => Promise.all(deployed.map((lambda) => lambda.close())));
   const folder = temporaryFolder();
 
-  return (source, { log = () => undefined, environments, ...settings } = {}) => {
+  return (source, settings = {}) => {
     const functionName = `function-${deployed.length}`;
     const codeFolder = path.join(folder, functionName);
     mkdirSync(codeFolder);
     writeFileSync(path.join(codeFolder, 'index.js'), source);
     writeFileSync(path.join(codeFolder, 'package.json'), '{"type":"commonjs"}');
-    const lambda = new LambdaFunction(
-      {
-        codeFolder,
-        handler: 'index.handler',
-        functionName,
-        functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
-        memoryMegabytes: 128,
-        timeoutSeconds: 20,
-        systemLogLevel: 'INFO',
-        logGroupName: `${functionName}-logs`,
-        variables: {},
-        ...settings,
-      },
-      log,
-      environments,
-    );
+    const lambda = runFunction({ codeFolder, functionName, ...settings });
     deployed.push(lambda);
     return lambda;
   };
+}
+
+/** Runs the function in a folder. */
+export function runFunction({
+  log = () => undefined,
+  functionName = '',
+  ...settings
+}: TestFunctionSettings & Pick<FunctionSettings, 'codeFolder'>): TestFunction {
+  const all: FunctionSettings = {
+    handler: 'index.handler',
+    functionName,
+    functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
+    memoryMegabytes: 128,
+    timeoutSeconds: 20,
+    systemLogLevel: 'INFO',
+    logGroupName: `${functionName}-logs`,
+    variables: {},
+    ...settings,
+  };
+  const functions = new LambdaFunctions([all], log);
+  return Object.assign(functions, functions.byName(all));
 }
 
 /** Source of a function that answers every event with one value. */
@@ -77,7 +84,7 @@ export const functionError = (errorType: unknown, errorMessage: unknown): unknow
 /** A function, what it has logged, and how to wait until it has logged a text. */
 export function deployLogging(deploy: Deploy, source: string, settings: TestFunctionSettings = {}) {
   let log = '';
-  const lambda = deploy(source, { ...settings, log: (text) => (log += text) });
+  const lambda = deploy(source, { ...settings, log: (_, text) => void (log += text) });
   return {
     lambda,
     log: () => log,

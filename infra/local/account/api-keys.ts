@@ -1,18 +1,9 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
 import { account } from '../../local-endpoint.ts';
-import { type ApiKey, tagsSchema } from './records.ts';
-import {
-  badRequest,
-  type Call,
-  conflict,
-  notFound,
-  type Operation,
-  pageOf,
-  pagingParameters,
-  parseBody,
-} from './call.ts';
+import { type Call, conflict, notFound, type Operations, pageOf, parseBody } from './call.ts';
 import type { GatewayRecords } from './gateway-records.ts';
+import { type ApiKey, tagsSchema } from './records.ts';
 
 const VALUE_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -24,9 +15,16 @@ const createBodySchema = v.strictObject({
   tags: v.optional(tagsSchema, {}),
 });
 
-const patchBodySchema = v.strictObject({
-  patchOperations: v.array(v.strictObject({ op: v.string(), path: v.string(), value: v.optional(v.string(), '') })),
-});
+/** The changes that the host knows, by operation and path. */
+const patchSchema = v.variant('path', [
+  v.object({
+    op: v.literal('replace'),
+    path: v.picklist(['/name', '/description']),
+    value: v.optional(v.string(), ''),
+  }),
+  v.object({ op: v.literal('replace'), path: v.literal('/enabled'), value: v.picklist(['true', 'false']) }),
+]);
+const patchBodySchema = v.strictObject({ patchOperations: v.array(patchSchema) });
 
 const tagBodySchema = v.strictObject({ tags: tagsSchema });
 
@@ -34,16 +32,29 @@ const tagBodySchema = v.strictObject({ tags: tagsSchema });
 const tags = '/tags/:resourceArn{.+}';
 
 /** API keys and their tags. */
-export const apiKeyOperations: readonly Operation[] = [
-  { name: 'CreateApiKey', route: 'POST /apikeys', run: createApiKey },
-  { name: 'GetApiKeys', route: 'GET /apikeys', query: [...pagingParameters, 'name', 'includeValues'], run: getApiKeys },
-  { name: 'GetApiKey', route: 'GET /apikeys/:apiKey', query: ['includeValue'], run: getApiKey },
-  { name: 'UpdateApiKey', route: 'PATCH /apikeys/:apiKey', run: updateApiKey },
-  { name: 'DeleteApiKey', route: 'DELETE /apikeys/:apiKey', run: deleteApiKey },
-  { name: 'GetTags', route: `GET ${tags}`, run: (records, call) => ({ tags: taggedKey(records, call).tags }) },
-  { name: 'TagResource', route: `PUT ${tags}`, run: tagResource },
-  { name: 'UntagResource', route: `DELETE ${tags}`, query: ['tagKeys'], status: 204, run: untagResource },
-];
+export const apiKeyOperations: Operations = {
+  'POST /apikeys': createApiKey,
+  'GET /apikeys': (call) => {
+    const prefix = call.query.get('name') ?? '';
+    const named = call.records.apiKeys.filter(({ name = '' }) => name.startsWith(prefix));
+    const { items, position } = pageOf(named, call);
+    return { item: items.map((key) => apiKeyBody(key, call.query.get('includeValues') === 'true')), position };
+  },
+  'GET /apikeys/:apiKey': (call) => apiKeyBody(keyOf(call), call.query.get('includeValue') === 'true'),
+  'PATCH /apikeys/:apiKey': updateApiKey,
+  'DELETE /apikeys/:apiKey': (call) => call.records.deleteApiKey(keyOf(call).id),
+  [`GET ${tags}`]: (call) => ({ tags: taggedKey(call).tags }),
+  [`PUT ${tags}`]: (call) => {
+    const apiKey = taggedKey(call);
+    call.records.putApiKey({ ...apiKey, tags: { ...apiKey.tags, ...parseBody(tagBodySchema, call).tags } });
+  },
+  [`DELETE ${tags}`]: (call) => {
+    const apiKey = taggedKey(call);
+    const names = call.query.getAll('tagKeys');
+    const rest = Object.entries(apiKey.tags).filter(([name]) => !names.includes(name));
+    call.records.putApiKey({ ...apiKey, tags: Object.fromEntries(rest) });
+  },
+};
 
 /** @throws ControlPlaneError where there is none with the id */
 export function findApiKey(records: GatewayRecords, id: string): ApiKey {
@@ -52,45 +63,27 @@ export function findApiKey(records: GatewayRecords, id: string): ApiKey {
   return apiKey;
 }
 
-function createApiKey(records: GatewayRecords, { body }: Call): unknown {
-  const { value = newValue(), ...settings } = parseBody(createBodySchema, body);
+const keyOf = ({ records, parameter }: Call): ApiKey => findApiKey(records, parameter('apiKey'));
+
+function createApiKey(call: Call): unknown {
+  const { records } = call;
+  const { value = newValue(), ...settings } = parseBody(createBodySchema, call);
   if (records.apiKeyWithValue(value)) throw conflict('API Key already exists');
   const apiKey: ApiKey = { id: records.newId(), value, ...settings, createdAt: Date.now() };
   records.putApiKey(apiKey);
   return apiKeyBody(apiKey, true);
 }
 
-function getApiKeys(records: GatewayRecords, { query }: Call): unknown {
-  const prefix = query.get('name') ?? '';
-  const named = records.apiKeys.filter(({ name = '' }) => name.startsWith(prefix));
-  const { items, position } = pageOf(named, query);
-  return { item: items.map((apiKey) => apiKeyBody(apiKey, query.get('includeValues') === 'true')), position };
-}
+const newValue = (): string =>
+  Array.from({ length: 40 }, () => VALUE_ALPHABET.charAt(randomInt(VALUE_ALPHABET.length))).join('');
 
-function getApiKey(records: GatewayRecords, { parameter, query }: Call): unknown {
-  return apiKeyBody(findApiKey(records, parameter('apiKey')), query.get('includeValue') === 'true');
-}
-
-function updateApiKey(records: GatewayRecords, { parameter, body }: Call): unknown {
-  const patched = { ...findApiKey(records, parameter('apiKey')) };
-  for (const { op, path, value } of parseBody(patchBodySchema, body).patchOperations) {
-    Object.assign(patched, patchOf(`${op} ${path}`, value));
-  }
-  records.putApiKey(patched);
+function updateApiKey(call: Call): unknown {
+  const patches = parseBody(patchBodySchema, call).patchOperations.map(({ path, value }) =>
+    path === '/enabled' ? { enabled: value === 'true' } : { [path.slice(1)]: value },
+  );
+  const patched: ApiKey = Object.assign({ ...keyOf(call) }, ...patches);
+  call.records.putApiKey(patched);
   return apiKeyBody(patched, false);
-}
-
-/** What a patch operation changes. @throws ControlPlaneError on one that is not known */
-function patchOf(operation: string, value: string): Partial<ApiKey> {
-  if (operation === 'replace /name') return { name: value };
-  if (operation === 'replace /description') return { description: value };
-  if (operation !== 'replace /enabled') throw badRequest(`This host does not know the patch operation ${operation}`);
-  if (value !== 'true' && value !== 'false') throw badRequest(`/enabled must be true or false, not '${value}'`);
-  return { enabled: value === 'true' };
-}
-
-function deleteApiKey(records: GatewayRecords, { parameter }: Call): void {
-  records.deleteApiKey(findApiKey(records, parameter('apiKey')).id);
 }
 
 /** A key as the API gives it. */
@@ -103,25 +96,8 @@ function apiKeyBody({ value, createdAt, tags: ownTags, ...apiKey }: ApiKey, incl
   };
 }
 
-function newValue(): string {
-  return Array.from({ length: 40 }, () => VALUE_ALPHABET.charAt(randomInt(VALUE_ALPHABET.length))).join('');
-}
-
-function tagResource(records: GatewayRecords, call: Call): void {
-  const apiKey = taggedKey(records, call);
-  const added = parseBody(tagBodySchema, call.body).tags;
-  records.putApiKey({ ...apiKey, tags: { ...apiKey.tags, ...added } });
-}
-
-function untagResource(records: GatewayRecords, call: Call): void {
-  const apiKey = taggedKey(records, call);
-  const names = call.query.getAll('tagKeys');
-  const rest = Object.entries(apiKey.tags).filter(([name]) => !names.includes(name));
-  records.putApiKey({ ...apiKey, tags: Object.fromEntries(rest) });
-}
-
 /** The key that an ARN names: `arn:aws:apigateway:us-east-1::/apikeys/ID`. */
-function taggedKey(records: GatewayRecords, { parameter }: Call): ApiKey {
+function taggedKey({ records, parameter }: Call): ApiKey {
   const arn = parameter('resourceArn');
   const prefix = `arn:${account.partition}:apigateway:${account.region}::/apikeys/`;
   const apiKey = arn.startsWith(prefix) ? records.apiKey(arn.slice(prefix.length)) : undefined;

@@ -1,74 +1,49 @@
 import * as v from 'valibot';
 import type { GatewayRecords } from './gateway-records.ts';
 
-/** One call of an operation. */
+/** One call of an operation of API Gateway's API. */
 export interface Call {
+  readonly records: GatewayRecords;
   /** A parameter of the path, decoded. */
   readonly parameter: (name: string) => string;
   readonly query: URLSearchParams;
-  /** Parsed JSON; an empty object where there was no body. */
-  readonly body: unknown;
+  /** JSON text; empty where there was no body. */
+  readonly body: string;
 }
 
-/** An operation of API Gateway's API. */
-export interface Operation {
-  readonly name: string;
-  /** Such as `GET /apikeys/:apiKey`. */
-  readonly route: string;
-  /** Names of the query parameters that it takes. */
-  readonly query?: readonly string[];
-  /** By default the usual one of its method. */
-  readonly status?: number;
-  /**
-   * Does the work on the records in memory, all of it or none.
-   *
-   * @returns the body of the answer; undefined: none
-   * @throws ControlPlaneError
-   */
-  readonly run: (records: GatewayRecords, call: Call) => unknown;
-}
-
-/** The errors of API Gateway's API that the host answers with, and their statuses. */
-const errorStatuses = {
-  BadRequestException: 400,
-  ConflictException: 409,
-  MissingAuthenticationTokenException: 403,
-  NotFoundException: 404,
-  UnknownOperationException: 404,
-} as const satisfies Record<string, number>;
+/**
+ * The operations of API Gateway's API by their routes, such as `GET /apikeys/:apiKey`. Each does its work on the records in
+ * memory, all of it or none, and gives the body of the answer; undefined: none. Throws ControlPlaneError.
+ */
+export type Operations = Readonly<Record<string, (call: Call) => unknown>>;
 
 /** A call that is refused; nothing was changed. */
 export class ControlPlaneError extends Error {
   override readonly name = 'ControlPlaneError';
-  readonly type: string;
   readonly status: number;
+  readonly type: string;
 
-  constructor(type: keyof typeof errorStatuses, message: string) {
+  constructor(status: number, type: string, message: string) {
     super(message);
+    this.status = status;
     this.type = type;
-    this.status = errorStatuses[type];
   }
 }
 
-export const badRequest = (message: string): ControlPlaneError => new ControlPlaneError('BadRequestException', message);
-export const conflict = (message: string): ControlPlaneError => new ControlPlaneError('ConflictException', message);
-export const notFound = (message: string): ControlPlaneError => new ControlPlaneError('NotFoundException', message);
+export const badRequest = (message: string) => new ControlPlaneError(400, 'BadRequestException', message);
+export const conflict = (message: string) => new ControlPlaneError(409, 'ConflictException', message);
+export const notFound = (message: string) => new ControlPlaneError(404, 'NotFoundException', message);
 
-/** Checks the body of a call, or a member of it. @throws ControlPlaneError naming the member that is wrong */
-export function parseBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, body);
+/** Checks the body of a call. @throws ControlPlaneError naming the member that is wrong, or not known */
+export function parseBody<Schema extends v.GenericSchema>(schema: Schema, { body }: Call): v.InferOutput<Schema> {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body || '{}');
   if (result.success) return result.output;
   const [issue] = result.issues;
-  const path = v.getDotPath(issue) ?? '';
-  if (issue.expected === 'never') throw badRequest(`This host does not know the member ${path} of the request body`);
-  throw badRequest(path === '' ? issue.message : `${path}: ${issue.message}`);
+  throw badRequest(`${v.getDotPath(issue) ?? 'The request body'}: ${issue.message}`);
 }
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 500;
-
-/** Query parameters of an operation that pages. */
-export const pagingParameters = ['limit', 'position'] as const;
 
 /**
  * The part of a list that a call asks for, in the order of the ids. A position is the id before it, so that a page is
@@ -77,7 +52,7 @@ export const pagingParameters = ['limit', 'position'] as const;
  * @returns the items, and where the next page starts: undefined on the last
  * @throws ControlPlaneError on a limit that is none
  */
-export function pageOf<Item extends { readonly id: string }>(items: readonly Item[], query: URLSearchParams) {
+export function pageOf<Item extends { readonly id: string }>(items: readonly Item[], { query }: Call) {
   const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
   if (!(limit >= 1 && limit <= MAX_LIMIT)) throw badRequest(`limit must be a number from 1 to ${MAX_LIMIT}`);
   const after = Buffer.from(query.get('position') ?? '', 'base64url').toString();

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder, unusable } from '../data-folder.ts';
@@ -8,9 +9,14 @@ import { type ApiKey, apiKeySchema, type ApiStage, stageOf, type UsagePlan } fro
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
 const SAVE_DELAY_MS = 1_000;
 
+/** For so many days usage is kept, and shown. */
+export const USAGE_DAYS = 90;
+const DAY_MS = 86_400_000;
+
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
 const text = v.string();
+const pairs = v.array(v.tuple([text, text]));
 
 /** Plan and key, the UTC day (`yyyy-MM-dd`), the requests that were metered. */
 const usageSchema = v.tuple([text, text, text, v.number()]);
@@ -18,9 +24,9 @@ const usageSchema = v.tuple([text, text, text, v.number()]);
 /** The records in a file: all but what the template has. */
 const contentSchema = v.object({
   apiKeys: v.array(apiKeySchema),
-  planKeys: v.array(v.tuple([text, text])),
+  planKeys: pairs,
   usage: v.array(usageSchema),
-  notes: v.array(v.tuple([text, text])),
+  notes: pairs,
 });
 
 /**
@@ -35,6 +41,7 @@ export class GatewayRecords {
   readonly plans = new Map<string, UsagePlan>();
   readonly #file: string | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #saving: Promise<unknown> = Promise.resolve();
   readonly #keys = new Map<string, ApiKey>();
   readonly #templateKeyIds = new Set<string>();
   readonly #planKeys = new Map<string, [planId: string, keyId: string]>();
@@ -62,17 +69,13 @@ export class GatewayRecords {
     return records;
   }
 
-  /** Writes all changes so far. @throws HostError where they cannot be written */
-  save(): void {
+  /** Writes all changes so far, after those that are being written. @throws HostError where they cannot be written */
+  save(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#file === undefined) return;
-    try {
-      writeFileSync(`${this.#file}.new`, JSON.stringify(this.#content()), { mode: 0o600 });
-      renameSync(`${this.#file}.new`, this.#file);
-    } catch (error) {
-      throw unusable(dirname(this.#file), reasonOf(error));
-    }
+    const saved = this.#saving.then(() => this.#write());
+    this.#saving = saved.catch(() => undefined);
+    return saved;
   }
 
   /** Ten small letters and digits, which no key has as its id. */
@@ -155,24 +158,25 @@ export class GatewayRecords {
   countRequest(date: string, planId: string, keyId: string): void {
     const requests = this.requestsOn(date, planId, keyId) + 1;
     this.#usage.set(`${planId}/${keyId}/${date}`, [planId, keyId, date, requests]);
-    if (this.#file !== undefined) this.#timer ??= setTimeout(() => this.#trySave(), SAVE_DELAY_MS);
+    this.#timer ??= setTimeout(() => void this.save().catch(reportUnsaved), SAVE_DELAY_MS).unref();
   }
 
-  #trySave(): void {
-    try {
-      this.save();
-    } catch (error) {
-      process.stderr.write(`The usage of API keys is not saved: ${reasonOf(error)}\n`);
-    }
-  }
-
-  #content(): v.InferOutput<typeof contentSchema> {
-    return {
+  async #write(): Promise<void> {
+    if (this.#file === undefined) return;
+    const oldest = new Date(Date.now() - USAGE_DAYS * DAY_MS).toISOString().slice(0, 10);
+    for (const [name, [, , date]] of this.#usage) if (date < oldest) this.#usage.delete(name);
+    const content: v.InferOutput<typeof contentSchema> = {
       apiKeys: this.apiKeys.filter(({ id }) => !this.#templateKeyIds.has(id)),
       planKeys: [...this.#planKeys.values()].filter(([, keyId]) => !this.#templateKeyIds.has(keyId)),
       usage: [...this.#usage.values()],
       notes: [...this.notes],
     };
+    try {
+      await writeFile(`${this.#file}.new`, JSON.stringify(content), { mode: 0o600 });
+      await rename(`${this.#file}.new`, this.#file);
+    } catch (error) {
+      throw unusable(dirname(this.#file), reasonOf(error));
+    }
   }
 
   #load(content: unknown): void {
@@ -185,3 +189,6 @@ export class GatewayRecords {
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const reportUnsaved = (error: unknown): void =>
+  void process.stderr.write(`The usage of API keys is not saved: ${reasonOf(error)}\n`);

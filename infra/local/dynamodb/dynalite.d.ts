@@ -11,8 +11,10 @@ declare module 'dynalite/db/index.js' {
   /** An item, or a key, in DynamoDB's own JSON. */
   export type Item = Readonly<Record<string, unknown>>;
 
-  export interface Table {
-    readonly TableName: string;
+  /** An error that the API answers with. */
+  export interface ApiError extends Error {
+    readonly statusCode: number;
+    readonly body: { readonly __type: string; readonly message?: string; Item?: Item };
   }
 
   /** Parameters of a write, after they were checked. PutItem has an item, the others have a key. */
@@ -25,20 +27,18 @@ declare module 'dynalite/db/index.js' {
   }
 
   export interface ItemStore {
-    put(key: string, value: Item, done: Callback): void;
-    del(key: string, done: Callback): void;
-    /** An item that is not there is an error whose name is NotFoundError. */
     get(key: string, done: Callback<Item | undefined>): void;
+    put(key: string, value: Item, done: Callback): void;
+    /** No part of a transaction, which has none. */
+    del?(key: string, done: Callback): void;
     /** Calls `run` once nothing else holds the lock of the key. What `release` returns frees it, and calls `done`. */
-    lock(key: string, run: (release: Release) => void): void;
+    lock(key: string, run: (release: (done: () => void) => () => void) => void): void;
   }
-
-  export type Release = <Done extends (...values: never[]) => void>(done: Done) => Done;
 
   /** What an operation uses of the store, as long as tables have no indexes. */
   export interface OperationStore {
     readonly options: { readonly maxItemSize: number };
-    getTable(name: string, done: Callback<Table>): void;
+    getTable(name: string, done: Callback<object>): void;
     getItemDb(table: string): ItemStore;
   }
 
@@ -52,35 +52,45 @@ declare module 'dynalite/db/index.js' {
   }
 
   const db: {
-    create: (options: {
-      /** Folder of the LevelDB store; in memory without one. */
-      readonly path?: string;
-      readonly createTableMs: number;
-      readonly deleteTableMs: number;
-      readonly updateTableMs: number;
-    }) => Store;
+    /** @param options `path`: folder of the LevelDB store; in memory without one */
+    create: (options: object) => Store;
     /** @returns why the condition does not hold; nothing where it does */
-    checkConditional: (data: WriteData, existing: Item | undefined) => Error | null | undefined;
+    checkConditional: (data: WriteData, existing: Item | undefined) => ApiError | null | undefined;
     /** @returns what is wrong with an item, or a key; nothing where it fits the table */
-    validateItem(item: Item, table: Table): Error | null | undefined;
-    validateKey(key: Item, table: Table): Error | null | undefined;
-    createKey(item: Item, table: Table): string;
-    validationError(message: string): Error;
+    validateItem(item: Item, table: object): Error | null | undefined;
+    validateKey(key: Item, table: object): Error | null | undefined;
+    createKey(item: Item, table: object): string;
+    validationError(message: string): ApiError;
   };
   export default db;
 }
 
-declare module 'dynalite/validations/index.js' {
-  import type { OperationStore, WriteData } from 'dynalite/db/index.js';
+declare module 'dynalite/db/*Parser.js' {
+  /** What the names and values in an expression stand for, and which of them no expression has used so far. */
+  export interface ParseContext {
+    readonly attrNames?: Readonly<Record<string, string>>;
+    readonly attrVals?: Readonly<Record<string, object>>;
+    readonly unusedAttrNames: Record<string, unknown>;
+    readonly unusedAttrVals: Record<string, unknown>;
+  }
 
-  export type FieldTypes = Record<string, string | Readonly<Record<string, unknown>>>;
-  export type CustomCheck = (data: WriteData, store: OperationStore) => string | undefined;
+  export interface Parser {
+    /** @returns what the expression means; a text where it is wrong */
+    parse: (expression: string, options: { readonly context: ParseContext }) => object | string;
+  }
+
+  const parser: Parser;
+  export default parser;
+}
+
+declare module 'dynalite/validations/index.js' {
+  import type { Store, WriteData } from 'dynalite/db/index.js';
 
   const validations: {
-    /** Takes fields that are null or of no type out of `data`. @throws an error of the API on one of another type */
-    checkTypes(data: object, types: FieldTypes): WriteData;
-    /** Parses the expressions too. @throws an error of the API on a value that is not allowed */
-    checkValidations(data: WriteData, types: FieldTypes, custom: CustomCheck, store: OperationStore): void;
+    /** Takes fields that are null or of no type out of `data`. @throws ApiError on one of another type */
+    checkTypes(data: object, types: Record<string, unknown>): WriteData;
+    /** Parses the expressions too. @throws ApiError on a value that is not allowed */
+    checkValidations(data: WriteData, types: Record<string, unknown>, custom: unknown, store: Store): void;
     /** Adds to `data` what its expressions mean. @returns what is wrong with them; nothing where they are right */
     validateExpressions(data: object): string | undefined;
   };
@@ -88,17 +98,14 @@ declare module 'dynalite/validations/index.js' {
 }
 
 declare module 'dynalite/validations/*Item.js' {
-  import type { CustomCheck, FieldTypes } from 'dynalite/validations/index.js';
-
-  const validation: { readonly types: FieldTypes; readonly custom: CustomCheck };
+  const validation: { readonly types: Record<string, unknown>; readonly custom: unknown };
   export default validation;
 }
 
 declare module 'dynalite/actions/*Item.js' {
   import type { Callback, OperationStore, WriteData } from 'dynalite/db/index.js';
 
-  /** The capacity is undefined where the data did not ask for it. */
-  type Result = { readonly ConsumedCapacity: { readonly CapacityUnits: number } | undefined };
+  type Result = { readonly ConsumedCapacity: { readonly CapacityUnits: number } };
 
   export default function write(store: OperationStore, data: WriteData, done: Callback<Result>): void;
 }

@@ -1,40 +1,63 @@
-import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
-import { crc32 } from 'node:zlib';
 import dynalite from 'dynalite';
+import conditionParser from 'dynalite/db/conditionParser.js';
 import db, { type Store } from 'dynalite/db/index.js';
+import projectionParser from 'dynalite/db/projectionParser.js';
+import updateParser from 'dynalite/db/updateParser.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
 import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
-import { isApiError } from './api-error.ts';
-import { TransactWriteItems } from './transact-write-items.ts';
+import { type Grant, refusalOf } from './access.ts';
+import { rememberParsed } from './remember-parsed.ts';
+import { isApiError, transactWriteItems } from './transact-write-items.ts';
 
 /** What {@link patchedDynalite} replaces. */
 const { checkConditional, create } = db;
+for (const parser of [conditionParser, projectionParser, updateParser]) rememberParsed(parser);
 
+/** Folder of the store; in memory without one. What a caller may do, by its path; a call with another path is refused. */
 export interface EngineServerOptions {
-  /** Folder of the store; in memory without one. */
   readonly folder?: string | undefined;
-  /** Path of every call; calls with another are refused. By default that of DynamoDB. */
-  readonly callPath?: string;
+  readonly callers?: ReadonlyMap<string, readonly Grant[]>;
 }
 
-/** dynalite with what it lacks of DynamoDB: the old item in a condition that failed, and TransactWriteItems. */
-export function createEngineServer({ folder, callPath = '/' }: EngineServerOptions = {}): Server {
+const ACCESS_DENIED = 'com.amazon.coral.service#AccessDeniedException';
+
+/** May do everything. */
+export const everything: readonly Grant[] = [{ actions: ['*'], resources: ['*'] }];
+
+/** dynalite with what it lacks of DynamoDB: roles, the old item in a condition that failed, and TransactWriteItems. */
+export function createEngineServer({
+  folder,
+  callers = new Map([['/', everything]]),
+}: EngineServerOptions = {}): Server {
   const { server, store } = patchedDynalite(folder);
-  const transactions = new TransactWriteItems(store);
-  const listeners = server.listeners('request');
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
+  const transact = transactWriteItems(store);
+  const [dynaliteListener] = server.listeners('request');
+  const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
+    const { method, url, headers } = request;
+    const [, operation = ''] = String(headers['x-amz-target']).split('.');
+    const refusal = grants === everything ? undefined : refusalOf(grants, operation, body.toString());
+    if (refusal !== undefined) return send(response, 400, { __type: ACCESS_DENIED, Message: refusal });
+    if (operation === 'TransactWriteItems') {
+      return void answer(response, () => transact(JSON.parse(body.toString())));
+    }
     // dynalite would let a page of any origin read its answers.
-    delete request.headers.origin;
-    if (request.url !== callPath) response.writeHead(404).end();
-    else if (request.headers['x-amz-target'] === 'DynamoDB_20120810.TransactWriteItems') {
-      void answer(request, response, transactions);
-    } else for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
+    delete headers.origin;
+    const again = Object.assign(new EventEmitter(), { method, url, headers });
+    if (dynaliteListener) Reflect.apply(dynaliteListener, server, [again, response]);
+    again.emit('data', body);
+    return void again.emit('end');
+  };
+  server.removeAllListeners('request');
+  return server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const grants = callers.get(request.url ?? '');
+    if (!grants) return void response.writeHead(404).end();
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    return request.once('end', () => serve(request, response, grants, Buffer.concat(chunks)));
   });
-  return server;
 }
 
 /**
@@ -48,9 +71,7 @@ function patchedDynalite(folder: string | undefined): { server: Server; store: S
   }
   db.checkConditional = (data, existing) => {
     const failure = checkConditional(data, existing);
-    if (existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && isApiError(failure)) {
-      failure.body.Item = existing;
-    }
+    if (failure && existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') failure.body.Item = existing;
     return failure;
   };
   const path = folder === undefined ? {} : { path: folder };
@@ -74,29 +95,16 @@ function closeIterators({ db: level }: Store): void {
   }
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  transactions: TransactWriteItems,
-): Promise<void> {
+async function answer(response: ServerResponse, call: () => Promise<object>): Promise<void> {
   try {
-    send(response, 200, await transactions.call(await json(request)));
+    send(response, 200, await call());
   } catch (error) {
-    if (isApiError(error)) send(response, error.statusCode, error.body);
-    else {
-      const message = error instanceof Error ? error.message : String(error);
-      send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
-    }
+    if (isApiError(error)) return send(response, error.statusCode, error.body);
+    const message = error instanceof Error ? error.message : String(error);
+    send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
   }
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
-  const answerText = JSON.stringify(body);
-  response
-    .writeHead(status, {
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-crc32': crc32(answerText),
-      'x-amzn-requestid': randomUUID(),
-    })
-    .end(answerText);
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
 }

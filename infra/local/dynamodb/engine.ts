@@ -1,24 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { compileCache } from '../compile-cache.ts';
 import { makeFolder, unusable } from '../data-folder.ts';
-import type { DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
-
-/** Room for short-lived objects. By default V8 lets it grow with the traffic. */
-const YOUNG_GENERATION_MEGABYTES = 8;
+import type { Grant } from './access.ts';
+import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
 /** A DynamoDB engine that the host uses. */
 export interface Engine {
   /** Its address, as an AWS endpoint. */
   readonly endpoint: URL;
+  /** The address for a caller that may do no more than it is granted. Another engine than the embedded one lets it do all. */
+  endpointFor(caller: string, grants: readonly Grant[]): URL;
   close(): Promise<void>;
 }
 
 /** An engine that runs elsewhere, such as DynamoDB Local. */
 export function externalEngine(endpoint: URL): Engine {
-  return { endpoint, close: () => Promise.resolve() };
+  return { endpoint, endpointFor: () => endpoint, close: () => Promise.resolve() };
 }
 
 /**
@@ -29,16 +28,18 @@ export function externalEngine(endpoint: URL): Engine {
  * @throws HostError where the folder cannot be used
  */
 export async function startEmbeddedEngine(folder: string | undefined): Promise<Engine> {
-  const callPath = `/${randomBytes(32).toString('hex')}/`;
-  const storeFolder = folder === undefined ? undefined : makeFolder(folder, 'dynamodb');
-  const settings: DynaliteSettings = { folder: storeFolder, callPath };
+  const settings: DynaliteSettings = {
+    folder: folder === undefined ? undefined : makeFolder(folder, 'dynamodb'),
+    callPath: `/${randomBytes(32).toString('hex')}/`,
+  };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
     workerData: settings,
     env: { ...process.env, ...compileCache() },
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES },
+    // By default V8 lets the room for short-lived objects grow with the traffic.
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
   const [message]: DynaliteMessage[] = await once(worker, 'message');
-  if (message?.kind !== 'listening') {
+  if (!message || 'reason' in message) {
     await worker.terminate();
     throw unusable(folder ?? 'in memory', message?.reason ?? 'the engine gave no reason');
   }
@@ -46,18 +47,19 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
   worker.on('error', (error: Error) => {
     throw unusable(folder ?? 'in memory', error.message);
   });
-  return { endpoint: new URL(callPath, `http://127.0.0.1:${message.port}`), close: () => closeWorker(worker) };
-}
-
-/** Where the thread finds what Node.js has made of its sources, so that it loads no compiler: 11 MB less. */
-function compileCache(): Record<string, string> {
-  // Below the folder, each version of Node.js has one of its own.
-  const ofThisVersion = getCompileCacheDir();
-  return ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) };
-}
-
-async function closeWorker(worker: Worker): Promise<void> {
-  const exit = once(worker, 'exit');
-  worker.postMessage('close');
-  await exit;
+  const endpoint = new URL(settings.callPath, `http://127.0.0.1:${message.port}`);
+  return {
+    endpoint,
+    endpointFor: (caller, grants) => {
+      const url = new URL(`${caller}/`, endpoint);
+      const granted: CallerMessage = { path: url.pathname, grants };
+      worker.postMessage(granted);
+      return url;
+    },
+    close: async () => {
+      const exit = once(worker, 'exit');
+      worker.postMessage('close');
+      await exit;
+    },
+  };
 }

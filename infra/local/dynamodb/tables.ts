@@ -35,8 +35,7 @@ async function keysOf(client: DynamoDBClient, name: string): Promise<readonly Ke
 }
 
 async function createTable(client: DynamoDBClient, { ref, properties }: TableResource): Promise<void> {
-  const { AttributeDefinitions, KeySchema, BillingMode } = properties;
-  await client.send(new CreateTableCommand({ TableName: ref, AttributeDefinitions, KeySchema, BillingMode }));
+  await client.send(new CreateTableCommand({ ...properties, TableName: ref, BillingMode: 'PAY_PER_REQUEST' }));
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName: ref });
 }
 

@@ -1,14 +1,17 @@
 import { promisify } from 'node:util';
-import db, {
-  type Callback,
-  type Item,
-  type ItemStore,
-  type OperationStore,
-  type Store,
-  type Table,
-} from 'dynalite/db/index.js';
-import { ApiError, isApiError } from './api-error.ts';
-import { parseTransactRequest, type TransactAction, type TransactRequest } from './transact-request.ts';
+import putItem from 'dynalite/actions/putItem.js';
+import updateItem from 'dynalite/actions/updateItem.js';
+import db, { type ApiError, type Callback, type Item, type Store, type WriteData } from 'dynalite/db/index.js';
+import validations from 'dynalite/validations/index.js';
+import put from 'dynalite/validations/putItem.js';
+import update from 'dynalite/validations/updateItem.js';
+import * as v from 'valibot';
+
+/** One of the writes of a transaction: dynalite's own operation, and its parameters. */
+interface Action {
+  readonly data: WriteData;
+  readonly write: typeof putItem;
+}
 
 /** Why an action cancels its transaction, as the API reports it; `None` where it does not. */
 interface CancellationReason {
@@ -22,144 +25,123 @@ const NONE: CancellationReason = { Code: 'None' };
 /** Every item of a transaction is prepared and then committed. */
 const UNITS_PER_KILOBYTE = 2;
 
-/** How long DynamoDB remembers a ClientRequestToken. */
-const REMEMBERED_MS = 600_000;
+const actionSchema = v.union([
+  v.strictObject({ Put: v.looseObject({}) }),
+  v.strictObject({ Update: v.looseObject({ UpdateExpression: v.string() }) }),
+]);
+const requestSchema = v.object({
+  TransactItems: v.pipe(v.array(actionSchema), v.minLength(1), v.maxLength(100)),
+});
 
-/** DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. */
-export class TransactWriteItems {
-  readonly #store: Store;
-  /**
-   * The answers to requests with a ClientRequestToken, by the token. A host that is killed forgets them: the callers that
-   * could repeat a request were killed with it.
-   */
-  readonly #answers = new Map<string, { readonly fingerprint: string; readonly answer: object }>();
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  /**
-   * Carries out a request. Transactions run one after the other, so that none waits for locks of another that waits
-   * for its own.
-   *
-   * @returns the body of the answer
-   * @throws an error of the API: nothing was written then
-   */
-  call(body: unknown): Promise<object> {
-    const request = parseTransactRequest(body, this.#store);
-    const turn = this.#last.then(() => this.#answer(request));
-    // A failure concerns its caller, not the next transaction.
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async #answer({ actions, token, fingerprint, returnsCapacity }: TransactRequest): Promise<object> {
-    const before = this.#answers.get(token ?? '');
-    if (before?.fingerprint === fingerprint) return before.answer;
-    if (before) throw new ApiError('IdempotentParameterMismatchException', 'The token was used for another request');
-    const ConsumedCapacity = await this.#writeLocked(actions);
-    const answer = returnsCapacity ? { ConsumedCapacity } : {};
-    if (token !== undefined) {
-      this.#answers.set(token, { fingerprint, answer });
-      setTimeout(() => this.#answers.delete(token), REMEMBERED_MS).unref();
-    }
-    return answer;
-  }
-
-  /** Holds the locks of all items meanwhile, which every other write of the engine takes for its own item. */
-  async #writeLocked(actions: readonly TransactAction[]): Promise<object[]> {
-    const releases: (() => void)[] = [];
-    try {
-      const keys = new Set<string>();
-      for (const { data } of actions) {
-        const key = await this.#keyOf(data);
-        // The operation itself will report a key that does not fit its table.
-        if (key === undefined) continue;
-        const name = `${data.TableName}~${key}`;
-        if (keys.has(name)) {
-          throw db.validationError('Transaction request cannot include multiple operations on one item');
-        }
-        keys.add(name);
-        releases.push(await this.#lock(data.TableName, key));
-      }
-      return await this.#write(actions);
-    } finally {
-      for (const release of releases) release();
-    }
-  }
-
-  /** @returns the capacity that each write has consumed */
-  async #write(actions: readonly TransactAction[]): Promise<object[]> {
-    const store = new StagedStore(this.#store);
-    const capacities: object[] = [];
-    const reasons: CancellationReason[] = [];
-    for (const { data, write } of actions) {
-      try {
-        const { ConsumedCapacity } = await promisify(write)(store, { ...data, ReturnConsumedCapacity: 'TOTAL' });
-        const CapacityUnits = (ConsumedCapacity?.CapacityUnits ?? 1) * UNITS_PER_KILOBYTE;
-        capacities.push({ TableName: data.TableName, CapacityUnits });
-        reasons.push(NONE);
-      } catch (error) {
-        reasons.push(cancellationReason(error));
-      }
-    }
-    if (reasons.some((reason) => reason !== NONE)) throw cancelled(reasons);
-    await store.commit();
-    return capacities;
-  }
-
-  /** Under which key an item is stored; undefined where its key does not fit its table. @throws where there is no table */
-  async #keyOf({ TableName, Item: item, Key: key = {} }: TransactAction['data']): Promise<string | undefined> {
-    const table = await promisify((done: Callback<Table>) => this.#store.getTable(TableName, done))();
-    const isInvalid = item ? db.validateItem(item, table) : db.validateKey(key, table);
-    return isInvalid ? undefined : db.createKey(item ?? key, table);
-  }
-
-  #lock(table: string, key: string): Promise<() => void> {
-    return new Promise((resolve) => {
-      this.#store.getItemDb(table).lock(key, (release) => resolve(release(() => undefined)));
-    });
-  }
+/** Whether the API answers with this error: dynalite has no class for them. */
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof Error && 'statusCode' in error && 'body' in error;
 }
 
 /**
- * dynalite's store as the operations of a transaction see it: they read what is there, and their writes are kept back
- * until all of them are made at once. The caller holds the locks of the items. Puts and updates delete nothing, and
- * no table has an index.
+ * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. Transactions run one after
+ * the other, so that none waits for locks of another that waits for its own.
+ *
+ * @returns carries out the body of a call, and gives that of its answer; fails with ApiError, then nothing was written
  */
-class StagedStore implements OperationStore {
-  readonly options: Store['options'];
-  readonly #store: Store;
-  readonly #writes: { type: 'put'; key: string; value: Item }[] = [];
+export function transactWriteItems(store: Store): (body: unknown) => Promise<object> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (body) => {
+    const actions = parseActions(body, store);
+    const turn = last.then(() => writeLocked(actions, store));
+    // A failure concerns its caller, not the next transaction.
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
 
-  constructor(store: Store) {
-    this.#store = store;
-    this.options = store.options;
+/** @throws ApiError on a request that is not valid */
+function parseActions(body: unknown, store: Store): Action[] {
+  const result = v.safeParse(requestSchema, body);
+  if (!result.success) throw db.validationError('The local host knows transactions of 1 to 100 Puts and Updates');
+  return result.output.TransactItems.map((action) => {
+    const [fields, validation, write] =
+      'Put' in action ? [action.Put, put, putItem] : [action.Update, update, updateItem];
+    const data = validations.checkTypes({ ...fields, ReturnConsumedCapacity: 'TOTAL' }, validation.types);
+    validations.checkValidations(data, validation.types, validation.custom, store);
+    return { data, write };
+  });
+}
+
+/** Holds the locks of all items meanwhile, which every other write of the engine takes for its own item. */
+async function writeLocked(actions: readonly Action[], store: Store): Promise<object> {
+  const releases: (() => void)[] = [];
+  try {
+    const locked = new Set<string>();
+    for (const { data } of actions) {
+      const key = await keyOf(data, store);
+      // The operation itself will report a key that does not fit its table.
+      if (key === undefined) continue;
+      const name = `${data.TableName}~${key}`;
+      if (locked.has(name))
+        throw db.validationError('Transaction request cannot include multiple operations on one item');
+      locked.add(name);
+      releases.push(await lock(store, data.TableName, key));
+    }
+    return await writeAll(actions, store);
+  } finally {
+    for (const release of releases) release();
   }
+}
 
-  getTable(name: string, done: Callback<Table>): void {
-    this.#store.getTable(name, done);
+/** Under which key an item is stored; undefined where its key does not fit its table. @throws where there is no table */
+async function keyOf({ TableName, Item: item, Key: key = {} }: WriteData, store: Store): Promise<string | undefined> {
+  const table = await promisify((done: Callback<object>) => store.getTable(TableName, done))();
+  const isInvalid = item ? db.validateItem(item, table) : db.validateKey(key, table);
+  return isInvalid ? undefined : db.createKey(item ?? key, table);
+}
+
+const lock = (store: Store, table: string, key: string): Promise<() => void> =>
+  new Promise((resolve) => {
+    store.getItemDb(table).lock(key, (release) => resolve(release(() => undefined)));
+  });
+
+/** @returns the capacity that each write has consumed */
+async function writeAll(actions: readonly Action[], store: Store): Promise<object> {
+  const staged = stage(store);
+  const ConsumedCapacity: object[] = [];
+  const reasons: CancellationReason[] = [];
+  for (const { data, write: carryOut } of actions) {
+    try {
+      const { ConsumedCapacity: consumed } = await promisify(carryOut)(staged.store, data);
+      const CapacityUnits = consumed.CapacityUnits * UNITS_PER_KILOBYTE;
+      ConsumedCapacity.push({ TableName: data.TableName, CapacityUnits });
+      reasons.push(NONE);
+    } catch (error) {
+      reasons.push(cancellationReason(error));
+    }
   }
+  if (reasons.some((reason) => reason !== NONE)) throw cancelled(reasons);
+  // One batch of LevelDB is atomic, also where the process is killed meanwhile.
+  await store.db.batch(staged.writes);
+  return { ConsumedCapacity };
+}
 
-  getItemDb(table: string): ItemStore {
-    const items = this.#store.getItemDb(table);
+/**
+ * The store as the operations of a transaction see it: they read what is there, and their writes are kept back. The locks
+ * are held already. Puts and updates delete nothing, and no table has an index.
+ */
+function stage(store: Store) {
+  const writes: { type: 'put'; key: string; value: Item }[] = [];
+  const getItemDb: Store['getItemDb'] = (table) => {
+    const items = store.getItemDb(table);
     return {
       get: (key, done) => items.get(key, done),
       lock: (_key, run) => run((done) => done),
       put: (key, value, done) => {
         // The prefix is that of dynalite's own keys.
-        this.#writes.push({ type: 'put', key: `item-${table}~${key}`, value });
-        done(null);
+        writes.push({ type: 'put', key: `item-${table}~${key}`, value });
+        done(null, undefined);
       },
-      del: (_key, done) => done(new Error('A transaction of the local host deletes nothing')),
     };
-  }
-
-  /** Makes all writes, or none: one batch of LevelDB is atomic, also where the process is killed meanwhile. */
-  commit(): Promise<void> {
-    return this.#store.db.batch(this.#writes);
-  }
+  };
+  const { options } = store;
+  return { writes, store: { options, getTable: store.getTable.bind(store), getItemDb } };
 }
 
 /** @throws what is no reason: an error of the engine itself */
@@ -173,11 +155,11 @@ function cancellationReason(error: unknown): CancellationReason {
   throw error;
 }
 
-function cancelled(reasons: readonly CancellationReason[]): ApiError {
-  const codes = reasons.map(({ Code }) => Code).join(', ');
-  return new ApiError(
-    'TransactionCanceledException',
-    `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
-    { CancellationReasons: reasons },
-  );
+function cancelled(CancellationReasons: readonly CancellationReason[]): ApiError {
+  const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
+  const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
+  return Object.assign(new Error(message), {
+    statusCode: 400,
+    body: { __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException', message, CancellationReasons },
+  });
 }

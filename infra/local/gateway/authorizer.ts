@@ -1,20 +1,18 @@
 import * as v from 'valibot';
 import { FunctionError } from '../lambda/invocation.ts';
-import type { LambdaFunction } from '../lambda/lambda-function.ts';
+import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { type ContextVariables, GatewayError } from './gateway-responses.ts';
 
 /**
- * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer").
- * What this API's authorizer does not use is refused.
+ * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer"), as far
+ * as this API's does.
  */
-const authorizerResultSchema = v.object({
+const resultSchema = v.object({
   principalId: v.string(),
-  policyDocument: v.strictObject({
-    Version: v.literal('2012-10-17'),
+  policyDocument: v.object({
     Statement: v.strictTuple([
-      v.strictObject({
+      v.object({
         Effect: v.picklist(['Allow', 'Deny']),
-        Action: v.literal('execute-api:Invoke'),
         /** What the ARNs of methods begin with, and `*`. */
         Resource: v.pipe(v.string(), v.regex(/^[^*?]*\*$/)),
       }),
@@ -44,7 +42,13 @@ export async function authorize(
   variables: ContextVariables,
 ): Promise<Authorization> {
   const startedAt = Date.now();
-  const result = await invoke(lambda, JSON.stringify({ type: 'REQUEST', methodArn, ...event }));
+  const result = await lambda
+    .invoke(JSON.stringify({ type: 'REQUEST', methodArn, ...event }))
+    .then((text) => v.parse(resultSchema, JSON.parse(text)))
+    .catch((error: unknown) => {
+      const isOfFunction = error instanceof FunctionError || error instanceof v.ValiError;
+      throw isOfFunction ? new GatewayError('AUTHORIZER_CONFIGURATION_ERROR', 'Internal server error') : error;
+    });
   const context = {
     ...Object.fromEntries(Object.entries(result.context).map(([name, value]) => [name, String(value)])),
     principalId: result.principalId,
@@ -56,18 +60,4 @@ export async function authorize(
     throw new GatewayError('ACCESS_DENIED', 'User is not authorized to access this resource');
   }
   return { context, usageIdentifierKey: result.usageIdentifierKey };
-}
-
-async function invoke(
-  lambda: Pick<LambdaFunction, 'invoke'>,
-  event: string,
-): Promise<v.InferOutput<typeof authorizerResultSchema>> {
-  try {
-    return v.parse(authorizerResultSchema, JSON.parse(await lambda.invoke(event)));
-  } catch (error) {
-    if (error instanceof FunctionError || error instanceof v.ValiError) {
-      throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR', 'Internal server error');
-    }
-    throw error;
-  }
 }

@@ -52,68 +52,52 @@ export class ContextVariables {
 
 type GatewayResponseResource = Resource<'AWS::ApiGateway::GatewayResponse'>;
 
-interface HeaderMapping {
-  readonly header: string;
-  readonly valueOf: (variables: ContextVariables) => string | undefined;
-}
-
-interface GatewayResponse {
-  readonly status: number | undefined;
-  readonly headers: readonly HeaderMapping[];
-  readonly template: string;
-}
+/** The value of a header; undefined where a variable that it has is missing: then the header is left out. */
+type HeaderValue = (variables: ContextVariables) => string | undefined;
 
 const STOCK_TEMPLATE = '{"message":$context.error.messageString}';
 
 /** The answers that the gateway makes by itself, type by type, as the API sets them. */
 export class GatewayResponses {
-  readonly #byType = new Map<string, GatewayResponse>();
+  readonly #byType: ReadonlyMap<string, ReturnType<typeof gatewayResponse>>;
 
   constructor(resources: readonly GatewayResponseResource[]) {
-    for (const { logicalId, properties } of resources) {
-      this.#byType.set(properties.ResponseType, {
-        status: properties.StatusCode === undefined ? undefined : Number(properties.StatusCode),
-        headers: Object.entries(properties.ResponseParameters).map(([target, source]) =>
-          headerMapping(logicalId, target, source),
-        ),
-        template: properties.ResponseTemplates?.['application/json'] ?? STOCK_TEMPLATE,
-      });
-    }
+    this.#byType = new Map(resources.map((each) => [each.properties.ResponseType, gatewayResponse(each)]));
   }
 
   render(error: GatewayError, variables: ContextVariables): GatewayAnswer {
-    variables.set(
-      { message: error.message, messageString: JSON.stringify(error.message), responseType: error.type },
-      'error',
-    );
-    const response = this.#responseFor(error.type);
-    const mapped = (response?.headers ?? []).flatMap(({ header, valueOf }): HeaderFields => {
+    const { type, message } = error;
+    variables.set({ message, messageString: JSON.stringify(message), responseType: type }, 'error');
+    const fallback = gatewayErrorStatuses[type] >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
+    const response = this.#byType.get(type) ?? this.#byType.get(fallback);
+    const mapped = (response?.headers ?? []).flatMap(([header, valueOf]): HeaderFields => {
       const value = valueOf(variables);
       return value === undefined ? [] : [[header, value]];
     });
     return {
-      status: response?.status ?? gatewayErrorStatuses[error.type],
+      status: response?.status ?? gatewayErrorStatuses[type],
       headers: [['Content-Type', 'application/json'], ...mapped],
       body: Buffer.from(variables.substitute(response?.template ?? STOCK_TEMPLATE, '')),
     };
   }
+}
 
-  #responseFor(type: GatewayErrorType): GatewayResponse | undefined {
-    const fallback = gatewayErrorStatuses[type] >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
-    return this.#byType.get(type) ?? this.#byType.get(fallback);
-  }
+function gatewayResponse({ logicalId, properties }: GatewayResponseResource) {
+  const { StatusCode, ResponseParameters, ResponseTemplates } = properties;
+  return {
+    status: StatusCode === undefined ? undefined : Number(StatusCode),
+    headers: Object.entries(ResponseParameters).map(([target, source]) => headerMapping(logicalId, target, source)),
+    template: ResponseTemplates?.['application/json'] ?? STOCK_TEMPLATE,
+  };
 }
 
 /** A mapping such as `gatewayresponse.header.Retry-After`: `'1'` or `context.authorizer.retryAfter`. */
-function headerMapping(logicalId: string, target: string, source: string): HeaderMapping {
+function headerMapping(logicalId: string, target: string, source: string): readonly [string, HeaderValue] {
   const header = /^gatewayresponse\.header\.(.+)$/.exec(target)?.[1];
   const literal = /^'([^']*)'$/.exec(source)?.[1];
-  if (header !== undefined && literal !== undefined) return { header, valueOf: () => literal };
   const variable = /^context\.(.+)$/.exec(source)?.[1];
-  if (header !== undefined && variable !== undefined)
-    return { header, valueOf: (variables) => variables.get(variable) };
-  throw new HostError(
-    `Resource ${logicalId}: the local host does not support property ResponseParameters.${target} (got ${source}; ` +
-      'a literal needs its own single quotes)',
-  );
+  if (header !== undefined && literal !== undefined) return [header, () => literal];
+  if (header !== undefined && variable !== undefined) return [header, (variables) => variables.get(variable)];
+  const problem = `${target} (got ${source}; a literal needs its own single quotes)`;
+  throw new HostError(`Resource ${logicalId}: the local host does not support property ResponseParameters.${problem}`);
 }

@@ -1,6 +1,6 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { FunctionError } from '../lambda/invocation.ts';
-import type { LambdaFunction } from '../lambda/lambda-function.ts';
+import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { DELIMITER } from '../lambda/response-stream.ts';
 import { GatewayError } from './gateway-responses.ts';
 import type { GatewayAnswer } from './messages.ts';
@@ -37,7 +37,6 @@ export async function integrateStreaming(
   lambda: LambdaFunction,
   event: string,
   timeoutMs: number,
-  client?: string,
 ): Promise<GatewayAnswer<Readable>> {
   const { promise: metadata, resolve, reject } = Promise.withResolvers<string>();
   const body = afterMetadata(resolve);
@@ -45,7 +44,7 @@ export async function integrateStreaming(
   body.once('close', () => clearTimeout(timer));
   // The reader of the body sees its failure; there may be no reader.
   body.on('error', () => undefined);
-  pipeline(lambda.stream(event, client), body, (error) => error && reject(gatewayErrorOf(error)));
+  pipeline(lambda.stream(event), body, (error) => error && reject(gatewayErrorOf(error)));
   try {
     return { ...answerOf(await metadata), body };
   } catch (error) {

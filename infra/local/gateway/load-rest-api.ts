@@ -1,103 +1,84 @@
 import type { GatewayRecords } from '../account/gateway-records.ts';
 import { HostError } from '../host-error.ts';
-import type { LambdaFunction } from '../lambda/lambda-function.ts';
-import type { LogGroups } from '../log-sink.ts';
-import type { PropertiesOf } from '../template/resource-types.ts';
-import { type ServedStack, only } from '../template/stack.ts';
+import type { LambdaFunction } from '../lambda/lambda-functions.ts';
+import type { LogGroups } from '../log-groups.ts';
+import { only, type Resource, type ServedStack } from '../template/stack.ts';
 import { GatewayResponses } from './gateway-responses.ts';
 import type { GatewayAnswer } from './messages.ts';
 import { type Method, RestApi } from './rest-api.ts';
-import { Router } from './router.ts';
+import { type Route, Router } from './router.ts';
 import { UsageMeter } from './usage-meter.ts';
+
+type Functions = ReadonlyMap<string, LambdaFunction>;
 
 /** Builds the one REST API of the stack, with its one stage. */
 export function loadRestApi(
   stack: ServedStack,
-  functions: ReadonlyMap<string, LambdaFunction>,
+  functions: Functions,
   logGroups: LogGroups,
   records: GatewayRecords,
 ): RestApi {
   const api = only(stack.resources('AWS::ApiGateway::RestApi'), 'REST API');
   const { properties: stage } = only(stack.resources('AWS::ApiGateway::Stage'), 'stage');
   const apiStage = { apiId: api.ref, stage: stage.StageName };
-  const accessLog = stage.AccessLogSetting && {
-    format: stage.AccessLogSetting.Format,
-    sink: logGroups.sink(stage.AccessLogSetting.DestinationArn.split(':').at(-1) ?? ''),
-  };
+  const { DestinationArn, Format } = stage.AccessLogSetting ?? {};
+  const logGroup = DestinationArn?.split(':').at(-1) ?? '';
+  const rootId = stack.attribute(api.logicalId, 'RootResourceId');
+  const methods = stack.resources('AWS::ApiGateway::Method');
   return new RestApi({
     ...apiStage,
-    router: loadRouter(stack, functions, stack.attribute(api.logicalId, 'RootResourceId')),
+    router: new Router(
+      methods.map((method): Route<Method> => ({
+        path: pathOf(method.properties.ResourceId, stack, rootId) || '/',
+        method: method.properties.HttpMethod,
+        target: methodOf(method, stack, functions),
+      })),
+    ),
     responses: new GatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse')),
     usageMeter: new UsageMeter(records, apiStage),
-    accessLog,
+    accessLog: Format === undefined ? undefined : { format: Format, write: (line) => logGroups.write(logGroup, line) },
   });
 }
 
-function loadRouter(
-  stack: ServedStack,
-  functions: ReadonlyMap<string, LambdaFunction>,
-  rootId: string,
-): Router<Method> {
-  const resource = only(stack.resources('AWS::ApiGateway::Authorizer'), 'authorizer');
-  const authorizer = functionOf(resource.properties.AuthorizerUri, functions, resource.logicalId, callOf);
-  const router = new Router<Method>();
-  for (const { logicalId, properties } of stack.resources('AWS::ApiGateway::Method')) {
-    const { ResourceId: resourceId, HttpMethod } = properties;
-    const path = pathOf(resourceId, stack, rootId) || '/';
-    if (properties.AuthorizationType === 'NONE') {
-      router.add(path, HttpMethod, {
-        kind: 'fixed',
-        resourceId,
-        answer: fixedAnswer(properties.Integration, logicalId),
-      });
-      continue;
-    }
-    const { AuthorizerId, ApiKeyRequired: apiKeyRequired, Integration } = properties;
-    if (AuthorizerId !== resource.ref)
-      throw new HostError(`Resource ${logicalId}: there is no authorizer ${AuthorizerId}`);
-    const isStreamed = Integration.ResponseTransferMode === 'STREAM';
-    const lambda = functionOf(Integration.Uri, functions, logicalId, isStreamed ? streamingCallOf : callOf);
-    const integration = { lambda, timeoutMs: Integration.TimeoutInMillis, isStreamed };
-    router.add(path, HttpMethod, { kind: 'proxy', resourceId, authorizer, apiKeyRequired, integration });
+function methodOf(method: Resource<'AWS::ApiGateway::Method'>, stack: ServedStack, functions: Functions): Method {
+  const { logicalId, properties } = method;
+  const { ResourceId: resourceId, AuthorizerId, ApiKeyRequired: apiKeyRequired, Integration } = properties;
+  if (Integration.Type === 'MOCK') {
+    const [response] = Integration.IntegrationResponses;
+    return { kind: 'fixed', resourceId, answer: fixedAnswer(response, logicalId) };
   }
-  return router;
+  const authorizer = stack.resources('AWS::ApiGateway::Authorizer').find(({ ref }) => ref === AuthorizerId);
+  if (!authorizer) throw new HostError(`Resource ${logicalId}: there is no authorizer ${AuthorizerId}`);
+  return {
+    kind: 'proxy',
+    resourceId,
+    authorizer: functionOf(authorizer.properties.AuthorizerUri, functions, authorizer.logicalId),
+    apiKeyRequired,
+    lambda: functionOf(Integration.Uri, functions, logicalId),
+    timeoutMs: Integration.TimeoutInMillis,
+    isStreamed: Integration.ResponseTransferMode === 'STREAM',
+  };
 }
 
 /** The path of a resource, from the path parts of it and its parents: `/inventory/{petId}`; empty for the root. */
 function pathOf(id: string, stack: ServedStack, rootId: string): string {
   if (id === rootId) return '';
-  const resource = stack.resources('AWS::ApiGateway::Resource').find(({ ref }) => ref === id);
-  if (!resource) throw new HostError(`The template has no API resource ${id}`);
-  return `${pathOf(resource.properties.ParentId, stack, rootId)}/${resource.properties.PathPart}`;
+  const { ParentId, PathPart } = stack.find('AWS::ApiGateway::Resource', id).properties;
+  return `${pathOf(ParentId, stack, rootId)}/${PathPart}`;
 }
 
-/** How the URI of an integration, or of an authorizer, ends that calls a function. */
-type CallOf = (functionArn: string) => string;
-const callOf: CallOf = (functionArn) => `:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
-const streamingCallOf: CallOf = (functionArn) =>
-  `:lambda:path/2021-11-15/functions/${functionArn}/response-streaming-invocations`;
-
-function functionOf(
-  uri: string,
-  functions: ReadonlyMap<string, LambdaFunction>,
-  logicalId: string,
-  endOf: CallOf,
-): LambdaFunction {
-  const [, found] = [...functions].find(([functionArn]) => uri.endsWith(endOf(functionArn))) ?? [];
-  if (!found) throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
-  return found;
+/** The function whose ARN is in the URI of an integration or an authorizer. */
+function functionOf(uri: string, functions: Functions, logicalId: string): LambdaFunction {
+  const lambda = functions.get(/\/functions\/([^/]+)\//.exec(uri)?.[1] ?? '');
+  if (lambda) return lambda;
+  throw new HostError(`Resource ${logicalId}: the local host knows no function behind ${uri}`);
 }
-
-type MockIntegration = Extract<PropertiesOf<'AWS::ApiGateway::Method'>, { AuthorizationType: 'NONE' }>['Integration'];
 
 /** The answer of a MOCK integration, which has no body and only headers that are written out. */
 function fixedAnswer(
-  { RequestTemplates, IntegrationResponses: [response] }: MockIntegration,
+  response: { readonly StatusCode: string; readonly ResponseParameters: Readonly<Record<string, string>> },
   logicalId: string,
 ): GatewayAnswer {
-  const [, selected] = /^\{\s*"?statusCode"?:\s*(\d{3})\s*\}$/.exec(RequestTemplates['application/json'].trim()) ?? [];
-  if (selected !== response.StatusCode)
-    throw new HostError(`Resource ${logicalId}: the local host knows no answer of its MOCK integration`);
   const headers = Object.entries(response.ResponseParameters).map(([target, source]): [string, string] => {
     const header = /^method\.response\.header\.(.+)$/.exec(target)?.[1];
     const value = /^'([^']*)'$/.exec(source)?.[1];

@@ -53,11 +53,6 @@ export function requestEvent<Context extends object>(
   };
 }
 
-/** The body as the event carries it: text, for the API has no binary media types. */
-export function eventBody({ body }: GatewayRequest): { body: string | null; isBase64Encoded: boolean } {
-  return { body: body.length === 0 ? null : body.toString(), isBase64Encoded: false };
-}
-
 /** `21/Nov/2026:09:30:00 +0000`, the Common Log Format that API Gateway uses. */
 function commonLogTime(epochMs: number): string {
   const [, day, month, year, time] = new Date(epochMs).toUTCString().split(' ');

@@ -1,8 +1,12 @@
-/** A resource of a REST API with its methods. */
-interface Resource<Target> {
+import { TrieRouter } from 'hono/router/trie-router';
+
+/** Where the requests to a path and a method go. */
+export interface Route<Target> {
+  /** Such as `/inventory/{petId}` or `/{path+}`. */
   readonly path: string;
-  readonly parts: readonly string[];
-  readonly methods: Map<string, Target>;
+  /** An HTTP method, or `ANY`. */
+  readonly method: string;
+  readonly target: Target;
 }
 
 export interface Match<Target> {
@@ -14,15 +18,15 @@ export interface Match<Target> {
 
 /** Finds the method for a request as API Gateway does: a literal path part before `{name}` before `{name+}`. */
 export class Router<Target> {
-  /** The one that takes a path more exactly comes first. */
-  readonly #resources: Resource<Target>[] = [];
+  readonly #resources = new TrieRouter<readonly [path: string, methods: ReadonlyMap<string, Target>]>();
 
-  /** @param path such as `/inventory/{petId}` or `/{path+}` @param method an HTTP method, or `ANY` */
-  add(path: string, method: string, target: Target): void {
-    const known = this.#resources.find((resource) => resource.path === path);
-    if (known) return void known.methods.set(method, target);
-    this.#resources.push({ path, parts: partsOf(path), methods: new Map([[method, target]]) });
-    this.#resources.sort((one, other) => rankOf(one.parts).localeCompare(rankOf(other.parts)));
+  constructor(routes: readonly Route<Target>[]) {
+    const byPath = Map.groupBy(routes, ({ path }) => path);
+    // The router gives what takes a path in the order in which it was added.
+    for (const path of [...byPath.keys()].toSorted((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1))) {
+      const methods = new Map(byPath.get(path)?.map(({ method, target }) => [method, target]));
+      this.#resources.add('ALL', path.replaceAll(/\{([^{}+]+)(\+?)\}/g, asParameter), [path, methods]);
+    }
   }
 
   /**
@@ -30,53 +34,24 @@ export class Router<Target> {
    * among those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/first-deploy.md).
    */
   match(method: string, path: string): Match<Target> | undefined {
-    const parts = partsOf(path);
-    let isTaken = false;
-    for (const resource of this.#resources) {
-      if (isTaken && !resource.path.endsWith('+}')) continue;
-      const pathParameters = parametersOf(resource.parts, parts);
-      if (!pathParameters) continue;
-      const target = resource.methods.get(method) ?? resource.methods.get('ANY');
-      if (target !== undefined) return { target, resourcePath: resource.path, pathParameters };
-      isTaken = true;
+    const [matches] = this.#resources.match('ALL', path.replace(/^\/+/, '/'));
+    for (const [index, [[resourcePath, methods], parameters]] of matches.entries()) {
+      const isGreedy = resourcePath.endsWith('+}');
+      const target = methods.get(method) ?? methods.get('ANY');
+      if (target === undefined || (index > 0 && !isGreedy)) continue;
+      const values = Object.entries(parameters).map(([name, value]) => [name, String(value).replace(/\/$/, '')]);
+      return { target, resourcePath, pathParameters: Object.fromEntries(values) };
     }
     return undefined;
   }
 }
 
-/** The parameters of a path that a resource takes; undefined where it does not. */
-function parametersOf(
-  pattern: readonly string[],
-  parts: readonly string[],
-): Readonly<Record<string, string>> | undefined {
-  const parameters: Record<string, string> = {};
-  for (const [index, expected] of pattern.entries()) {
-    const part = parts[index];
-    if (part === undefined) return undefined;
-    const [, name, isGreedy] = /^\{([^+}]+)(\+?)\}$/.exec(expected) ?? [];
-    if (name === undefined ? decoded(part) !== expected : part === '' && !isGreedy) return undefined;
-    if (name !== undefined) parameters[name] = isGreedy ? parts.slice(index).join('/').replace(/\/$/, '') : part;
-    if (isGreedy) return parameters;
-  }
-  return pattern.length === parts.length ? parameters : undefined;
-}
+/** A parameter of API Gateway's in the router's own words. */
+const asParameter = (_: string, name: string, greedy: string): string => (greedy ? `:${name}{.+}` : `:${name}`);
 
-/** Sorts before those of resources that are tried later: a literal part goes before `{part}`, and that before `{rest+}`. */
-function rankOf(parts: readonly string[]): string {
-  return parts.map((part) => (part.endsWith('+}') ? 2 : Number(part.startsWith('{')))).join('');
-}
-
-/** Slashes before the first part count as one. */
-function partsOf(path: string): string[] {
-  const inner = path.replace(/^\/+/, '');
-  return inner === '' ? [] : inner.split('/');
-}
-
-/** A part of a path, decoded; as it is where it is malformed. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
+/** Sorts before those that are tried later. */
+const rankOf = (path: string): string =>
+  path
+    .split('/')
+    .map((part) => (part.endsWith('+}') ? 2 : Number(part.startsWith('{'))))
+    .join('');

@@ -12,10 +12,11 @@ export type StreamingHandler = (event: unknown, stream: Writable, context: unkno
 export class ResponseStream extends Writable {
   #metadata: Buffer | undefined;
   #hasBegun = false;
-  readonly #send: (chunk: Uint8Array) => Promise<void>;
+  #isHeld = false;
+  #goOn: (() => void) | undefined;
+  readonly #send: (chunk: Uint8Array) => void;
 
-  /** @param send resolves once the chunk has been taken, so that no more is read than is wanted */
-  constructor(send: (chunk: Uint8Array) => Promise<void>) {
+  constructor(send: (chunk: Uint8Array) => void) {
     super();
     this.#send = send;
   }
@@ -26,16 +27,24 @@ export class ResponseStream extends Writable {
     this.#metadata = Buffer.concat([Buffer.from(JSON.stringify(metadata)), DELIMITER]);
   }
 
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    const bytes = this.#metadata ? Buffer.concat([this.#metadata, chunk]) : chunk;
-    this.#metadata = undefined;
-    this.#hasBegun = true;
-    void this.#write(bytes, done);
+  /** Lets the handler wait, or no longer: its reader sets the pace. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (isHeld) return;
+    const goOn = this.#goOn;
+    this.#goOn = undefined;
+    goOn?.();
   }
 
-  async #write(bytes: Uint8Array, done: () => void): Promise<void> {
-    await this.#send(bytes);
-    done();
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#send(this.#metadata ? Buffer.concat([this.#metadata, chunk]) : chunk);
+    this.#metadata = undefined;
+    this.#hasBegun = true;
+    // Another turn of the event loop, in which the reader can say that it has enough.
+    setImmediate(() => {
+      if (this.#isHeld) this.#goOn = done;
+      else done();
+    });
   }
 }
 

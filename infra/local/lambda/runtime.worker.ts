@@ -1,44 +1,54 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
-import type {
-  EnvironmentMessage,
-  EnvironmentSettings,
-  FunctionFailure,
-  HostMessage,
-  Invocation,
-} from './invocation.ts';
+import type { FunctionFailure, FunctionSettings, RuntimeMessage, WorkerMessage } from './invocation.ts';
 import { awslambda, isStreaming, ResponseStream } from './response-stream.ts';
 
-/** The Node.js runtime of an execution environment: loads the bundle once, then runs one event at a time. */
+/**
+ * The Node.js runtime of all functions. Each bundle is loaded with its first event. The function that runs is a value of
+ * the asynchronous context: by it `process.env` has the variables of this function alone, and a line finds its log group.
+ */
 
 type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;
+type Invocation = Extract<WorkerMessage, { kind: 'invoke' }>;
 
-const settings: EnvironmentSettings = workerData;
+const settingsOfAll: readonly FunctionSettings[] = workerData;
+const functions = new Map(settingsOfAll.map((settings) => [settings.functionName, settings]));
+const handlers = new Map<string, Promise<Handler>>();
+const streams = new Map<string, ResponseStream>();
+const running = new AsyncLocalStorage<FunctionSettings>();
 
-function report(message: EnvironmentMessage): void {
-  parentPort?.postMessage(message);
+function post(message: RuntimeMessage, transfer: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transfer);
 }
 
-function failureOf(error: unknown): FunctionFailure {
-  return error instanceof Error
-    ? { errorType: error.name, errorMessage: error.message }
-    : { errorType: typeof error, errorMessage: String(error) };
+function write(text: string | Uint8Array): boolean {
+  post({ kind: 'log', group: running.getStore()?.logGroupName, text: Buffer.from(text).toString() });
+  return true;
 }
+
+Object.defineProperty(process, 'env', { get: () => running.getStore()?.variables ?? {} });
+for (const stream of [process.stdout, process.stderr]) Object.assign(stream, { write });
+Object.assign(globalThis, { awslambda });
+process.on('uncaughtException', (error) => {
+  console.error(error);
+  process.exit(1);
+});
 
 /** In the order in which Lambda's runtime looks for them. */
 const ENDINGS = ['.js', '.mjs', '.cjs'];
 
-async function loadHandler(): Promise<Handler> {
-  const [file = '', name = ''] = settings.handler.split('.');
-  const path = ENDINGS.map((ending) => join(settings.codeFolder, file + ending)).find((each) => existsSync(each));
+async function load({ codeFolder, handler: name }: FunctionSettings): Promise<Handler> {
+  const [file = '', member = ''] = name.split('.');
+  const path = ENDINGS.map((ending) => join(codeFolder, file + ending)).find((each) => existsSync(each));
   if (path === undefined) throw new Error(`Cannot find module '${file}'`);
   const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href);
-  const handler = exported[name];
-  if (!isHandler(handler)) throw new TypeError(`${settings.handler} is undefined or not exported`);
+  const handler = exported[member];
+  if (!isHandler(handler)) throw new TypeError(`${name} is undefined or not exported`);
   return handler;
 }
 
@@ -47,9 +57,12 @@ function isHandler(value: unknown): value is Handler {
 }
 
 /** What Lambda passes to a handler. The Node.js 24 runtime has no callbacks in it, which the type still has. */
-function contextOf({ requestId, deadline }: Invocation): Omit<Context, 'done' | 'fail' | 'succeed'> {
+function contextOf(
+  { id, deadline }: Invocation,
+  settings: FunctionSettings,
+): Omit<Context, 'done' | 'fail' | 'succeed'> {
   return {
-    awsRequestId: requestId,
+    awsRequestId: id,
     callbackWaitsForEmptyEventLoop: true,
     functionName: settings.functionName,
     functionVersion: '$LATEST',
@@ -61,53 +74,60 @@ function contextOf({ requestId, deadline }: Invocation): Omit<Context, 'done' | 
   };
 }
 
-/** Called once the host has taken the last chunk. */
-let taken: () => void = () => undefined;
-
-function sendChunk(chunk: Uint8Array): Promise<void> {
-  report({ kind: 'chunk', chunk });
-  return new Promise((resolve) => {
-    taken = resolve;
-  });
-}
-
-/** Does something and reports how it ended. @param work gives the payload */
-async function reportEnd(work: () => Promise<string>): Promise<void> {
+async function answer(invocation: Invocation, settings: FunctionSettings): Promise<void> {
+  const { id, event, functionName } = invocation;
   try {
-    report({ kind: 'succeeded', payload: await work() });
+    const begunAt = performance.now();
+    const loading = handlers.get(functionName);
+    const loaded = loading ?? load(settings);
+    handlers.set(functionName, loaded);
+    const handler = await loaded;
+    const initDurationMs = loading ? undefined : performance.now() - begunAt;
+    const context = contextOf(invocation, settings);
+    const payload = isStreaming(handler)
+      ? await streamed(id, (stream) => handler(JSON.parse(event), stream, context))
+      : (JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null');
+    post({ kind: 'succeeded', id, payload, initDurationMs });
   } catch (error) {
     console.error(error);
-    report({ kind: 'failed', failure: failureOf(error) });
+    post({ kind: 'failed', id, failure: failureOf(error) });
   }
 }
 
-async function buffered(handler: Handler, invocation: Invocation): Promise<string> {
-  const result = await handler(JSON.parse(invocation.event), contextOf(invocation));
-  return JSON.stringify(result) ?? 'null';
-}
-
-async function streamed(handler: Handler, invocation: Invocation): Promise<string> {
-  const stream = new ResponseStream(sendChunk);
+/** Posts what a handler streams, until it has left and its stream has ended. */
+async function streamed(id: string, handle: (stream: ResponseStream) => unknown): Promise<''> {
+  const stream = new ResponseStream((bytes) => {
+    // The part may be a small piece of a pool, all of which would be copied.
+    const chunk = new Uint8Array(bytes);
+    post({ kind: 'chunk', id, chunk }, [chunk.buffer]);
+  });
+  streams.set(id, stream);
   try {
-    const result = handler(JSON.parse(invocation.event), stream, contextOf(invocation));
+    const result = handle(stream);
     if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
     await result;
     // A handler may leave before its stream does.
     await finished(stream);
     return '';
   } finally {
-    // Nothing that is left of it may get into the next answer.
+    streams.delete(id);
     stream.destroy();
   }
 }
 
-await reportEnd(async () => {
-  Object.assign(globalThis, { awslambda });
-  const handler = await loadHandler();
-  const answer = isStreaming(handler) ? streamed : buffered;
-  parentPort?.on('message', (message: HostMessage) => {
-    if (message.kind === 'taken') taken();
-    else void reportEnd(() => answer(handler, message.invocation));
-  });
-  return '';
+function failureOf(error: unknown): FunctionFailure {
+  return error instanceof Error
+    ? { errorType: error.name, errorMessage: error.message }
+    : { errorType: typeof error, errorMessage: String(error) };
+}
+
+parentPort?.on('message', (message: WorkerMessage) => {
+  if (message.kind === 'ping') post({ kind: 'pong' });
+  else if (message.kind === 'timedOut') streams.get(message.id)?.destroy();
+  else if (message.kind !== 'invoke') streams.get(message.id)?.hold(message.kind === 'hold');
+  else {
+    const settings = functions.get(message.functionName);
+    if (settings) void running.run(settings, answer, message, settings);
+  }
 });
+post({ kind: 'pong' });

@@ -10,46 +10,32 @@ export interface Names {
 /**
  * Resolves the intrinsic functions in a template value.
  *
- * @param place the resource that the value belongs to, for the error
+ * @param place the property that has the value, for the error
  * @throws HostError for a function or a name that the local host does not know
  */
 export function resolveIntrinsics(value: unknown, names: Names, place: string): unknown {
   const resolve = (part: unknown): unknown => resolveIntrinsics(part, names, place);
   if (Array.isArray(value)) return value.map(resolve);
   if (typeof value !== 'object' || value === null) return value;
-
   const entries = Object.entries(value);
   const [name, argument]: [string, unknown] = entries[0] ?? ['', undefined];
   if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) {
     return Object.fromEntries(entries.map(([key, part]) => [key, resolve(part)]));
   }
   const result = call(name, resolve(argument), names);
-  if (result === undefined) {
-    throw new HostError(`${place}: the local host does not know ${name} ${JSON.stringify(argument)}`);
-  }
-  return result;
+  if (result !== undefined) return result;
+  throw new HostError(`${place}: the local host does not know ${name} ${JSON.stringify(argument)}`);
 }
 
 function call(name: string, argument: unknown, names: Names): unknown {
   const [first, second]: unknown[] = Array.isArray(argument) ? argument : [argument];
-  switch (name) {
-    case 'Ref':
-      return names.ref(String(first));
-    case 'Fn::GetAtt':
-      return names.attribute(String(first), String(second));
-    case 'Fn::ImportValue':
-      return names.imported(String(first));
-    case 'Fn::Join':
-      return Array.isArray(second) ? second.join(String(first)) : undefined;
-    case 'Fn::Select':
-      return Array.isArray(second) ? second[Number(first)] : undefined;
-    case 'Fn::Split':
-      return String(second).split(String(first));
-    case 'Fn::Sub':
-      return substitute(String(first), names);
-    default:
-      return undefined;
-  }
+  if (name === 'Ref') return names.ref(String(first));
+  if (name === 'Fn::GetAtt') return names.attribute(String(first), String(second));
+  if (name === 'Fn::ImportValue') return names.imported(String(first));
+  if (name === 'Fn::Join') return Array.isArray(second) ? second.join(String(first)) : undefined;
+  if (name === 'Fn::Select') return Array.isArray(second) ? second[Number(first)] : undefined;
+  if (name === 'Fn::Split') return String(second).split(String(first));
+  return name === 'Fn::Sub' ? substitute(String(first), names) : undefined;
 }
 
 /** Replaces each `${Name}`; undefined where one of them is not known. */

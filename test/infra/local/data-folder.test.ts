@@ -4,11 +4,11 @@ import { DynamoDBClient, ListTablesCommand, QueryCommand } from '@aws-sdk/client
 import { describe, expect, jest, test } from '@jest/globals';
 import { Level } from 'level';
 import { makeFolder, openDataFolder } from '../../../infra/local/data-folder.ts';
-import { type Engine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
+import { type Engine, externalEngine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { createEngineServer } from '../../../infra/local/dynamodb/engine-server.ts';
 import { account, localCredentials as credentials } from '../../../infra/local-endpoint.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
-import { LogGroups } from '../../../infra/local/log-sink.ts';
+import { LogGroups } from '../../../infra/local/log-groups.ts';
 import { tableResource } from '../../support/tables.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { localEndpoint } from '../../support/engines.ts';
@@ -61,10 +61,9 @@ test('The log groups of a host go on where the last host left off, and take no l
   const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   for (const text of ['first\n', 'second\n']) {
     const logGroups = new LogGroups(folder);
-    const sink = logGroups.sink('stock');
-    sink(text);
+    logGroups.write('stock', text);
     logGroups.close();
-    sink('late\n');
+    logGroups.write('stock', 'late\n');
   }
 
   expect(readFileSync(path.join(folder, 'stock.log'), 'utf8')).toBe('first\nsecond\n');
@@ -77,7 +76,7 @@ const tableNames = async (client: DynamoDBClient) => (await client.send(new List
 test('A query leaves no iterator of the store open', async () => {
   const opened = jest.spyOn(Level.prototype, 'values');
   const server = createEngineServer({ folder: path.join(root, 'queried') });
-  const engine = { endpoint: localEndpoint(await listen(server)), close: () => close(server) };
+  const engine = { ...externalEngine(localEndpoint(await listen(server))), close: () => close(server) };
   await withEngine(engine, async (client) => {
     await createTables(client, [tableResource('stock', { storeId: 'S', petId: 'N' })]);
     const query = new QueryCommand({

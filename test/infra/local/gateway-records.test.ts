@@ -26,13 +26,13 @@ describe('records in a data folder', () => {
   });
 
   const key = anApiKey({ name: 'acme', description: 'for tests', tags: { constructor: 'x', a: '' } });
-  test('are all there again, but the usage plans, which the template has', () => {
+  test('are all there again, but the usage plans, which the template has', async () => {
     records.putApiKey(key);
     records.putUsagePlan(aUsagePlan());
     records.putOnPlan('plan', 'k1');
     for (let count = 0; count < 2; count++) records.countRequest(DATE, 'plan', 'k1');
     records.notes.set('a/b', 'noted');
-    records.save();
+    await records.save();
     const again = GatewayRecords.open(folder);
     again.putUsagePlan(aUsagePlan());
 
@@ -42,12 +42,12 @@ describe('records in a data folder', () => {
     expect(again.notes.get('a/b')).toBe('noted');
   });
 
-  test('stay as they were where they cannot be written', () => {
-    records.save();
+  test('stay as they were where they cannot be written', async () => {
+    await records.save();
     mkdirSync(`${file}.new`);
     records.putApiKey(key);
-    expect(() => records.save()).toThrow(HostError);
-    expect(() => records.save()).toThrow(/EISDIR/);
+    await expect(records.save()).rejects.toThrow(HostError);
+    await expect(records.save()).rejects.toThrow(/EISDIR/);
     expect(GatewayRecords.open(folder).apiKeys).toEqual([]);
     rmSync(`${file}.new`, { recursive: true });
   });
@@ -110,13 +110,13 @@ describe('the records of a template', () => {
     ]);
   });
 
-  test('are gone with the template; what admins have put on its plans stays', () => {
+  test('are gone with the template; what admins have put on its plans stays', async () => {
     const folder = path.join(parent, 'applied');
     const records = GatewayRecords.open(folder);
     applyTo(records);
     records.putApiKey(anApiKey());
     records.putOnPlan('Plan', 'k1');
-    records.save();
+    await records.save();
     const again = GatewayRecords.open(folder);
 
     expect(again.apiKeys).toMatchObject([{ id: 'k1' }]);

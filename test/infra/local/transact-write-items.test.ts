@@ -117,14 +117,6 @@ describeOnEachEngine('A transaction', () => {
     });
   });
 
-  test('has its effect once with a token, which no other request may have', async () => {
-    const token = randomUUID();
-    for (let time = 0; time < 2; time++) await send([{ Update: adding('ADD quantity :one') }], token);
-
-    expect(await failure([setting(6, 7)], token)).toMatchObject({ name: 'IdempotentParameterMismatchException' });
-    expect(await stored(stock)).toEqual(stockOf(6));
-  });
-
   test.each<[string, string, () => TransactWriteItem]>([
     ['two actions on one item', 'ValidationException', () => ({ Update: adding('ADD a :one', recordOf('request')) })],
     ['a bad expression', 'ValidationException', () => setting(5, 6, { ConditionExpression: 'a a' })],

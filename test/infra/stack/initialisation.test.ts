@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
-import { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
 import { bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';
@@ -18,6 +17,7 @@ import {
   createRequestsTable,
   StockTable,
 } from '../../support/tables.ts';
+import { runFunction, type TestFunction } from '../../support/test-functions.ts';
 
 const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42' } };
 
@@ -56,7 +56,7 @@ let engine: FaultyEngine;
 let stock: StockTable;
 let variables: Record<string, string>;
 let log: string[] = [];
-const deployed: LambdaFunction[] = [];
+const deployed: TestFunction[] = [];
 
 beforeAll(async () => {
   engine = await FaultyEngine.start();
@@ -90,21 +90,10 @@ afterEach(async () => {
 
 afterAll(() => engine.stop());
 
-function deploy(name: string): LambdaFunction {
-  const lambda = new LambdaFunction(
-    {
-      codeFolder: bundleOf(name),
-      handler: 'index.handler',
-      functionName: name,
-      functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
-      memoryMegabytes: 256,
-      timeoutSeconds: 20,
-      systemLogLevel: 'INFO',
-      logGroupName: name,
-      variables,
-    },
-    (line) => log.push(String(line)),
-  );
+const write = (_: string, line: string): void => void log.push(line);
+
+function deploy(name: string): TestFunction {
+  const lambda = runFunction({ codeFolder: bundleOf(name), functionName: name, variables, log: write });
   deployed.push(lambda);
   return lambda;
 }
@@ -125,7 +114,7 @@ test.each(Object.keys(functionFiles()))(
 );
 
 describe.each(functions)('%s', (name, event, unreached, reached, calls) => {
-  const answer = (lambda: LambdaFunction): Promise<string> => text(lambda.stream(JSON.stringify(event)));
+  const answer = (lambda: TestFunction): Promise<string> => text(lambda.stream(JSON.stringify(event)));
 
   test('starts where DynamoDB is out of reach, fails its proof there, and serves as soon as it is back', async () => {
     const lambda = deploy(name);

@@ -10,7 +10,7 @@ import type { Resource } from '../../../../infra/local/template/stack.ts';
 type Properties = Resource<'AWS::ApiGateway::GatewayResponse'>['properties'];
 
 function response(ResponseType: string, differences: Partial<Properties> = {}) {
-  const properties: Properties = { RestApiId: 'api', ResponseType, ResponseParameters: {}, ...differences };
+  const properties: Properties = { ResponseType, ResponseParameters: {}, ...differences };
   return { logicalId: `Response${ResponseType}`, ref: ResponseType, properties };
 }
 

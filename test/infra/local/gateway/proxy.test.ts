@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
-import { eventBody, requestContext, requestEvent } from '../../../../infra/local/gateway/proxy-event.ts';
+import { requestContext, requestEvent } from '../../../../infra/local/gateway/proxy-event.ts';
 import { answerOf } from '../../../../infra/local/gateway/proxy-result.ts';
 import { apiStage } from '../../../support/gateway-records.ts';
 import { aGatewayRequest } from '../../../support/proxy-event.ts';
@@ -51,12 +51,10 @@ describe('the event of a request', () => {
     });
   });
 
-  test('has null where there is nothing, and a body as text', () => {
+  test('has null where there is nothing', () => {
     const nothing = { queryStringParameters: null, multiValueQueryStringParameters: null, pathParameters: null };
 
     expect(eventOf({ headers: [] }, {})).toMatchObject(nothing);
-    expect(eventBody(aGatewayRequest()).body).toBeNull();
-    expect(eventBody(aGatewayRequest({ body: Buffer.from('"Käthe 犬"') })).body).toBe('"Käthe 犬"');
   });
 
   test('has headers that come twice, in whatever case: all in multiValueHeaders, the last of them in headers', () => {

@@ -77,26 +77,9 @@ describe('a template that the local gateway cannot serve', () => {
       /^Resource ApiRestApi\w+: there is no authorizer another$/,
     ],
     [
-      'a stream of a function that is called for its result',
-      (template) => {
-        const method = methodOf(template, 'ApiRestApiinventorypetIdPATCH');
-        method.Integration = Object.assign({}, method.Integration, { ResponseTransferMode: 'STREAM' });
-      },
-      /no function behind .*\/2015-03-31\/.*\/invocations$/,
-    ],
-    [
       'a fixed answer with a header that is computed',
       (template) => (methodOf(template, 'ApiRestApiinventoryOPTIONS').Integration = mock),
       /method\.response\.header\.X-Id \(got context\.requestId\)$/,
-    ],
-    [
-      'a fixed answer of another status than is asked for',
-      (template) =>
-        (methodOf(template, 'ApiRestApiinventoryOPTIONS').Integration = {
-          ...mock,
-          RequestTemplates: { 'application/json': '{"statusCode":200}' },
-        }),
-      /knows no answer of its MOCK integration$/,
     ],
   ])('stops the local host: %s', (_, change, message) => {
     expect(() => apis.start({ authorizer: admitting }, (template) => void change(template))).toThrow(message);

@@ -3,51 +3,51 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { ExecutionEnvironment } from '../../../infra/local/lambda/execution-environment.ts';
-import type { LambdaFunction } from '../../../infra/local/lambda/lambda-function.ts';
-import { deployLogging, functionError, outcomeOf, streaming, testFunctions } from '../../support/test-functions.ts';
+import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
+import { LambdaFunctions } from '../../../infra/local/lambda/lambda-functions.ts';
+import {
+  deployLogging,
+  functionError,
+  outcomeOf,
+  streaming,
+  type TestFunction,
+  testFunctions,
+} from '../../support/test-functions.ts';
 
 const deploy = testFunctions();
 
-async function invoke(lambda: LambdaFunction, event: unknown = {}): Promise<unknown> {
+async function invoke(lambda: TestFunction, event: unknown = {}): Promise<unknown> {
   const result: unknown = JSON.parse(await lambda.invoke(JSON.stringify(event)));
   return result;
 }
 
-const sixTimes = (lambda: LambdaFunction) => Promise.all(Array.from({ length: 6 }, () => invoke(lambda)));
+/** Settings of the function that was deployed, beside others. */
+function settingsOf({ codeFolders: [codeFolder = ''] }: TestFunction, variables: { NAME: string }): FunctionSettings {
+  const functionName = variables.NAME;
+  const ofAll = { handler: 'index.handler', memoryMegabytes: 128, timeoutSeconds: 9, systemLogLevel: 'WARN' } as const;
+  return {
+    ...ofAll,
+    codeFolder,
+    functionName,
+    functionArn: functionName,
+    logGroupName: `${functionName}-logs`,
+    variables,
+  };
+}
 
-test('A function has its context, the variables that Lambda sets and its own, and none of this machine', async () => {
+test('A function has its context, and its own variables alone', async () => {
   const source = `exports.handler = async (event, context) => ({
     ...context, left: context.getRemainingTimeInMillis(), variables: process.env });`;
-  process.env['AWS_PROFILE'] ??= 'of the machine';
-  const settings = {
-    functionName: 'stock',
-    memoryMegabytes: 256,
-    timeoutSeconds: 9,
-    variables: { TABLE: 'a', ONE: '1' },
-  };
-  const [one, other] = await Promise.all([
-    invoke(deploy(source, settings)),
-    invoke(deploy(source, { variables: { TABLE: 'b' } })),
-  ]);
+  const variables = { TABLE: 'a' };
 
-  expect(one).toMatchObject({
+  expect(await invoke(deploy(source, { functionName: 'stock', memoryMegabytes: 256, variables }))).toMatchObject({
     awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     functionName: 'stock',
     invokedFunctionArn: expect.stringMatching(/^arn:aws:lambda:us-east-1:0{12}:function:/),
     memoryLimitInMB: '256',
     left: expect.any(Number),
-    variables: {
-      TABLE: 'a',
-      ONE: '1',
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_LAMBDA_FUNCTION_NAME: 'stock',
-      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
-    },
+    variables,
   });
-  expect(other).toHaveProperty('variables.TABLE', 'b');
-  for (const name of ['PATH', 'HOME', 'AWS_PROFILE', 'ONE']) expect(other).not.toHaveProperty(['variables', name]);
 });
 
 const answeringLate = (answer: string) => `exports.handler = ({ wait }) => {
@@ -55,74 +55,73 @@ const answeringLate = (answer: string) => `exports.handler = ({ wait }) => {
   return new Promise((resolve) => setTimeout(resolve, wait, '${answer}'));
 };`;
 
-describe('execution environments', () => {
-  test('run code that was replaced from the next event on, and finish what is under way', async () => {
+const telling = (name: string) => `const loaded = process.env.NAME;
+  exports.handler = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    console.log('${name} runs');
+    return [loaded, process.env.NAME, process.env.ONE ?? 'none'];
+  };`;
+
+test('Functions that share a thread have their own variables, at any time, and their own logs', async () => {
+  const lines: string[] = [];
+  const settings = [{ NAME: 'one', ONE: 'set' }, { NAME: 'other' }].map((variables) =>
+    settingsOf(deploy(telling(variables.NAME)), variables),
+  );
+  const functions = new LambdaFunctions(settings, (group, line) => void lines.push(`${group}: ${line}`));
+  const [one, other] = await Promise.all(settings.map((each) => functions.byName(each).invoke('{}')));
+  await functions.close();
+
+  expect([one, other]).toEqual(['["one","one","set"]', '["other","other","none"]']);
+  expect(lines).toEqual(expect.arrayContaining(['one-logs: one runs\n', 'other-logs: other runs\n']));
+});
+
+describe('the worker thread', () => {
+  test('runs events side by side, and what is loaded once', async () => {
+    const lambda = deploy(`let calls = 0; let underWay = 0;
+      exports.handler = async ({ fail }) => {
+        calls += 1; underWay += 1;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        if (fail) throw new Error('no');
+        return [calls, underWay];
+      };`);
+    const failed = invoke(lambda, { fail: true }).catch(() => undefined);
+
+    expect(await Promise.all([invoke(lambda), invoke(lambda)])).toEqual([
+      [3, 3],
+      [3, 3],
+    ]);
+    await failed;
+  });
+
+  test('is replaced for code that was: from the next event on, and what is under way finishes', async () => {
     const { lambda, logs } = deployLogging(deploy, answeringLate('old'));
     const underWay = invoke(lambda, { wait: 100 });
     await logs('begun');
-    writeFileSync(join(lambda.codeFolder, 'index.js'), answeringLate('new'));
+    writeFileSync(join(lambda.codeFolders[0] ?? '', 'index.js'), answeringLate('new'));
     lambda.renew();
 
     expect(await Promise.all([underWay, invoke(lambda, { wait: 0 })])).toEqual(['old', 'new']);
     expect(await invoke(lambda, { wait: 0 })).toBe('new');
   });
 
-  test('run event after event, failed ones too, and end when they have had nothing to do for a while', async () => {
-    const source = `let calls = 0;
-      exports.handler = async ({ fail }) => { calls += 1; if (fail) throw new Error('no'); return calls; };`;
-    const lambda = deploy(source, { idleMs: 200 });
-    await invoke(lambda);
-    await invoke(lambda, { fail: true }).catch(() => undefined);
-
-    expect(await invoke(lambda)).toBe(3);
-    await sleep(600);
-    expect(await invoke(lambda)).toBe(1);
-  });
-
-  test('take one event at a time; a function that is busy has three, and several have six together', async () => {
-    const source = `
-      let underWay = 0;
-      exports.handler = async () => {
-        const isAlone = ++underWay === 1;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        underWay -= 1;
-        return isAlone && require('node:worker_threads').threadId;
-      };`;
-    const environments = new Set<ExecutionEnvironment>();
-    const functions = Array.from({ length: 4 }, () => deploy(source, { environments }));
-    const [first] = functions;
-    const useAll = async () => (await Promise.all(functions.map(sixTimes))).flat();
-    const ofOne = first ? await sixTimes(first) : [];
-    // What starts at the same moment may be more; it ends with its event.
-    const atFirst = await useAll();
-    const again = await useAll();
-
-    expect(new Set(ofOne).size).toBe(3);
-    expect(new Set(again).size).toBe(6);
-    expect([...ofOne, ...atFirst, ...again]).not.toContain(false);
-  });
-
-  test('break off what is under way when they are closed', async () => {
-    const { lambda, logs } = deployLogging(
-      deploy,
-      `exports.handler = () => { console.log('here.'); return new Promise((resolve) => setTimeout(resolve, 60_000)); };`,
-    );
-    const underWay = lambda.invoke('{}').catch((error: unknown) => error);
-    await logs('here.');
+  test('breaks off what is under way when it is closed', async () => {
+    const { lambda, logs } = deployLogging(deploy, answeringLate('never'));
+    const underWay = invoke(lambda, { wait: 60_000 }).catch((error: unknown) => error);
+    await logs('begun');
     await lambda.close();
 
     expect(await underWay).toEqual(functionError('Runtime.ExitError', expect.any(String)));
   });
 });
 
-test('A client that does not read what a function streams leaves room for another, whose list is answered', async () => {
+test('A client that does not read what a function streams holds up no other', async () => {
   const lambda = deploy(
     streaming(`await write('x'); while (!event.isShort) await write(Buffer.alloc(100_000)); stream.end();`),
   );
-  const unread = Array.from({ length: 12 }, () => lambda.stream('{}', 'one'));
+  const unread = Array.from({ length: 12 }, () => lambda.stream('{}'));
   for (const stream of unread) stream.on('error', () => undefined);
 
-  expect(await text(lambda.stream('{"isShort":true}', 'other'))).toBe('x');
+  expect(await text(lambda.stream('{"isShort":true}'))).toBe('x');
 });
 
 describe('a function that fails', () => {
@@ -137,7 +136,7 @@ describe('a function that fails', () => {
     expect(log()).toContain(`"errorType":"${errorType}"`);
   });
 
-  /** Does what the event says; a fresh environment has seen one event. */
+  /** Does what the event says; a fresh thread has seen one event. */
   const breaking = `
     let calls = 0;
     exports.handler = async ({ what }) => {
@@ -148,20 +147,29 @@ describe('a function that fails', () => {
       return calls;
     };`;
 
-  test.each([
-    ['exits', 'Runtime.ExitError', 'exit status 0'],
-    ['fills the memory', 'Runtime.ExitError', 'memory'],
-    ['loops', 'Sandbox.Timedout', 'Task timed out'],
-  ])('%s: its execution environment is replaced for the next event', async (what, errorType, reason) => {
-    const timeoutSeconds = errorType === 'Sandbox.Timedout' ? 0.3 : 20;
-    const lambda = deploy(breaking, { memoryMegabytes: 32, timeoutSeconds });
-    await invoke(lambda);
+  test.each([['exits'], ['fills the memory'], ['loops']])(
+    '%s: it fails, and the thread is replaced for the next event',
+    async (what) => {
+      const lambda = deploy(breaking);
+      await invoke(lambda);
 
-    await expect(invoke(lambda, { what })).rejects.toEqual(functionError(errorType, expect.stringContaining(reason)));
-    expect(await invoke(lambda)).toBe(1);
+      await expect(invoke(lambda, { what })).rejects.toEqual(
+        functionError('Runtime.ExitError', expect.stringMatching(/^Runtime exited/)),
+      );
+      expect(await invoke(lambda)).toBe(1);
+    },
+  );
+
+  test('by taking longer than its timeout fails alone', async () => {
+    const lambda = deploy(answeringLate('late'), { timeoutSeconds: 0.5 });
+    await invoke(lambda, { wait: 0 }).catch(() => undefined);
+    const [slow, quick] = await Promise.allSettled([invoke(lambda, { wait: 60_000 }), invoke(lambda, { wait: 0 })]);
+
+    expect(slow).toHaveProperty('reason', functionError('Sandbox.Timedout', 'Task timed out'));
+    expect(quick).toHaveProperty('value', 'late');
   });
 
-  test('between two events: its execution environment is replaced for the next one', async () => {
+  test('between two events: the thread is replaced for the next one', async () => {
     const { lambda, logs } = deployLogging(
       deploy,
       `let calls = 0;
@@ -169,6 +177,7 @@ describe('a function that fails', () => {
     );
     expect(await invoke(lambda)).toBe(1);
     await logs('late');
+    await sleep(200);
 
     expect(await invoke(lambda)).toBe(1);
   });
@@ -191,7 +200,7 @@ test.each([
   expect(reports.map((line) => line.includes('"initDurationMs":'))).toEqual(isLoadIn);
 });
 
-const streamOf = (lambda: LambdaFunction, event: unknown = {}) => lambda.stream(JSON.stringify(event));
+const streamOf = (lambda: TestFunction, event: unknown = {}) => lambda.stream(JSON.stringify(event));
 
 /** Streams `event.chunks` chunks of `event.bytes` bytes and logs the number of each that was taken. */
 function deployCounting() {
@@ -209,15 +218,15 @@ function deployCounting() {
 describe('the response stream of a function', () => {
   test('holds the function back where it is read slowly', async () => {
     const { lambda, taken, logs } = deployCounting();
-    const chunks: AsyncIterator<Buffer> = streamOf(lambda, { chunks: 50, bytes: 100_000 })[Symbol.asyncIterator]();
+    const chunks: AsyncIterator<Buffer> = streamOf(lambda, { chunks: 500, bytes: 100_000 })[Symbol.asyncIterator]();
     await chunks.next();
     await sleep(300);
     const takenMeanwhile = taken();
     while (!(await chunks.next()).done);
     await logs('done.');
 
-    expect(takenMeanwhile).toBeLessThan(10);
-    expect(taken()).toBe(50);
+    expect(takenMeanwhile).toBeLessThan(250);
+    expect(taken()).toBe(500);
   });
 
   test('lets the function run to its end where nobody reads it any more', async () => {
@@ -259,16 +268,10 @@ describe('while a chunk waits for its reader, a function that', () => {
     });
   });
 
-  test('runs out of its time: its place is free at once, though nobody reads', async () => {
-    const lambda = deploy(
-      streaming(`if (event.next) return stream.end('next'); await write(${LONG}); await write(${LONG});`),
-      { timeoutSeconds: 0.5 },
-    );
-    // More than there may be environments.
-    const unread = Array.from({ length: 4 }, () => outcomeOf(streamOf(lambda), new Promise(() => undefined)));
+  test('runs out of its time: it ends, though nobody reads', async () => {
+    const lambda = deploy(streaming(`await write(${LONG}); await write(${LONG});`), { timeoutSeconds: 0.5 });
+    const { error } = await outcomeOf(streamOf(lambda), new Promise(() => undefined));
 
-    expect(await text(streamOf(lambda, { next: true }))).toBe('next');
-    for (const { error } of await Promise.all(unread))
-      expect(error).toEqual(functionError('Sandbox.Timedout', 'Task timed out'));
+    expect(error).toEqual(functionError('Sandbox.Timedout', 'Task timed out'));
   });
 });

@@ -1,0 +1,50 @@
+import * as v from 'valibot';
+import { arn } from '../../local-endpoint.ts';
+
+/** A statement of a role's policies: the actions that it allows on which resources, either with `*` at its end. */
+export interface Grant {
+  readonly actions: readonly string[];
+  readonly resources: readonly string[];
+}
+
+const table = v.object({ TableName: v.string() });
+/** Where a call names its tables. */
+const callSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    TableName: v.optional(v.string()),
+    RequestItems: v.optional(v.record(v.string(), v.unknown()), {}),
+    TransactItems: v.optional(v.array(v.record(v.string(), table)), []),
+  }),
+);
+
+/**
+ * Why a role may not make a call; undefined where it may. A transaction takes the right of each write in it.
+ *
+ * @param operation such as `UpdateItem`
+ * @param body of the call, JSON text
+ */
+export function refusalOf(grants: readonly Grant[], operation: string, body: string): string | undefined {
+  const call = v.safeParse(callSchema, body);
+  // The engine itself refuses what is no call.
+  if (!call.success) return undefined;
+  const { TableName = '*', RequestItems, TransactItems } = call.output;
+  const tables = Object.keys(RequestItems);
+  const writes = TransactItems.flatMap((item) =>
+    Object.entries(item).map(([kind, { TableName: written }]) => ({ action: `${kind}Item`, on: written })),
+  );
+  const reads = (tables.length > 0 ? tables : [TableName]).map((on) => ({ action: operation, on }));
+  const wanted = (writes.length > 0 ? writes : reads).map(({ action, on }) => ({
+    action: `dynamodb:${action}`,
+    resource: arn('dynamodb', `table/${on}`),
+  }));
+  const refused = wanted.find(({ action, resource }) => !grants.some((grant) => allows(grant, action, resource)));
+  return refused && `The role of the function is not authorized to perform: ${refused.action} on ${refused.resource}`;
+}
+
+const allows = ({ actions, resources }: Grant, action: string, resource: string): boolean =>
+  actions.some((pattern) => matches(pattern, action)) && resources.some((pattern) => matches(pattern, resource));
+
+const matches = (pattern: string, value: string): boolean =>
+  pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : pattern === value;

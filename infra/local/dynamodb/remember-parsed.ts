@@ -1,0 +1,58 @@
+import type { ParseContext, Parser } from 'dynalite/db/*Parser.js';
+
+/** Expressions that are remembered of each parser: the service has some twenty. */
+const MOST_REMEMBERED = 200;
+
+/** What these check, or compare, are the values themselves. */
+const CHECKS_VALUES = /between|attribute_type/i;
+
+/** What an expression was read as, with the context that it left, and the names of the values in it. */
+interface Parsed {
+  readonly result: object;
+  readonly context: ParseContext;
+  readonly nameOf: ReadonlyMap<unknown, string>;
+}
+
+/**
+ * Lets a parser of dynalite read each expression once. What an expression means depends on its text, on what the names in
+ * it stand for and on the types of the values. The values themselves are put into a copy, which the engine may change.
+ */
+export function rememberParsed(parser: Parser): void {
+  const { parse } = parser;
+  const remembered = new Map<string, Parsed>();
+  parser.parse = (expression, options) => {
+    const { attrNames, attrVals = {}, unusedAttrNames, unusedAttrVals } = options.context;
+    if (CHECKS_VALUES.test(expression)) return parse(expression, options);
+    const types = Object.entries(attrVals).map(([name, value]) => [name, Object.keys(value)[0]]);
+    const key = JSON.stringify([expression, attrNames, types]);
+    const known = remembered.get(key);
+    if (known) {
+      markUsed(unusedAttrNames, known.context.unusedAttrNames);
+      markUsed(unusedAttrVals, known.context.unusedAttrVals);
+      return copyOf(known.result, (value) => attrVals[known.nameOf.get(value) ?? '']);
+    }
+    const context = { ...options.context, unusedAttrNames: { ...attrNames }, unusedAttrVals: { ...attrVals } };
+    const result = parse(expression, { context });
+    // It says what is wrong.
+    if (typeof result === 'string') return result;
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    const nameOf = new Map(Object.entries(attrVals).map(([name, value]) => [value, name]));
+    remembered.set(key, { result, context, nameOf });
+    return parser.parse(expression, options);
+  };
+}
+
+function markUsed(unused: Record<string, unknown>, unusedThen: Readonly<Record<string, unknown>>): void {
+  for (const name of Object.keys(unused)) if (!(name in unusedThen)) delete unused[name];
+}
+
+function copyOf<Part>(part: Part, valueFor: (value: unknown) => unknown): Part;
+function copyOf(part: unknown, valueFor: (value: unknown) => unknown): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  const value = valueFor(part);
+  if (value !== undefined) return value;
+  if (Array.isArray(part)) return part.map((each) => copyOf(each, valueFor));
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [name, each] of Object.entries(part)) copy[name] = copyOf(each, valueFor);
+  return copy;
+}

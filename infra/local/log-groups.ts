@@ -1,0 +1,50 @@
+import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** How long a line may wait for others: a write for each would take a good part of the time of a request. */
+const WRITE_DELAY_MS = 50;
+/** A file of more bytes becomes the older one of two, and what was older is gone. */
+const MOST_BYTES = 10 * 1024 * 1024;
+
+/** The log groups of the host, a file each. A standard stream that is not read would stop the host. */
+export class LogGroups {
+  readonly #folder: string;
+  readonly #waiting = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Adds a text to the end of a log group. After the logs are closed, such as of an answer that was cut off, it is dropped. */
+  write(group: string, text: string): void {
+    if (this.#isClosed) return;
+    this.#waiting.set(group, (this.#waiting.get(group) ?? '') + text);
+    this.#timer ??= setTimeout(() => this.#flush(), WRITE_DELAY_MS);
+  }
+
+  close(): void {
+    this.#flush();
+    this.#isClosed = true;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      for (const [group, text] of this.#waiting) append(join(this.#folder, `${group}.log`), text);
+    } catch (error) {
+      // A full disk must not stop the service.
+      this.#isClosed = true;
+      process.stderr.write(`The logs end here: ${error instanceof Error ? error.message : String(error)}\n`);
+    }
+    this.#waiting.clear();
+  }
+}
+
+function append(file: string, text: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MOST_BYTES) renameSync(file, `${file}.1`);
+  appendFileSync(file, text);
+}
