@@ -92,7 +92,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const log = logGroups.write.bind(logGroups);
   const gateway = `http://${ownHost(address)}:${address.port}`;
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
-  closings.defer(() => functions.all.close());
+  closings.defer(() => functions.all.stop());
   const restApi = loadRestApi(stack, functions.byArn, logGroups, records);
   const openPlans = await prepareData(stack, engine, records, options.sampleData);
   await records.save();

@@ -9,7 +9,7 @@ import { stockItem } from '../../shared/stores/stock-store.ts';
 import { type Item, writeItems } from '../write-items.ts';
 import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
-import { createTables } from './dynamodb/tables.ts';
+import { createTables, tablesOf } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './account/gateway-records.ts';
 import { HostError } from './host-error.ts';
 import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
@@ -31,7 +31,7 @@ export async function prepareData(
   const client = new DynamoDBClient({ endpoint: endpoint.href, region, credentials: localCredentials, maxAttempts: 2 });
   const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
   try {
-    await createTables(client, stack.resources('AWS::DynamoDB::Table'));
+    await createTables(client, tablesOf(stack));
     if (sampleData) {
       await loadSampleData(documents, {
         stock: outputOf(stack, 'StockTableName'),

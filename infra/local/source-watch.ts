@@ -20,7 +20,7 @@ export async function watchSources(functions: LambdaFunctions): Promise<void> {
     const replaced = [...fileOf].filter(([name, file]) => saved.get(name) !== readFileSync(file, 'utf8'));
     if (replaced.length === 0) return;
     for (const [name, file] of replaced) writeFileSync(file, saved.get(name) ?? '');
-    functions.renew();
+    await functions.stop('its code was replaced');
     const list = replaced.map(([name]) => name).join(', ');
     report(`Replaced ${list} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s).`);
   };

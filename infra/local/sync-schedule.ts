@@ -1,6 +1,7 @@
+import * as v from 'valibot';
 import { HostError } from './host-error.ts';
 import type { LambdaFunction } from './lambda/lambda-functions.ts';
-import { type ServedStack, only } from './template/stack.ts';
+import type { ServedStack } from './template/stack.ts';
 
 interface SyncScheduleSettings {
   readonly sync: Pick<LambdaFunction, 'invoke'>;
@@ -19,7 +20,7 @@ export class SyncSchedule {
   readonly #settings: SyncScheduleSettings;
   readonly #interval: NodeJS.Timeout;
   #next: NodeJS.Timeout | undefined;
-  #last = Promise.resolve();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(settings: SyncScheduleSettings) {
     this.#settings = settings;
@@ -28,20 +29,18 @@ export class SyncSchedule {
 
   /** Runs one sync for all calls that come before it begins. */
   runSoon(): void {
+    const { sync, log, waitMs } = this.#settings;
+    const run = (): Promise<unknown> =>
+      sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
     this.#next ??= setTimeout(() => {
       this.#next = undefined;
-      this.#last = this.#last.then(() => this.#run());
-    }, this.#settings.waitMs);
+      this.#last = this.#last.then(run);
+    }, waitMs);
   }
 
   close(): void {
     clearInterval(this.#interval);
     clearTimeout(this.#next);
-  }
-
-  async #run(): Promise<void> {
-    const { sync, log } = this.#settings;
-    await sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
   }
 }
 
@@ -57,19 +56,14 @@ export function loadSyncSchedule(
   functions: ReadonlyMap<string, LambdaFunction>,
   log: (line: string) => void,
 ): SyncSchedule {
-  const { properties: mapping } = only(stack.resources('AWS::Lambda::EventSourceMapping'), 'event source');
-  const [, sync] = [...functions].find(([arn]) => arn.endsWith(`:function:${mapping.FunctionName}`)) ?? [];
-  if (!sync) throw new HostError(`The template has no function ${mapping.FunctionName}`);
-  const expressions = stack
-    .resources('AWS::Events::Rule')
-    .flatMap(({ properties }) => properties.ScheduleExpression ?? []);
-  const schedule = only(expressions, 'schedule');
-  const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule)?.[1]);
+  const mapping = stack.only('AWS::Lambda::EventSourceMapping');
+  const name = mapping.text('FunctionName');
+  const [, sync] = [...functions].find(([arn]) => arn.endsWith(`:function:${name}`)) ?? [];
+  if (!sync) throw new HostError(`The template has no function ${name}`);
+  const rules = stack.resources('AWS::Events::Rule');
+  const [schedule] = rules.flatMap((rule) => rule.read('ScheduleExpression', v.optional(v.string())) ?? []);
+  const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule ?? '')?.[1]);
   if (!minutes) throw new HostError(`The local host knows no schedule but rate(… minutes): ${schedule}`);
-  return new SyncSchedule({
-    sync,
-    intervalMs: minutes * 60_000,
-    waitMs: mapping.MaximumBatchingWindowInSeconds * 1_000,
-    log,
-  });
+  const waitMs = mapping.read('MaximumBatchingWindowInSeconds', v.optional(v.number(), 0)) * 1_000;
+  return new SyncSchedule({ sync, intervalMs: minutes * 60_000, waitMs, log });
 }

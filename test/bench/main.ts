@@ -6,7 +6,6 @@ import { benchBulks } from './bulks.ts';
 import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
-import { benchHostListing } from './host-listing.ts';
 import { benchLimiter } from './limiter.ts';
 import { benchListing } from './listing.ts';
 import { benchLocalHost } from './local-host.ts';
@@ -22,8 +21,7 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   bulks: { about: 'what bulks that are sent flat out do to single updates', run: benchBulks },
   cold: { about: 'size of each bundle, its cold start and first answers', run: benchCold },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
-  host: { about: 'start, memory and speed of the local host', run: benchLocalHost },
-  'host-list': { about: 'the whole list of 100,000 pets through the local host', run: benchHostListing },
+  host: { about: 'start, memory, speed and size of the local host', run: benchLocalHost },
   parsers: { about: 'time of the slowest parser at the text that costs it most', run: benchParsers },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
 };

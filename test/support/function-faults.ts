@@ -69,8 +69,8 @@ export function plantFaults(assembly: string, logicalId: string, header: string)
   const { name, template, assetFolders } = readAssembly(assembly);
   const stack = new ServedStack(name, template);
   const aliases = stack.resources('AWS::Lambda::Alias');
-  const functions = aliases.map(({ properties }) => stack.find('AWS::Lambda::Function', properties.FunctionName));
-  const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.properties.Code.S3Key ?? '';
+  const functions = aliases.map((alias) => stack.find('AWS::Lambda::Function', alias.text('FunctionName')));
+  const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.text('Code.S3Key') ?? '';
   const folder = assetFolders.get(code);
   if (folder === undefined) throw new Error(`The assembly has no function ${logicalId}`);
   const wrapper = logicalId.startsWith('FunctionsList') ? streamed : buffered;

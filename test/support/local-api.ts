@@ -64,9 +64,9 @@ export class LocalApis {
     const logGroups = new LogGroups(logFolder);
     this.#logGroups.push(logGroups);
     const functions = new Map(
-      stack.resources('AWS::Lambda::Alias').map(({ ref, properties }) => {
-        const { logicalId } = stack.find('AWS::Lambda::Function', properties.FunctionName);
-        return [ref, this.#deploy(sourceOf(logicalId, sources), { timeoutSeconds: 120 })] as const;
+      stack.resources('AWS::Lambda::Alias').map((alias) => {
+        const { logicalId } = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
+        return [alias.ref, this.#deploy(sourceOf(logicalId, sources), { timeoutSeconds: 120 })] as const;
       }),
     );
     const restApi = loadRestApi(stack, functions, logGroups, records);
@@ -81,7 +81,7 @@ export class LocalApis {
     const accessLog = (): unknown[] => {
       logGroups.close();
       const [stage] = stack.resources('AWS::ApiGateway::Stage');
-      const name = stage?.properties.AccessLogSetting?.DestinationArn.split(':').at(-1) ?? '';
+      const name = stage?.text('AccessLogSetting.DestinationArn').split(':').at(-1) ?? '';
       const lines = readFileSync(path.join(logFolder, `${name}.log`), 'utf8')
         .trimEnd()
         .split('\n');

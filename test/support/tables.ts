@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { createTables } from '../../infra/local/dynamodb/tables.ts';
+import { createTables, type TableSettings } from '../../infra/local/dynamodb/tables.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../shared/contract/records.ts';
@@ -12,26 +12,19 @@ import { unusedCounters } from '../../shared/key-registry/key-table.ts';
 import { tokenEntry, type TokenOrder } from '../../shared/key-registry/key-tokens.ts';
 import type { Limiter } from '../../shared/keys/limiter.ts';
 import { generateToken, parseToken, type Token } from '../../shared/keys/token.ts';
-import type { Resource } from '../../infra/local/template/stack.ts';
 import { int64 } from './int64.ts';
 
 /** The names and types of the key of a table: the partition key, and the sort key if there is one. */
 type TableKey = Readonly<Record<string, 'S' | 'N'>>;
 
-/** A table of a template. */
-export const tableResource = (ref: string, key: TableKey): Resource<'AWS::DynamoDB::Table'> => ({
-  logicalId: ref,
-  ref,
-  properties: {
-    AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({
-      AttributeName,
-      AttributeType,
-    })),
-    KeySchema: Object.keys(key).map((AttributeName, index) => ({
-      AttributeName,
-      KeyType: index === 0 ? 'HASH' : 'RANGE',
-    })),
-  },
+/** A table with a key. */
+export const tableResource = (TableName: string, key: TableKey): TableSettings => ({
+  TableName,
+  AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+  KeySchema: Object.keys(key).map((AttributeName, index) => ({
+    AttributeName,
+    KeyType: index === 0 ? 'HASH' : 'RANGE',
+  })),
 });
 
 /** Makes tables as the stack declares them, without their expiry, which no test waits for. @returns the name */

@@ -3,9 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { afterAll, expect } from '@jest/globals';
-import type { Log } from '../../infra/local/lambda/function-thread.ts';
 import type { FunctionSettings } from '../../infra/local/lambda/invocation.ts';
-import { type LambdaFunction, LambdaFunctions } from '../../infra/local/lambda/lambda-functions.ts';
+import { type LambdaFunction, LambdaFunctions, type Log } from '../../infra/local/lambda/lambda-functions.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface TestFunctionSettings extends Partial<FunctionSettings> {
@@ -13,7 +12,7 @@ export interface TestFunctionSettings extends Partial<FunctionSettings> {
 }
 
 /** A function in a worker thread of its own. */
-export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'renew' | 'close' | 'codeFolders'> {}
+export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'stop' | 'codeFolders'> {}
 
 /** Makes a Lambda function of CommonJS source text. */
 export type Deploy = (source: string, settings?: TestFunctionSettings) => TestFunction;
@@ -21,7 +20,7 @@ export type Deploy = (source: string, settings?: TestFunctionSettings) => TestFu
 /** Lambda functions for the tests around it, stopped after them. Call it where hooks may stand: not in a test. */
 export function testFunctions(): Deploy {
   const deployed: TestFunction[] = [];
-  afterAll(() => Promise.all(deployed.map((lambda) => lambda.close())));
+  afterAll(() => Promise.all(deployed.map((lambda) => lambda.stop())));
   const folder = temporaryFolder();
 
   return (source, settings = {}) => {

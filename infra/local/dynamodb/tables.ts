@@ -6,37 +6,51 @@ import {
   ResourceNotFoundException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
+import * as v from 'valibot';
 import { HostError } from '../host-error.ts';
-import type { Resource } from '../template/stack.ts';
+import type { ServedStack } from '../template/stack.ts';
 
-type TableResource = Resource<'AWS::DynamoDB::Table'>;
+const attributesSchema = v.array(v.object({ AttributeName: v.string(), AttributeType: v.picklist(['S', 'N', 'B']) }));
+const keySchema = v.array(v.object({ AttributeName: v.string(), KeyType: v.picklist(['HASH', 'RANGE']) }));
 
-/** Creates the tables of the template that the engine does not have yet. @throws HostError on one with other keys */
-export async function createTables(client: DynamoDBClient, tables: readonly TableResource[]): Promise<void> {
+/** A table by its name, with its key. */
+export interface TableSettings {
+  readonly TableName: string;
+  readonly AttributeDefinitions: v.InferOutput<typeof attributesSchema>;
+  readonly KeySchema: v.InferOutput<typeof keySchema>;
+}
+
+/** The tables of the template. */
+export const tablesOf = (stack: ServedStack): TableSettings[] =>
+  stack.resources('AWS::DynamoDB::Table').map((table) => ({
+    TableName: table.ref,
+    AttributeDefinitions: table.read('AttributeDefinitions', attributesSchema),
+    KeySchema: table.read('KeySchema', keySchema),
+  }));
+
+/** Creates tables that the engine does not have yet. @throws HostError on one with other keys */
+export async function createTables(client: DynamoDBClient, tables: readonly TableSettings[]): Promise<void> {
   for (const table of tables) {
-    const existing = await keysOf(client, table.ref);
-    if (!existing) await createTable(client, table);
-    else if (keysText(existing) !== keysText(table.properties.KeySchema)) {
+    const { TableName, KeySchema } = table;
+    const existing = await keysOf(client, TableName);
+    if (!existing) {
+      await client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }));
+      await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName });
+    } else if (keysText(existing) !== keysText(KeySchema)) {
       throw new HostError(
-        `The table ${table.ref} is of another version of the service. Choose another data folder with --data.`,
+        `The table ${TableName} is of another version of the service. Choose another data folder with --data.`,
       );
     }
   }
 }
 
-async function keysOf(client: DynamoDBClient, name: string): Promise<readonly KeySchemaElement[] | undefined> {
+async function keysOf(client: DynamoDBClient, TableName: string): Promise<readonly KeySchemaElement[] | undefined> {
   try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-    return Table?.KeySchema;
+    return (await client.send(new DescribeTableCommand({ TableName }))).Table?.KeySchema;
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return undefined;
     throw error;
   }
-}
-
-async function createTable(client: DynamoDBClient, { ref, properties }: TableResource): Promise<void> {
-  await client.send(new CreateTableCommand({ ...properties, TableName: ref, BillingMode: 'PAY_PER_REQUEST' }));
-  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName: ref });
 }
 
 const keysText = (keys: readonly KeySchemaElement[]): string =>

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { HostError } from '../host-error.ts';
 import type { Resource } from '../template/stack.ts';
 import type { GatewayAnswer, HeaderFields } from './messages.ts';
@@ -50,8 +51,6 @@ export class ContextVariables {
   }
 }
 
-type GatewayResponseResource = Resource<'AWS::ApiGateway::GatewayResponse'>;
-
 /** The value of a header; undefined where a variable that it has is missing: then the header is left out. */
 type HeaderValue = (variables: ContextVariables) => string | undefined;
 
@@ -61,8 +60,8 @@ const STOCK_TEMPLATE = '{"message":$context.error.messageString}';
 export class GatewayResponses {
   readonly #byType: ReadonlyMap<string, ReturnType<typeof gatewayResponse>>;
 
-  constructor(resources: readonly GatewayResponseResource[]) {
-    this.#byType = new Map(resources.map((each) => [each.properties.ResponseType, gatewayResponse(each)]));
+  constructor(resources: readonly Resource[]) {
+    this.#byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
   }
 
   render(error: GatewayError, variables: ContextVariables): GatewayAnswer {
@@ -82,12 +81,12 @@ export class GatewayResponses {
   }
 }
 
-function gatewayResponse({ logicalId, properties }: GatewayResponseResource) {
-  const { StatusCode, ResponseParameters, ResponseTemplates } = properties;
+function gatewayResponse(resource: Resource) {
+  const parameters = Object.entries(resource.texts('ResponseParameters'));
   return {
-    status: StatusCode === undefined ? undefined : Number(StatusCode),
-    headers: Object.entries(ResponseParameters).map(([target, source]) => headerMapping(logicalId, target, source)),
-    template: ResponseTemplates?.['application/json'] ?? STOCK_TEMPLATE,
+    status: Number(resource.read('StatusCode', v.optional(v.string()))) || undefined,
+    headers: parameters.map(([target, source]) => headerMapping(resource.logicalId, target, source)),
+    template: resource.read('ResponseTemplates.application/json', v.optional(v.string(), STOCK_TEMPLATE)),
   };
 }
 

@@ -9,40 +9,40 @@ export interface FunctionSettings {
   readonly memoryMegabytes: number;
   readonly timeoutSeconds: number;
   readonly logGroupName: string;
-  /** From which level on Lambda writes lines of its own: of every invocation, or of one that has failed. */
-  readonly systemLogLevel: 'INFO' | 'WARN';
+  /** `INFO`: Lambda writes a line of its own about every invocation, otherwise about those that have failed. */
+  readonly systemLogLevel: string;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Messages to the worker thread. An `id` names an event. */
-export type WorkerMessage =
-  | {
-      readonly kind: 'invoke';
-      readonly id: string;
-      readonly functionName: string;
-      /** JSON text. */
-      readonly event: string;
-      /** Unix milliseconds at which the function times out. */
-      readonly deadline: number;
-    }
-  /** Its reader has enough of the response for now, wants more, or is out of time. */
-  | { readonly kind: 'hold' | 'resume' | 'timedOut'; readonly id: string }
-  | { readonly kind: 'ping' };
+/** An event that a function is to run, and the time at which it times out, in Unix milliseconds. */
+export interface Invocation {
+  readonly kind: 'invoke';
+  readonly id: string;
+  readonly functionName: string;
+  /** JSON text. */
+  readonly event: string;
+  readonly deadline: number;
+}
 
-/** Messages of the worker thread. */
+/** Messages to the worker thread. The reader of a response has enough for now, wants more, or its time is over. */
+export type WorkerMessage =
+  Invocation | { readonly kind: 'hold' | 'resume' | 'timedOut'; readonly id: string } | { readonly kind: 'ping' };
+
+/** Messages of the worker thread: the answer to a ping, text for a log group, a part of a response, the end of an event. */
 export type RuntimeMessage =
   | { readonly kind: 'pong' }
   | { readonly kind: 'log'; readonly group: string | undefined; readonly text: string }
-  /** A part of a streamed response. */
   | { readonly kind: 'chunk'; readonly id: string; readonly chunk: Uint8Array }
-  /** `payload`: JSON text; empty after a streamed response. Loading took time only before the first event. */
-  | {
-      readonly kind: 'succeeded';
-      readonly id: string;
-      readonly payload: string;
-      readonly initDurationMs: number | undefined;
-    }
-  | { readonly kind: 'failed'; readonly id: string; readonly failure: FunctionFailure };
+  | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
+
+/** How an event ended. */
+export interface Outcome {
+  /** JSON text; empty after a streamed response. */
+  readonly payload?: string;
+  readonly failure?: FunctionFailure;
+  /** What loading took, before the first event. */
+  readonly initDurationMs?: number | undefined;
+}
 
 /** What Lambda reports of a function that failed. */
 export interface FunctionFailure {

@@ -1,13 +1,13 @@
 import { devNull } from 'node:os';
-import { account, localCredentials } from '../../local-endpoint.ts';
+import * as v from 'valibot';
+import { account, arn, localCredentials } from '../../local-endpoint.ts';
 import type { SynthesizedStack } from '../assembly.ts';
+import type { Grant } from '../dynamodb/access.ts';
 import type { Engine } from '../dynamodb/engine.ts';
 import { HostError } from '../host-error.ts';
-import type { Resource, ServedStack } from '../template/stack.ts';
-import type { Log } from './function-thread.ts';
+import type { ServedStack } from '../template/stack.ts';
 import type { FunctionSettings } from './invocation.ts';
-import { type LambdaFunction, LambdaFunctions } from './lambda-functions.ts';
-import { grantsOf } from './role-grants.ts';
+import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
 
 /** The functions of a stack, each by the ARN of its alias: there is one version of each. */
 export interface LoadedFunctions {
@@ -29,42 +29,59 @@ export function loadFunctions(
   log: Log,
 ): LoadedFunctions {
   const aliases = stack.resources('AWS::Lambda::Alias');
-  const settings = aliases.map(({ properties: { FunctionName } }): FunctionSettings => {
-    const lambda = stack.find('AWS::Lambda::Function', FunctionName);
-    const { Code, Handler, LoggingConfig, MemorySize, Timeout, Role } = lambda.properties;
-    const codeFolder = assetFolders.get(Code.S3Key);
+  const settings = aliases.map((alias): FunctionSettings => {
+    const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
+    const codeFolder = assetFolders.get(lambda.text('Code.S3Key'));
     if (codeFolder === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
-    const endpoints = {
-      AWS_ENDPOINT_URL_API_GATEWAY: gateway,
-      AWS_ENDPOINT_URL_DYNAMODB: engine.endpointFor(lambda.ref, grantsOf(Role, stack)).href,
-    };
+    const memoryMegabytes = lambda.read('MemorySize', v.number());
     return {
       codeFolder,
-      handler: Handler,
+      handler: lambda.text('Handler'),
       functionName: lambda.ref,
-      functionArn: stack.attribute(lambda.logicalId, 'Arn'),
-      memoryMegabytes: MemorySize,
-      timeoutSeconds: Timeout,
-      systemLogLevel: LoggingConfig.SystemLogLevel,
-      logGroupName: LoggingConfig.LogGroup,
-      variables: { ...variablesOf(lambda), ...endpoints },
+      functionArn: arn('lambda', `function:${lambda.ref}`),
+      memoryMegabytes,
+      timeoutSeconds: lambda.read('Timeout', v.number()),
+      systemLogLevel: lambda.text('LoggingConfig.SystemLogLevel'),
+      logGroupName: lambda.text('LoggingConfig.LogGroup'),
+      variables: {
+        ...lambda.texts('Environment.Variables'),
+        AWS_REGION: account.region,
+        AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
+        // No shared configuration of this machine.
+        AWS_CONFIG_FILE: devNull,
+        AWS_SHARED_CREDENTIALS_FILE: devNull,
+        AWS_LAMBDA_FUNCTION_NAME: lambda.ref,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
+        AWS_ENDPOINT_URL_API_GATEWAY: gateway,
+        AWS_ENDPOINT_URL_DYNAMODB: engine.endpointFor(lambda.ref, grantsOf(lambda.text('Role'), stack)).href,
+      },
     };
   });
   const all = new LambdaFunctions(settings, log);
   return { all, byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])) };
 }
 
-/** The function's own variables, and of those that Lambda sets what clients of AWS read. */
-function variablesOf({ ref, properties }: Resource<'AWS::Lambda::Function'>): Record<string, string> {
-  return {
-    ...properties.Environment.Variables,
-    AWS_REGION: account.region,
-    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
-    // No shared configuration of this machine.
-    AWS_CONFIG_FILE: devNull,
-    AWS_SHARED_CREDENTIALS_FILE: devNull,
-    AWS_LAMBDA_FUNCTION_NAME: ref,
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(properties.MemorySize),
-  };
+const oneOrMore = v.pipe(
+  v.union([v.string(), v.array(v.string())]),
+  v.transform((value) => [value].flat()),
+);
+const statementsSchema = v.array(
+  v.object({ Action: oneOrMore, Effect: v.string(), Resource: oneOrMore, Condition: v.optional(v.unknown()) }),
+);
+
+/** What a role may do in DynamoDB. @throws HostError on a statement that does more than allow actions on resources */
+function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
+  const policies = stack.resources('AWS::IAM::Policy');
+  const ofRole = policies.filter((policy) =>
+    policy.read('Roles', v.array(v.string())).some((role) => roleArn.endsWith(`:${role}`)),
+  );
+  return ofRole.flatMap((policy) =>
+    policy.read('PolicyDocument.Statement', statementsSchema).flatMap(({ Action, Effect, Resource, Condition }) => {
+      const actions = Action.filter((action) => action === '*' || action.startsWith('dynamodb:'));
+      if (actions.length === 0) return [];
+      if (Effect === 'Allow' && Condition === undefined) return [{ actions, resources: Resource }];
+      throw new HostError(`Resource ${policy.logicalId}: the local host knows no condition and no denial of a call`);
+    }),
+  );
 }

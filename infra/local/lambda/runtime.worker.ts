@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
-import type { FunctionFailure, FunctionSettings, RuntimeMessage, WorkerMessage } from './invocation.ts';
+import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, WorkerMessage } from './invocation.ts';
 import { awslambda, isStreaming, ResponseStream } from './response-stream.ts';
 
 /**
@@ -14,7 +14,6 @@ import { awslambda, isStreaming, ResponseStream } from './response-stream.ts';
  */
 
 type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;
-type Invocation = Extract<WorkerMessage, { kind: 'invoke' }>;
 
 const settingsOfAll: readonly FunctionSettings[] = workerData;
 const functions = new Map(settingsOfAll.map((settings) => [settings.functionName, settings]));
@@ -87,10 +86,10 @@ async function answer(invocation: Invocation, settings: FunctionSettings): Promi
     const payload = isStreaming(handler)
       ? await streamed(id, (stream) => handler(JSON.parse(event), stream, context))
       : (JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null');
-    post({ kind: 'succeeded', id, payload, initDurationMs });
+    post({ kind: 'ended', id, payload, initDurationMs });
   } catch (error) {
     console.error(error);
-    post({ kind: 'failed', id, failure: failureOf(error) });
+    post({ kind: 'ended', id, failure: failureOf(error) });
   }
 }
 

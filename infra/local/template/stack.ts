@@ -3,7 +3,6 @@ import { account, arn } from '../../local-endpoint.ts';
 import { exportNames, stages } from '../../stages.ts';
 import { HostError } from '../host-error.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
-import { isMissing, type KnownType, type PropertiesOf, resourceTypes } from './resource-types.ts';
 
 const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::AccountId': account.id,
@@ -12,21 +11,25 @@ const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': account.urlSuffix,
 };
 
-const mapOf = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.record(v.string(), schema), {});
+/** What the local host knows of the services that it imitates: what it serves, and what does nothing on a laptop. */
+const knownTypes: Readonly<Record<string, string>> = {
+  ApiGateway:
+    'Account ApiKey Authorizer BasePathMapping Deployment DomainName GatewayResponse Method Resource RestApi Stage ' +
+    'UsagePlan UsagePlanKey',
+  ApiGatewayV2: '',
+  DynamoDB: 'Table',
+  Events: 'Rule',
+  Lambda: 'Alias EventSourceMapping Function Permission Version',
+};
+
+const text = v.string();
+const mapOf = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.record(text, schema), {});
 
 const templateSchema = v.object({
-  Resources: mapOf(v.object({ Type: v.string(), Properties: mapOf(v.unknown()) })),
+  Resources: mapOf(v.object({ Type: text, Properties: mapOf(v.unknown()) })),
   Outputs: mapOf(v.object({ Value: v.unknown() })),
-  Parameters: mapOf(v.object({ Default: v.optional(v.string()) })),
+  Parameters: mapOf(v.object({ Default: v.optional(text) })),
 });
-
-/** A resource of the stack with what the host reads of its properties, resolved and checked. */
-export interface Resource<Type extends KnownType> {
-  readonly logicalId: string;
-  /** What `Ref` gives. */
-  readonly ref: string;
-  readonly properties: PropertiesOf<Type>;
-}
 
 /** A template, of which the local host looks at what it serves, and no further. */
 export class ServedStack {
@@ -41,98 +44,113 @@ export class ServedStack {
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     this.#name = name;
-    this.#template = parse(templateSchema, template, 'The template');
+    this.#template = v.parse(templateSchema, template);
     this.#names = {
       ref: (id) => pseudoParameters[id] ?? this.#template.Parameters[id]?.Default ?? this.#ref(id),
       attribute: (id, attribute) => this.#attribute(id, attribute),
       imported: (exported) => (exported === exportNames.pageOrigin(stages.staging.name) ? pageOrigin : undefined),
     };
     for (const [id, { Type }] of Object.entries(this.#template.Resources)) {
-      if (isMissing(Type)) throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);
+      const [, service = '', kind = ''] = Type.split('::');
+      if (knownTypes[service]?.split(' ').includes(kind) ?? true) continue;
+      throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);
     }
+    const outputs = Object.entries(this.#template.Outputs);
     this.outputs = Object.fromEntries(
-      Object.entries(this.#template.Outputs).map(([id, { Value }]) => [
-        id,
-        String(resolveIntrinsics(Value, this.#names, `Output ${id}`)),
-      ]),
+      outputs.map(([id, { Value }]) => [id, String(resolveIntrinsics(Value, this.#names, `Output ${id}`))]),
     );
   }
 
-  /**
-   * The resources of a type, in the order of the template.
-   *
-   * @throws HostError naming a property that the host needs and does not find
-   */
-  resources<Type extends KnownType>(type: Type): Resource<Type>[] {
-    return this.#idsOf(type).map((logicalId) => this.#resource(logicalId, type));
-  }
-
-  /** The resource that a reference leads to. @throws HostError where there is none */
-  find<Type extends KnownType>(type: Type, ref: string): Resource<Type> {
-    const logicalId = this.#idsOf(type).find((id) => this.#ref(id) === ref);
-    if (logicalId === undefined) throw new HostError(`The template has no ${ref} of the type ${type}`);
-    return this.#resource(logicalId, type);
-  }
-
-  /** The value of an attribute of a resource, as `Fn::GetAtt` gives it. */
-  attribute(logicalId: string, attribute: string): string {
-    const value = this.#attribute(logicalId, attribute);
-    if (value !== undefined) return value;
-    throw new HostError(`Resource ${logicalId}: the local host does not know its ${attribute}`);
-  }
-
-  #idsOf(type: KnownType): string[] {
+  /** The resources of a type, in the order of the template. */
+  resources(type: string): Resource[] {
     const all = Object.entries(this.#template.Resources);
-    return all.flatMap(([id, { Type }]) => (Type === type ? [id] : []));
+    return all.flatMap(([id, { Type }]) => (Type === type ? [this.#resource(id)] : []));
   }
 
-  #resource<Type extends KnownType>(logicalId: string, type: Type): Resource<Type> {
-    return { logicalId, ref: this.#ref(logicalId) ?? logicalId, properties: this.#properties(logicalId, type) };
+  /** The one resource of a type. @throws HostError where there is none, or more than one */
+  only(type: string): Resource {
+    const [resource, ...others] = this.resources(type);
+    if (resource && others.length === 0) return resource;
+    throw new HostError(`The local host serves templates with exactly one ${type}`);
   }
 
-  #properties<Type extends KnownType>(id: string, type: Type): PropertiesOf<Type> {
-    const all = this.#template.Resources[id]?.Properties ?? {};
-    const place = `Resource ${id} (${type})`;
-    const schema = resourceTypes[type];
-    const read = Object.keys(schema.entries).map((name) => [
-      name,
-      resolveIntrinsics(all[name], this.#names, `${place}, property ${name}`),
-    ]);
-    return parse(schema, Object.fromEntries(read), place);
+  /** The resource of a type that a reference leads to. @throws HostError where there is none */
+  find(type: string, ref: string): Resource {
+    const resource = this.resources(type).find((each) => each.ref === ref);
+    if (!resource) throw new HostError(`The template has no ${ref} of the type ${type}`);
+    return resource;
+  }
+
+  #resource(id: string): Resource {
+    const { Type = '', Properties = {} } = this.#template.Resources[id] ?? {};
+    return new Resource(id, Type, this.#ref(id) ?? id, (path) => {
+      const value = path.split('.').reduce(memberOf, Properties);
+      return resolveIntrinsics(value, this.#names, `Resource ${id} (${Type}), property ${path}`);
+    });
   }
 
   #ref(id: string): string | undefined {
-    const type = this.#template.Resources[id]?.Type;
-    if (type === 'AWS::ApiGateway::Stage') return this.#properties(id, type).StageName;
-    if (type === 'AWS::Lambda::Alias') {
-      const { FunctionName, Name } = this.#properties(id, type);
-      return arn('lambda', `function:${FunctionName}:${Name}`);
+    const { Type, Properties = {} } = this.#template.Resources[id] ?? {};
+    if (Type === 'AWS::ApiGateway::Stage') return String(Properties['StageName']);
+    if (Type === 'AWS::Lambda::Alias') {
+      const lambda = resolveIntrinsics(Properties['FunctionName'], this.#names, `Resource ${id}`);
+      return arn('lambda', `function:${String(lambda)}:${String(Properties['Name'])}`);
     }
-    return type?.startsWith('AWS::ApiGateway::') ? id : type && `${this.#name}-${id}`;
+    return Type?.startsWith('AWS::ApiGateway::') ? id : Type && `${this.#name}-${id}`;
   }
 
   #attribute(id: string, attribute: string): string | undefined {
     const type = this.#template.Resources[id]?.Type;
     const name = `${this.#name}-${id}`;
-    if (type === 'AWS::Lambda::Function' && attribute === 'Arn') return arn('lambda', `function:${name}`);
-    if (type === 'AWS::DynamoDB::Table' && attribute === 'Arn') return arn('dynamodb', `table/${name}`);
-    // Of what is not served, every attribute has a value, which is only compared.
-    if (attribute === 'Arn') return type && arn(type.split('::')[1]?.toLowerCase() ?? type, name);
-    return type && `${name}-${attribute}`;
+    if (type === undefined || attribute !== 'Arn') return type && `${name}-${attribute}`;
+    if (type === 'AWS::Lambda::Function') return arn('lambda', `function:${name}`);
+    if (type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${name}`);
+    // Of what is not served, it is only compared.
+    return arn(type.split('::')[1]?.toLowerCase() ?? type, name);
   }
 }
 
-function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown, place: string): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  const problem = `expected ${issue.expected}, got ${issue.received}`;
-  throw new HostError(`${place}: the local host needs another property ${v.getDotPath(issue) ?? ''} (${problem})`);
+/** A resource of the stack. */
+export class Resource {
+  readonly logicalId: string;
+  readonly type: string;
+  /** What `Ref` gives. */
+  readonly ref: string;
+  readonly #property: (path: string) => unknown;
+
+  constructor(logicalId: string, type: string, ref: string, property: (path: string) => unknown) {
+    this.logicalId = logicalId;
+    this.type = type;
+    this.ref = ref;
+    this.#property = property;
+  }
+
+  /**
+   * A property, resolved and checked.
+   *
+   * @param path such as `Code.S3Key`
+   * @throws HostError naming it where it is not what the schema says
+   */
+  read<Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> {
+    const result = v.safeParse(schema, this.#property(path));
+    if (result.success) return result.output;
+    const [issue] = result.issues;
+    const place = [path, v.getDotPath(issue)].filter(Boolean).join('.');
+    const problem = `expected ${issue.expected}, got ${issue.received}`;
+    throw new HostError(
+      `Resource ${this.logicalId} (${this.type}): the local host needs property ${place} (${problem})`,
+    );
+  }
+
+  text(path: string): string {
+    return this.read(path, text);
+  }
+
+  /** A map of texts. */
+  texts(path: string): Readonly<Record<string, string>> {
+    return this.read(path, mapOf(text));
+  }
 }
 
-/** The one resource of its kind. @throws HostError where there is none, or more than one */
-export function only<Item>(items: readonly Item[], what: string): Item {
-  const [item, ...others] = items;
-  if (item !== undefined && others.length === 0) return item;
-  throw new HostError(`The local host serves templates with exactly one ${what}; this one has ${items.length}`);
-}
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(name) : undefined;

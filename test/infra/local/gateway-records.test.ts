@@ -131,7 +131,7 @@ describe('the records of a template', () => {
     };
 
     expect(() => applyTo(GatewayRecords.inMemory(), { ...resources, PlanKey })).toThrow(
-      new HostError('Resource PlanKey: the template has no of-another-stack'),
+      new HostError('The template has no of-another-stack of the type AWS::ApiGateway::ApiKey'),
     );
   });
 

@@ -69,7 +69,7 @@ test('Functions that share a thread have their own variables, at any time, and t
   );
   const functions = new LambdaFunctions(settings, (group, line) => void lines.push(`${group}: ${line}`));
   const [one, other] = await Promise.all(settings.map((each) => functions.byName(each).invoke('{}')));
-  await functions.close();
+  await functions.stop();
 
   expect([one, other]).toEqual(['["one","one","set"]', '["other","other","none"]']);
   expect(lines).toEqual(expect.arrayContaining(['one-logs: one runs\n', 'other-logs: other runs\n']));
@@ -93,24 +93,15 @@ describe('the worker thread', () => {
     await failed;
   });
 
-  test('is replaced for code that was: from the next event on, and what is under way finishes', async () => {
+  test('that is stopped breaks off what is under way; the next event starts another, with the code as it is then', async () => {
     const { lambda, logs } = deployLogging(deploy, answeringLate('old'));
-    const underWay = invoke(lambda, { wait: 100 });
-    await logs('begun');
-    writeFileSync(join(lambda.codeFolders[0] ?? '', 'index.js'), answeringLate('new'));
-    lambda.renew();
-
-    expect(await Promise.all([underWay, invoke(lambda, { wait: 0 })])).toEqual(['old', 'new']);
-    expect(await invoke(lambda, { wait: 0 })).toBe('new');
-  });
-
-  test('breaks off what is under way when it is closed', async () => {
-    const { lambda, logs } = deployLogging(deploy, answeringLate('never'));
     const underWay = invoke(lambda, { wait: 60_000 }).catch((error: unknown) => error);
     await logs('begun');
-    await lambda.close();
+    writeFileSync(join(lambda.codeFolders[0] ?? '', 'index.js'), answeringLate('new'));
+    await lambda.stop();
 
-    expect(await underWay).toEqual(functionError('Runtime.ExitError', expect.any(String)));
+    expect(await underWay).toEqual(functionError('Runtime.ExitError', 'Runtime exited: it was stopped'));
+    expect(await invoke(lambda, { wait: 0 })).toBe('new');
   });
 });
 
@@ -193,7 +184,7 @@ test.each([
     { systemLogLevel },
   );
   for (let count = 0; count < 2; count++) await lambda.invoke('{}');
-  await lambda.close();
+  await lambda.stop();
   const reports = log().match(/.*platform.report.*/g) ?? [];
 
   expect(log()).toMatch(/loaded\n[^]*failed\n/);

@@ -81,7 +81,7 @@ const remove = (type: string, id: string) => (template: EditableTemplate) =>
 
 describe('the sync of keys in a template', () => {
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
-    ['no schedule', remove(RULE, 'KeySyncSchedule'), /exactly one schedule; this one has 0$/],
+    ['no schedule', remove(RULE, 'KeySyncSchedule'), /no schedule but rate/],
     ['a cron', set(RULE, 'KeySyncSchedule', { ScheduleExpression: 'cron(0 12 * * ? *)' }), /no schedule but rate/],
     ['a function of another stack', set(SOURCE, 'KeySync', { FunctionName: 'other' }), /no function other$/],
   ])('stops the local host with %s', (_, change, message) => {

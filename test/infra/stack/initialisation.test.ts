@@ -3,6 +3,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
 import { bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -67,6 +68,9 @@ beforeAll(async () => {
   // The id that a proof reads and tries to update.
   await stock.put(anEntry('0', 1));
   variables = {
+    AWS_REGION: account.region,
+    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint.href,
     STOCK_TABLE: stock.name,
     KEYS_TABLE: await createKeysTable(client),
@@ -84,7 +88,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(deployed.splice(0).map((lambda) => lambda.close()));
+  await Promise.all(deployed.splice(0).map((lambda) => lambda.stop()));
   log = [];
 });
 

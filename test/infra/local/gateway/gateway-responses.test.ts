@@ -5,17 +5,23 @@ import {
   type GatewayErrorType,
   GatewayResponses,
 } from '../../../../infra/local/gateway/gateway-responses.ts';
-import type { Resource } from '../../../../infra/local/template/stack.ts';
+import { type Resource, ServedStack } from '../../../../infra/local/template/stack.ts';
 
-type Properties = Resource<'AWS::ApiGateway::GatewayResponse'>['properties'];
+interface Properties {
+  readonly StatusCode?: string;
+  readonly ResponseParameters?: Readonly<Record<string, string>>;
+  readonly ResponseTemplates?: Readonly<Record<'application/json', string>>;
+}
 
-function response(ResponseType: string, differences: Partial<Properties> = {}) {
-  const properties: Properties = { ResponseType, ResponseParameters: {}, ...differences };
-  return { logicalId: `Response${ResponseType}`, ref: ResponseType, properties };
+function response(ResponseType: string, differences: Properties = {}): Resource {
+  const properties = { ResponseType, ...differences };
+  const resource = { Type: 'AWS::ApiGateway::GatewayResponse', Properties: properties };
+  const stack = new ServedStack('test', { Resources: { [`Response${ResponseType}`]: resource } });
+  return stack.only(resource.Type);
 }
 
 /** The answer to an error, where the API sets these responses and the authorizer has given a limit of 60. */
-function render(type: GatewayErrorType, ...responses: readonly ReturnType<typeof response>[]) {
+function render(type: GatewayErrorType, ...responses: readonly Resource[]) {
   const variables = new ContextVariables();
   variables.set({ limit: 60 }, 'authorizer');
   const answer = new GatewayResponses(responses).render(new GatewayError(type, 'What "went" wrong'), variables);
