@@ -49,15 +49,18 @@ const MAX_LIMIT = 500;
  * The part of a list that a call asks for, in the order of the ids. A position is the id before it, so that a page is
  * right whatever was added or deleted since the page before.
  *
- * @returns the items, and where the next page starts: undefined on the last
  * @throws ControlPlaneError on a limit that is none
  */
-export function pageOf<Item extends { readonly id: string }>(items: readonly Item[], { query }: Call) {
+export function pageOf<Item extends { readonly id: string }, Body>(
+  items: readonly Item[],
+  { query }: Call,
+  bodyOf: (item: Item) => Body,
+): { readonly item: Body[]; readonly position: string | undefined } {
   const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
   if (!(limit >= 1 && limit <= MAX_LIMIT)) throw badRequest(`limit must be a number from 1 to ${MAX_LIMIT}`);
   const after = Buffer.from(query.get('position') ?? '', 'base64url').toString();
   const rest = items.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const page = rest.slice(0, limit);
   const last = rest.length > limit ? page.at(-1) : undefined;
-  return { items: page, position: last && Buffer.from(last.id).toString('base64url') };
+  return { item: page.map(bodyOf), position: last && Buffer.from(last.id).toString('base64url') };
 }

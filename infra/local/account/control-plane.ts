@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { apiKeyOperations } from './api-keys.ts';
-import { badRequest, ControlPlaneError, type Operations } from './call.ts';
+import { badRequest, ControlPlaneError } from './call.ts';
 import type { GatewayRecords } from './gateway-records.ts';
-import { usagePlanOperations } from './usage-plans.ts';
-
-const operations: Operations = { ...apiKeyOperations, ...usagePlanOperations };
+import { operations } from './operations.ts';
 
 /** The longest body that the host reads of a call. */
 const MAX_BODY_BYTES = 64 * 1024;

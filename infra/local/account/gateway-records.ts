@@ -18,14 +18,11 @@ const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const text = v.string();
 const pairs = v.array(v.tuple([text, text]));
 
-/** Plan and key, the UTC day (`yyyy-MM-dd`), the requests that were metered. */
-const usageSchema = v.tuple([text, text, text, v.number()]);
-
-/** The records in a file: all but what the template has. */
+/** The records in a file: all but what the template has. Usage is of plan, key and UTC day (`yyyy-MM-dd`). */
 const contentSchema = v.object({
   apiKeys: v.array(apiKeySchema),
   planKeys: pairs,
-  usage: v.array(usageSchema),
+  usage: v.array(v.tuple([text, text, text, v.number()])),
   notes: pairs,
 });
 
@@ -44,8 +41,10 @@ export class GatewayRecords {
   #saving: Promise<unknown> = Promise.resolve();
   readonly #keys = new Map<string, ApiKey>();
   readonly #templateKeyIds = new Set<string>();
-  readonly #planKeys = new Map<string, [planId: string, keyId: string]>();
-  readonly #usage = new Map<string, v.InferOutput<typeof usageSchema>>();
+  /** `PLAN/KEY`. */
+  readonly #planKeys = new Set<string>();
+  /** Requests by `PLAN/KEY/DAY`. */
+  readonly #usage = new Map<string, number>();
 
   private constructor(file?: string) {
     this.#file = file;
@@ -111,7 +110,7 @@ export class GatewayRecords {
   deleteApiKey(id: string): void {
     this.#keys.delete(id);
     for (const records of [this.#planKeys, this.#usage]) {
-      for (const [name, [, keyId]] of records) if (keyId === id) records.delete(name);
+      for (const name of records.keys()) if (name.split('/')[1] === id) records.delete(name);
     }
   }
 
@@ -141,7 +140,7 @@ export class GatewayRecords {
   }
 
   putOnPlan(planId: string, keyId: string): void {
-    this.#planKeys.set(`${planId}/${keyId}`, [planId, keyId]);
+    this.#planKeys.add(`${planId}/${keyId}`);
   }
 
   /** The usage stays, so that leaving a plan and coming back gains the key nothing. */
@@ -151,24 +150,25 @@ export class GatewayRecords {
 
   /** Requests of a key on a plan on a UTC day, `yyyy-MM-dd`. */
   requestsOn(date: string, planId: string, keyId: string): number {
-    return this.#usage.get(`${planId}/${keyId}/${date}`)?.[3] ?? 0;
+    return this.#usage.get(`${planId}/${keyId}/${date}`) ?? 0;
   }
 
   /** Counts a request. It is on disk about a second later. */
   countRequest(date: string, planId: string, keyId: string): void {
-    const requests = this.requestsOn(date, planId, keyId) + 1;
-    this.#usage.set(`${planId}/${keyId}/${date}`, [planId, keyId, date, requests]);
+    this.#usage.set(`${planId}/${keyId}/${date}`, this.requestsOn(date, planId, keyId) + 1);
     this.#timer ??= setTimeout(() => void this.save().catch(reportUnsaved), SAVE_DELAY_MS).unref();
   }
 
   async #write(): Promise<void> {
     if (this.#file === undefined) return;
     const oldest = new Date(Date.now() - USAGE_DAYS * DAY_MS).toISOString().slice(0, 10);
-    for (const [name, [, , date]] of this.#usage) if (date < oldest) this.#usage.delete(name);
-    const content: v.InferOutput<typeof contentSchema> = {
+    for (const name of this.#usage.keys()) if (name.slice(-oldest.length) < oldest) this.#usage.delete(name);
+    const content = {
       apiKeys: this.apiKeys.filter(({ id }) => !this.#templateKeyIds.has(id)),
-      planKeys: [...this.#planKeys.values()].filter(([, keyId]) => !this.#templateKeyIds.has(keyId)),
-      usage: [...this.#usage.values()],
+      planKeys: [...this.#planKeys]
+        .map((name) => name.split('/'))
+        .filter(([, id = '']) => !this.#templateKeyIds.has(id)),
+      usage: [...this.#usage].map(([name, requests]) => [...name.split('/'), requests]),
       notes: [...this.notes],
     };
     try {
@@ -182,8 +182,8 @@ export class GatewayRecords {
   #load(content: unknown): void {
     const { apiKeys, planKeys, usage, notes } = v.parse(contentSchema, content);
     for (const key of apiKeys) this.putApiKey(key);
-    for (const [planId, keyId] of planKeys) this.putOnPlan(planId, keyId);
-    for (const one of usage) this.#usage.set(one.slice(0, 3).join('/'), one);
+    for (const planKey of planKeys) this.putOnPlan(...planKey);
+    for (const [planId, keyId, date, requests] of usage) this.#usage.set(`${planId}/${keyId}/${date}`, requests);
     for (const [name, note] of notes) this.notes.set(name, note);
   }
 }
