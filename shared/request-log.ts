@@ -33,7 +33,7 @@ export interface AnsweredRequest {
   readonly code?: ErrorCode | undefined;
   /** The same, where it was the authorizer that denied or refused it, or could not count it. */
   readonly refusal?: ErrorCode | undefined;
-  /** Execution environments that it was the first request of. */
+  /** Execution environments that it is the first to report. */
   readonly coldStarts: number;
   /** False where a whole list broke off. A page is handed over at once: what becomes of it, API Gateway knows. */
   readonly complete?: boolean;
@@ -114,7 +114,7 @@ function countsOf({ refusal, coldStarts }: AnsweredRequest): [RequestMetric, num
 
 let unreported = 1;
 
-/** Execution environments that the request at hand is the first one of: 1 on the first call, then 0. */
+/** Execution environments that no request has reported yet: 1 on the first call, then 0, whatever else runs beside it. */
 export function takeColdStarts(): number {
   const coldStarts = unreported;
   unreported = 0;

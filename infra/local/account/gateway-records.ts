@@ -168,7 +168,7 @@ export class GatewayRecords {
       planKeys: [...this.#planKeys]
         .map((name) => name.split('/'))
         .filter(([, id = '']) => !this.#templateKeyIds.has(id)),
-      usage: [...this.#usage].map(([name, requests]) => [...name.split('/'), requests]),
+      usage: Array.from(this.#usage, ([name, requests]) => [...name.split('/'), requests]),
       notes: [...this.notes],
     };
     try {

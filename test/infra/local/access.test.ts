@@ -1,0 +1,81 @@
+import {
+  BatchGetItemCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  UpdateItemCommand,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Engine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
+import { createTables } from '../../../infra/local/dynamodb/tables.ts';
+import { account, arn, localCredentials as credentials } from '../../../infra/local-endpoint.ts';
+import { tableResource } from '../../support/tables.ts';
+
+let engine: Engine;
+let client: DynamoDBClient;
+
+const clientAt = (endpoint: URL) =>
+  new DynamoDBClient({ endpoint: endpoint.href, region: account.region, credentials, maxAttempts: 1 });
+
+beforeAll(async () => {
+  engine = await startEmbeddedEngine(undefined);
+  const host = clientAt(engine.endpoint);
+  await createTables(host, [tableResource('stock', { id: 'S' }), tableResource('requests', { id: 'S' })]);
+  host.destroy();
+  const allowed = [
+    { actions: ['dynamodb:UpdateItem'], resources: [arn('dynamodb', 'table/stock')] },
+    { actions: ['dynamodb:Put*'], resources: ['*'] },
+  ];
+  client = clientAt(engine.endpointFor('update', allowed));
+});
+
+afterAll(async () => {
+  client.destroy();
+  await engine.close();
+});
+
+const Key = { id: { S: '1' } };
+const update = {
+  TableName: 'stock',
+  Key,
+  UpdateExpression: 'SET a = :one',
+  ExpressionAttributeValues: { ':one': { N: '1' } },
+};
+const put = { TableName: 'requests', Item: Key };
+
+test('A function makes the calls that its role grants, by name or by pattern, and those of a transaction', async () => {
+  await client.send(new UpdateItemCommand(update));
+  await client.send(new PutItemCommand(put));
+
+  expect(
+    await client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put: put }, { Update: update }] })),
+  ).toBeDefined();
+});
+
+test.each([
+  [
+    'another call',
+    () => client.send(new BatchGetItemCommand({ RequestItems: { stock: { Keys: [Key] } } })),
+    'BatchGetItem on stock',
+  ],
+  [
+    'another table',
+    () => client.send(new UpdateItemCommand({ ...update, TableName: 'requests' })),
+    'UpdateItem on requests',
+  ],
+  [
+    'a write of a transaction',
+    () => {
+      const ofOther = { ...update, TableName: 'requests' };
+      return client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put: put }, { Update: ofOther }] }));
+    },
+    'UpdateItem on requests',
+  ],
+])('A function is refused what its role does not grant: %s', async (_, call, refused) => {
+  const [action, table] = refused.split(' on ');
+
+  await expect(call()).rejects.toMatchObject({
+    name: 'AccessDeniedException',
+    message: expect.stringContaining(`dynamodb:${action} on ${arn('dynamodb', `table/${table}`)}`),
+  });
+});
