@@ -15,14 +15,12 @@ export async function watchSources(functions: LambdaFunctions): Promise<void> {
   // The content of a bundle says whose it is.
   const fileOf = new Map(files.map((file) => [names.get(readFileSync(file, 'utf8')) ?? file, file]));
   const update = async (): Promise<void> => {
-    const startedAt = performance.now();
     const saved = await bundle();
     const replaced = [...fileOf].filter(([name, file]) => saved.get(name) !== readFileSync(file, 'utf8'));
     if (replaced.length === 0) return;
     for (const [name, file] of replaced) writeFileSync(file, saved.get(name) ?? '');
     await functions.stop('its code was replaced');
-    const list = replaced.map(([name]) => name).join(', ');
-    report(`Replaced ${list} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s).`);
+    report(`Replaced ${replaced.map(([name]) => name).join(', ')}.`);
   };
   let timer: NodeJS.Timeout | undefined;
   // Each folder by itself: what Node.js calls recursive loses files that an editor replaces (Linux).
