@@ -2,14 +2,10 @@ import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, NIST80053R5Checks } from 'cdk-nag';
 import { createApp } from './create-app.ts';
 import { PipelineAccess } from './release/pipeline-access.ts';
-import { settingsOf, stageNames } from './stages.ts';
+import { stages } from './stages.ts';
 
-/** The CDK app that `cdk synth`, `cdk validate` and `cdk deploy` run (see cdk.json). The CDK sets the region of the deploy. */
-const region = process.env['CDK_DEFAULT_REGION'];
-const app = createApp(
-  stageNames.map((name) => settingsOf(name, region)),
-  { validate: true },
-);
+/** The CDK app that `cdk synth`, `cdk validate` and `cdk deploy` run (see cdk.json). */
+const app = createApp(Object.values(stages), { validate: true });
 new PipelineAccess(app, 'PipelineAccess');
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new NIST80053R5Checks(app));
 app.synth();

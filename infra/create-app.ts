@@ -72,7 +72,7 @@ function stageInContext(app: App): StageSettings[] | undefined {
   const stage: unknown = app.node.tryGetContext('stage');
   if (stage === undefined) return undefined;
   const name = typeof stage === 'string' ? parseStageName(stage) : undefined;
-  if (name) return [settingsOf(name, process.env['CDK_DEFAULT_REGION'])];
+  if (name) return [settingsOf(name)];
   throw new Error(`The context "stage" may be ${STAGE_NAMES}, not ${JSON.stringify(stage)}`);
 }
 

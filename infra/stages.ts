@@ -28,14 +28,8 @@ export interface StageSettings {
   readonly qualifier: string;
   /** Keep the tables when the stack goes, and refuse to delete them. */
   readonly retainData: boolean;
-  /** Tables that were restored from a backup and take the place of those of the stack, by their names in DynamoDB. */
-  readonly restoredTables?: Partial<Record<TableName, string>>;
-  /**
-   * Tables that this release no longer uses: `own` for those of the stack, or the names of restored ones. A release that
-   * leaves a table without naming it here is refused. Functions switch at once, without a canary. The next release takes
-   * this out.
-   */
-  readonly replacedTables?: Partial<Record<TableName, string>>;
+  /** All tables each night, kept for 35 days here and in the AWS Backup vault with this ARN: of another region or account. */
+  readonly backup?: { readonly copyTo: string };
   readonly logRetentionDays: LogRetentionDays;
   /** 0.10 USD a month for each metric that they look at, 1.70 together. They take a canary back. */
   readonly alarms: boolean;
@@ -63,11 +57,6 @@ export interface StageSettings {
    * of 1,000 writes a second until DynamoDB splits it. Other functions lack these: a fresh account (10) refuses it.
    */
   readonly bulksAtOnce?: number;
-  /**
-   * What the keys table takes at once, before a known peak: a new one takes 12,000 reads and 4,000 writes a second. AWS
-   * bills once for each unit above what the table takes already (https://aws.amazon.com/dynamodb/pricing/).
-   */
-  readonly keysWarmThroughput?: { readonly readUnitsPerSecond: number; readonly writeUnitsPerSecond: number };
   /** A name of one's own for the API, and for the reference page; by default API Gateway's and CloudFront's. */
   readonly apiDomain?: Domain;
   readonly pageDomain?: Domain;
@@ -75,17 +64,9 @@ export interface StageSettings {
   readonly gatewayAddress?: 'off';
   /** The most that an admin agrees with one Enterprise customer: raise it, and deploy, before a customer gets more. */
   readonly mostForEnterprise: Limits;
-  /** What a region has otherwise, by its name: during a move to it, for one. */
-  readonly regions?: Readonly<Record<string, RegionSettings>>;
   /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
 }
-
-/** What a region may have otherwise, `undefined` included. Customers, and the admin command, find the rest in all regions. */
-export type RegionSettings = {
-  readonly [Name in Exclude<keyof StageSettings, SameEverywhere>]?: StageSettings[Name] | undefined;
-};
-type SameEverywhere = 'name' | 'qualifier' | 'regions' | 'mostForEnterprise' | 'petDeprecation';
 
 export type LogRetentionDays = 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
 
@@ -190,14 +171,8 @@ const production: StageSettings = {
 
 export const stages: Readonly<Record<StageName, StageSettings>> = { staging, production };
 
-/** A stage as a region has it. */
-export function inRegion(settings: StageSettings, region = ''): StageSettings {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
-  return { ...settings, ...settings.regions?.[region] } as StageSettings;
-}
-
-export const settingsOf = (name: AnyStageName, region?: string): StageSettings =>
-  inRegion(isPersonal(name) ? { ...personal, name } : stages[name], region);
+export const settingsOf = (name: AnyStageName): StageSettings =>
+  isPersonal(name) ? { ...personal, name } : stages[name];
 
 /** The name that CloudFormation knows the stack of a stage by. */
 export const stackNameOf = (stage: AnyStageName): string => `${stage}-Inventory`;

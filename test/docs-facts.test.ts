@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { bulkShare, refusedBulks } from '../infra/stack/usage-plans.ts';
-import { stages, tableNames } from '../infra/stages.ts';
+import { stages } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-query.ts';
 import { operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
@@ -58,13 +58,6 @@ describe('a number on a page', () => {
     ['security', `| body | ${body}`],
     ['security', `| ${number(requestsPerAddress)} in five minutes`],
     ['security', `${stages.production.logRetentionDays} days on both stages`],
-    [
-      'backup-and-restore',
-      tableNames
-        .map((name) => `\`${name}\``)
-        .join(', ')
-        .replace(/, (?=[^,]+$)/, ' and '),
-    ],
   ])('of %s is that of the code: %s', (name, words) => {
     expect(page(name)).toContain(words);
   });

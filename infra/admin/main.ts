@@ -7,6 +7,7 @@ import { examples } from './commands/examples.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
 import { targetOptionsOf, withTargetOptions } from './commands/options.ts';
+import { restoreCommand } from './commands/restore-command.ts';
 import { plansCommand, usageCommand } from './commands/usage-command.ts';
 import { targetOption } from './target-options.ts';
 import { visibleLines, withTarget } from './text-format.ts';
@@ -26,6 +27,7 @@ const program = withTargetOptions(new Command('npm run admin --'))
   .addCommand(inventoryCommand())
   .addCommand(petsCommand())
   .addCommand(ordersCommand())
+  .addCommand(restoreCommand())
   .addCommand(consoleCommand());
 
 /** The command whose options or arguments are wrong. */

@@ -10,7 +10,7 @@ import { gatewayClients } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
 import { StockStore } from '../../shared/stores/stock-store.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
-import { type AnyStageName, stackNameOf } from '../stages.ts';
+import { type AnyStageName, stackNameOf, type TableName } from '../stages.ts';
 import { AdminError, reasonOf, UnreachableError } from './admin-error.ts';
 import { ReachingHandler } from './reaching-handler.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions } from './target-options.ts';
@@ -32,9 +32,8 @@ export interface Target extends Registry {
   readonly stage: AnyStageName | undefined;
   /** Updates of stock, with the API's own checks. */
   readonly stock: StockStore;
-  readonly stockTable: string;
-  readonly petsTable: string;
-  readonly ordersTable: string;
+  /** The names of the tables in DynamoDB. */
+  readonly tables: Readonly<Record<TableName, string>>;
   /** Base address of the API, without a slash at its end. */
   readonly baseUrl: string;
   /** For messages: where that is. */
@@ -54,6 +53,7 @@ const outputsSchema = v.object({
   StockTableName: v.string(),
   PetsTableName: v.string(),
   OrdersTableName: v.string(),
+  RequestsTableName: v.string(),
 });
 
 type Outputs = v.InferOutput<typeof outputsSchema>;
@@ -167,9 +167,13 @@ function targetOf(
     keyTable: new KeyTable(documents, outputs.KeysTableName),
     // One try: the store knows itself which write may be sent again.
     stock: new StockStore(documentsOf(1), outputs.StockTableName),
-    stockTable: outputs.StockTableName,
-    petsTable: outputs.PetsTableName,
-    ordersTable: outputs.OrdersTableName,
+    tables: {
+      stock: outputs.StockTableName,
+      keys: outputs.KeysTableName,
+      pets: outputs.PetsTableName,
+      orders: outputs.OrdersTableName,
+      requests: outputs.RequestsTableName,
+    },
     baseUrl: outputs.BaseUrl,
     pause: sleep,
   };

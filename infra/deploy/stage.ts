@@ -22,7 +22,7 @@ export interface DeployOptions {
 
 /** Deploys a stage and tries it. */
 export async function deployStage(account: Account, stage: AnyStageName, { yes, lose, url }: DeployOptions) {
-  const settings = settingsOf(stage, account.region);
+  const settings = settingsOf(stage);
   if (!(await findStack(stackNameOf(stage)))) {
     say('Quotas', await checkQuotas(settings));
     const open = openDecisions(settings).join(', ');

@@ -4,7 +4,6 @@ import {
   CfnCondition,
   CfnOutput,
   CfnParameter,
-  CfnResource,
   Fn,
   type IStackSynthesizer,
   Stack,
@@ -13,7 +12,7 @@ import { CfnOIDCProvider, Effect, FederatedPrincipal, ManagedPolicy, PolicyState
 import type { Construct } from 'constructs';
 import { acknowledge, acknowledgeNist } from '../stack/acknowledge.ts';
 import { boundary, executionStatements } from './execution-policy.ts';
-import { stackNameOf, stageNames, type StageName, stages, type TableName } from '../stages.ts';
+import { stackNameOf, stageNames, type StageName, stages } from '../stages.ts';
 
 const ISSUER = 'token.actions.githubusercontent.com';
 /** What GitHub's tokens for AWS are made out to. */
@@ -55,7 +54,6 @@ export class PipelineAccess extends Stack {
       ]);
       this.#bootstrapPolicies(stage);
     }
-    this.#nightlyExport();
   }
 
   /** An account has one provider for an issuer; another stack, or a hand, may have made it. */
@@ -75,22 +73,14 @@ export class PipelineAccess extends Stack {
   }
 
   /** @param subject what GitHub says about the job, after the repository */
-  #role(
-    id: string,
-    subject: string,
-    description: string,
-    statements: PolicyStatement[],
-    condition?: CfnCondition,
-  ): void {
+  #role(id: string, subject: string, description: string, statements: PolicyStatement[]): void {
     const claims = { [`${ISSUER}:aud`]: AUDIENCE, [`${ISSUER}:sub`]: `repo:${this.#repository}:${subject}` };
     const conditions = { StringEquals: claims };
     const assumedBy = new FederatedPrincipal(this.#providerArn, conditions, 'sts:AssumeRoleWithWebIdentity');
     const role = new Role(this, `${id}Role`, { description, assumedBy });
     const policy = new ManagedPolicy(this, `${id}Policy`, { description, roles: [role], statements });
     acknowledgeWildcards(policy, statements);
-    new CfnOutput(this, `${id}RoleArn`, { value: role.roleArn, ...(condition && { condition }) });
-    for (const { defaultChild } of [role.node, policy.node])
-      if (condition && CfnResource.isCfnResource(defaultChild)) defaultChild.cfnOptions.condition = condition;
+    new CfnOutput(this, `${id}RoleArn`, { value: role.roleArn });
   }
 
   #readTemplates(): PolicyStatement[] {
@@ -134,39 +124,9 @@ export class PipelineAccess extends Stack {
       allow(['apigateway:PUT', 'apigateway:POST', 'apigateway:DELETE'], [gateway('/tags/*')]),
       allow(
         ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:Scan'],
-        this.#tables(stage, 'keys'),
+        [this.#arn('dynamodb', `table/${stackNameOf(stage)}-TablesKeys*`)],
       ),
     ];
-  }
-
-  /** What `export-all` needs, and to put one object into a bucket; no such role where none is named (docs/operating/region-move.md). */
-  #nightlyExport(): void {
-    const bucket = new CfnParameter(this, 'ExportBucket', {
-      description: 'Bucket for the export of production each night; empty: there is none',
-      allowedPattern: '([a-z0-9.-]{3,63})?',
-      default: '',
-    }).valueAsString;
-    const isWanted = new CfnCondition(this, 'ExportIsWanted', {
-      expression: Fn.conditionNot(Fn.conditionEquals(bucket, '')),
-    });
-    const stage = 'production';
-    const statements = [
-      allow(['cloudformation:DescribeStacks'], [this.#arn('cloudformation', `stack/${stackNameOf(stage)}/*`)]),
-      allow(['apigateway:GET'], ['/apikeys', '/usageplans', '/usageplans/*/keys'].map(gateway)),
-      allow(['dynamodb:Scan'], [...this.#tables(stage, 'keys'), ...this.#tables(stage, 'pets')]),
-      allow(['dynamodb:BatchGetItem'], this.#tables(stage, 'pets')),
-      allow(['dynamodb:Query'], [...this.#tables(stage, 'stock'), ...this.#tables(stage, 'orders')]),
-      allow(['s3:PutObject'], [`arn:${Aws.PARTITION}:s3:::${bucket}/${stage}.jsonl`]),
-    ];
-    this.#role('Export', 'environment:export', 'Exports production each night', statements, isWanted);
-  }
-
-  /** A table of a stage, and those that stand in its place. */
-  #tables(stage: StageName, name: TableName): string[] {
-    const regions = Object.values(stages[stage].regions ?? {});
-    const restored = [stages[stage], ...regions].flatMap(({ restoredTables }) => restoredTables?.[name] ?? []);
-    const own = `${stackNameOf(stage)}-Tables${capitalised(name)}*`;
-    return [own, ...restored].map((table) => this.#arn('dynamodb', `table/${table}`));
   }
 
   #arn(service: string, resource: string): string {

@@ -1,6 +1,7 @@
 import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { exportNames, type StageSettings } from '../stages.ts';
+import { exportNames, type StageSettings, tableNames } from '../stages.ts';
+import { TableBackup } from './backup.ts';
 import { ApiDomain, baseUrlAt } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
@@ -24,8 +25,8 @@ export class InventoryStack extends Stack {
     const { name, apiDomain } = settings;
     super(scope, id, { description: `Pet store inventory service (${name})` });
 
-    // What a release replaced when it was new is no excuse for going back to it.
-    const tables = new Tables(this, 'Tables', settings.atOnce ? { ...settings, replacedTables: {} } : settings);
+    const tables = new Tables(this, 'Tables', settings);
+    if (settings.backup) new TableBackup(this, 'Backup', { ...settings.backup, tables });
     const functions = new OperationFunctions(this, 'Functions', { ...settings, tables });
     const api = new InventoryApi(this, 'Api', { ...settings, functions });
     const { restApi } = api;
@@ -40,10 +41,8 @@ export class InventoryStack extends Stack {
     if (!settings.atOnce) new VersionCheck(this, 'Proof', { ...settings, functions: functions.all });
     const monitored = { api, functions, keySync, tables, firewall };
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
-    if (settings.rollout === 'canary') {
-      const atOnce = settings.atOnce || settings.replacedTables !== undefined;
-      new CanaryRollout(this, 'Rollout', { functions: functions.all, alarms: rollback, atOnce });
-    }
+    if (settings.rollout === 'canary')
+      new CanaryRollout(this, 'Rollout', { functions: functions.all, alarms: rollback, atOnce: settings.atOnce });
     if (settings.budget) new AccountBudget(this, 'Budget', settings.budget);
 
     // A parameter, so that templates stay the same. Nothing but the output uses it.
@@ -55,7 +54,7 @@ export class InventoryStack extends Stack {
     new CfnOutput(this, 'RunningBuild', { value: build.valueAsString });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
-    for (const table of ['stock', 'keys', 'pets', 'orders'] as const) {
+    for (const table of tableNames) {
       new CfnOutput(this, `${table.charAt(0).toUpperCase()}${table.slice(1)}TableName`, {
         value: tables.nameOf(table),
       });

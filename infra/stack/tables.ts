@@ -1,17 +1,7 @@
-import { CfnElement, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import {
-  type Attribute,
-  AttributeType,
-  BillingMode,
-  type ITable,
-  Table,
-  TableEncryption,
-} from 'aws-cdk-lib/aws-dynamodb';
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { type Attribute, AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
-
-/** A table of the stack, or a restored one. (`Table` is no `ITable` to TypeScript's `exactOptionalPropertyTypes`.) */
-type ServiceTable = Table | ITable;
 
 interface Schema {
   readonly partitionKey: Attribute;
@@ -35,68 +25,36 @@ const schemas: Readonly<Record<TableName, Schema>> = {
   requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'expiresAt' },
 };
 
-/** How `replacedTables` names the table of the stack. */
-const OWN = 'own';
-
-/**
- * The DynamoDB tables. No names are given, so that a table can be replaced by a restored one beside it: whatever uses a
- * table then uses that one. The table it replaces stays in the stack, and is kept, until an admin has decided about it.
- */
+/** The DynamoDB tables. Another logical id would leave one behind, and make an empty one (test/infra/stack/tables.test.ts). */
 export class Tables extends Construct {
-  readonly #used = new Map<TableName, ServiceTable>();
-  /** Which table is in use, and which one it replaces: the logical id of one of the stack, the name of a restored one. */
-  readonly #inUse: Partial<Record<TableName, string>> = {};
-  readonly #replaced: Partial<Record<TableName, string>> = {};
+  readonly #tables: Readonly<Record<TableName, Table>>;
 
-  /** @throws Error where a restored table cannot have its name, or a replaced one is in use */
-  constructor(scope: Construct, id: string, settings: StageSettings) {
+  constructor(scope: Construct, id: string, { retainData }: Pick<StageSettings, 'retainData'>) {
     super(scope, id);
-    for (const name of tableNames) this.#add(name, settings);
-    // For the check before a deploy (infra/release/losses.ts).
-    Stack.of(this).templateOptions.metadata = { TablesInUse: this.#inUse, ReplacedTables: this.#replaced };
+    const made = tableNames.map((name) => [
+      name,
+      new Table(this, name.charAt(0).toUpperCase() + name.slice(1), {
+        ...schemas[name],
+        billingMode: BillingMode.PAY_PER_REQUEST,
+        encryption: TableEncryption.AWS_MANAGED,
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+        deletionProtection: retainData,
+        removalPolicy: retainData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      }),
+    ]);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each of the names
+    this.#tables = Object.fromEntries(made) as Record<TableName, Table>;
   }
 
-  /** The name of the table to use. */
+  get all(): readonly Table[] {
+    return Object.values(this.#tables);
+  }
+
   nameOf(name: TableName): string {
-    return this.#used.get(name)?.tableName ?? '';
+    return this.#tables[name].tableName;
   }
 
-  /** The ARN of the table to use. */
   arnOf(name: TableName): string {
-    return this.#used.get(name)?.tableArn ?? '';
+    return this.#tables[name].tableArn;
   }
-
-  #add(name: TableName, settings: StageSettings): void {
-    const { retainData, restoredTables = {}, replacedTables = {}, keysWarmThroughput } = settings;
-    const [restored, replaced] = [restoredTables[name], replacedTables[name]];
-    const isKept = retainData || restored !== undefined;
-    const id = name.charAt(0).toUpperCase() + name.slice(1);
-    const own = new Table(this, id, {
-      ...schemas[name],
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      encryption: TableEncryption.AWS_MANAGED,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      ...(name === 'keys' && keysWarmThroughput && { warmThroughput: keysWarmThroughput }),
-      deletionProtection: isKept,
-      removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    });
-    const other = restored !== undefined && Table.fromTableName(this, `Restored${id}`, checkedName(name, restored));
-    this.#used.set(name, other || own);
-    const inUse = restored ?? OWN;
-    if (replaced === inUse) throw new Error(`replacedTables.${name} must be another table than the one in use`);
-    const named = (table: string): string => (table === OWN ? Stack.of(this).getLogicalId(resourceOf(own)) : table);
-    this.#inUse[name] = named(inUse);
-    if (replaced !== undefined) this.#replaced[name] = named(replaced);
-  }
-}
-
-function resourceOf({ node }: Table): CfnElement {
-  if (CfnElement.isCfnElement(node.defaultChild)) return node.defaultChild;
-  throw new Error(`${node.path} is no resource`);
-}
-
-/** An empty name, or an ARN, would be found out by a deploy only, when it has already begun. */
-function checkedName(table: TableName, restored: string): string {
-  if (/^[\w.-]{3,255}$/.test(restored)) return restored;
-  throw new Error(`A restored table of ${table} must be the name of a DynamoDB table, not "${restored}"`);
 }

@@ -74,9 +74,7 @@ export class InProcessTarget {
     const keyTable = new KeyTable(documents, KEYS_TABLE);
     const none = {
       stock: new StockStore(documents, ''),
-      stockTable: '',
-      petsTable: '',
-      ordersTable: '',
+      tables: { stock: '', keys: KEYS_TABLE, pets: '', orders: '', requests: '' },
       baseUrl: '',
       place: '',
       option: '',

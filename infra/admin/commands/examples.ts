@@ -26,5 +26,6 @@ export const examples: Readonly<Record<string, string>> = {
   orders: 'import orders.csv',
   'orders import': 'orders.csv',
   'orders export': 'orders.csv',
+  restore: 'stock --from production-stock-of-friday --dry-run',
   console: '--stage staging',
 };

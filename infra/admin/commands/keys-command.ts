@@ -1,5 +1,3 @@
-import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { type SyncOptions, syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf } from '../../../shared/keys/key-record.ts';
@@ -13,7 +11,8 @@ import { findRecord } from '../keys/find-key.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
 import type { Target } from '../target.ts';
-import { visible, withTarget } from '../text-format.ts';
+import { withTarget } from '../text-format.ts';
+import { ask, confirm } from './confirm.ts';
 import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
 import { KEY_ARGUMENT, onService, type Report, report } from './options.ts';
 import { styled } from './output.ts';
@@ -137,41 +136,10 @@ function addRevoke(keys: Command): void {
   }).option('--yes', 'do not ask', false);
 }
 
-/** @throws AdminError where the answer is no, or standard input is no terminal */
-async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new AdminError(`${question} Say --yes to go on without being asked.`);
-  const answer = await ask(`${visible(question)} (y/N) `);
-  // The message that follows begins a line of its own.
-  if (answer === undefined) process.stderr.write('\n');
-  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new AdminError('Nothing was changed.');
-}
-
 function addSync(keys: Command): void {
   const description = 'takes over what was changed in the AWS console or with the AWS CLI, now';
   onService<SyncOptions>(keys.command('sync').description(description), async (find, options) => {
     const target = await find();
     return report(await syncKeys(target, options), (done) => syncText(done, target.option));
   }).option('--force', 'close keys that API Gateway has no longer, even where they are many', false);
-}
-
-/**
- * Asks on the terminal.
- *
- * @param isSecret whether what is entered is not to be seen
- * @returns the line that was entered; undefined after Ctrl-C and Ctrl-D
- */
-function ask(question: string, isSecret = false): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    // Standard output is for the result.
-    const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : process.stderr;
-    const terminal = createInterface({ input: process.stdin, output, terminal: true });
-    if (isSecret) process.stderr.write(question);
-    terminal.once('close', () => resolve(undefined));
-    terminal.question(isSecret ? '' : question, (line) => {
-      if (isSecret) process.stderr.write('\n');
-      resolve(line);
-      terminal.close();
-    });
-  });
 }

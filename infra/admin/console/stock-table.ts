@@ -78,7 +78,10 @@ interface Read {
 }
 
 /** The pet that is looked for; or the first entries after an id. */
-async function read({ documents, stockTable: name }: Target, { petId: text = '', after = '' }: Query): Promise<Read> {
+async function read(
+  { documents, tables: { stock: name } }: Target,
+  { petId: text = '', after = '' }: Query,
+): Promise<Read> {
   const list = stockList(documents, name);
   const petId = text.trim();
   if (petId !== '') return { entries: isInt64(petId) ? await list.byIds([petId]) : [] };
@@ -92,7 +95,7 @@ async function read({ documents, stockTable: name }: Target, { petId: text = '',
 }
 
 /** The entries as they are now, as a list may lag; in the order of the rows. */
-async function versionsOf({ documents, stockTable: name }: Target, rows: readonly InventoryItem[]) {
+async function versionsOf({ documents, tables: { stock: name } }: Target, rows: readonly InventoryItem[]) {
   if (rows.length === 0) return [];
   const found = await stockVersions(documents, name).byIds(rows.map(({ petId }) => petId));
   const byId = new Map(found.map((one) => [one.entry.petId, one]));

@@ -118,7 +118,7 @@ interface Field {
 const LINE_FEED = 0x0a;
 
 /** A JSON value a line. */
-export async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
+async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
   let line = 0;
   let rest: Uint8Array = new Uint8Array();
   for await (const chunk of open()) {
@@ -160,9 +160,9 @@ function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
 }
 
 /** A record, or what is wrong with it. */
-export type Checked<Entry> = { readonly entry: Entry } | { readonly fault: string };
+type Checked<Entry> = { readonly entry: Entry } | { readonly fault: string };
 
-export function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<Entry> {
+function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<Entry> {
   const { entries } = kind.schema;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const required = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');

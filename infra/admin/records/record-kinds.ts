@@ -61,9 +61,9 @@ export const stockEntries: RecordKind<InventoryItem> = {
   formats: ['.csv', '.jsonl'],
   idField: 'petId',
   idOf: ({ petId }) => petId,
-  tableOf: ({ stockTable }) => stockTable,
+  tableOf: ({ tables }) => tables.stock,
   toItem: stockItem,
-  listOf: ({ documents, stockTable }) => stockList(documents, stockTable),
+  listOf: ({ documents, tables }) => stockList(documents, tables.stock),
 };
 
 /** Pets, in files as the API shows them, but without a status. */
@@ -75,9 +75,9 @@ export const pets: RecordKind<PetRecord> = {
   idField: 'id',
   idOf: ({ id }) => id,
   foreignFields: new Map([['status', 'comes from the stock entry: leave it out, and load it with inventory import']]),
-  tableOf: ({ petsTable }) => petsTable,
+  tableOf: ({ tables }) => tables.pets,
   toItem: petItem,
-  listOf: ({ documents, petsTable }) => petList(documents, petsTable),
+  listOf: ({ documents, tables }) => petList(documents, tables.pets),
 };
 
 /** Orders, in files as the API lists them. */
@@ -87,9 +87,9 @@ export const orders: RecordKind<Order> = {
   formats: ['.csv', '.jsonl'],
   idField: 'id',
   idOf: ({ id }) => id,
-  tableOf: ({ ordersTable }) => ordersTable,
+  tableOf: ({ tables }) => tables.orders,
   toItem: orderItem,
-  listOf: ({ documents, ordersTable }) => orderList(documents, ordersTable),
+  listOf: ({ documents, tables }) => orderList(documents, tables.orders),
 };
 
 /** `1,000 stock entries`. */

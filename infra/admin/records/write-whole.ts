@@ -3,29 +3,18 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { AdminError, reasonOf } from '../admin-error.ts';
 
-/** For its owner alone. */
-export const PRIVATE = 0o600;
-
 /**
  * Writes a file that appears, or is replaced, only when it is complete.
  *
  * @param soFar how much was written, in words
- * @param mode of the file, by default what the shell's umask leaves
  * @throws AdminError where the file cannot be written, or the text breaks off
  */
-export async function writeWhole(
-  file: string,
-  text: AsyncIterable<string>,
-  soFar: () => string,
-  mode = 0o666,
-): Promise<void> {
+export async function writeWhole(file: string, text: AsyncIterable<string>, soFar: () => string): Promise<void> {
   const part = `${file}.part`;
   const removePart = (): void => rmSync(part, { force: true });
   process.once('exit', removePart);
   try {
-    // One that another run has left may have another mode.
-    removePart();
-    const output = await open(part, 'wx', mode).catch((error: unknown) => {
+    const output = await open(part, 'w').catch((error: unknown) => {
       throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
     });
     try {

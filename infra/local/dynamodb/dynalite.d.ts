@@ -22,6 +22,7 @@ declare module 'dynalite/db/index.js' {
     readonly TableName: string;
     readonly Item?: Item;
     readonly Key?: Item;
+    readonly ExpressionAttributeValues?: Readonly<Record<string, object>>;
     readonly ReturnValuesOnConditionCheckFailure?: string;
     readonly ReturnConsumedCapacity?: string;
   }

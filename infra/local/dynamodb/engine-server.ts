@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import dynalite from 'dynalite';
 import conditionParser from 'dynalite/db/conditionParser.js';
 import db, { type Store } from 'dynalite/db/index.js';
@@ -70,6 +71,7 @@ function patchedDynalite(folder: string | undefined): { server: Server; store: S
     types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
   }
   db.checkConditional = (data, existing) => {
+    shareEqual(Object.values(data.ExpressionAttributeValues ?? {}), Object.values(existing ?? {}));
     const failure = checkConditional(data, existing);
     if (failure && existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') failure.body.Item = existing;
     return failure;
@@ -79,6 +81,17 @@ function patchedDynalite(folder: string | undefined): { server: Server; store: S
   closeIterators(store);
   db.create = () => store;
   return { server: dynalite(), store };
+}
+
+/** A condition of dynalite takes maps and lists for equal only where they are one. */
+function shareEqual(values: readonly object[], attributes: readonly unknown[]): void {
+  for (const value of values) {
+    if (!('M' in value || 'L' in value)) continue;
+    Object.assign(
+      value,
+      attributes.find((attribute) => isDeepStrictEqual(attribute, value)),
+    );
+  }
 }
 
 /**

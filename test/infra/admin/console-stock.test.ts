@@ -10,8 +10,13 @@ import { anEntry, StockTable } from '../../support/tables.ts';
 const world = new InProcessTarget();
 afterAll(() => world.close());
 
-const visitorOf = (documents: DynamoDBDocumentClient, stockTable: string): Promise<Visitor> =>
-  new Visitor({ ...world.target, documents, stock: new StockStore(documents, stockTable), stockTable }).letIn();
+const visitorOf = (documents: DynamoDBDocumentClient, stock: string): Promise<Visitor> =>
+  new Visitor({
+    ...world.target,
+    documents,
+    stock: new StockStore(documents, stock),
+    tables: { ...world.target.tables, stock },
+  }).letIn();
 
 /** The rows of a page, as `petId:quantity`, and what it says of their number. */
 async function shown(visitor: Visitor, query: string) {

@@ -32,6 +32,7 @@ describe('A local host', () => {
       'StockTableName',
       'PetsTableName',
       'OrdersTableName',
+      'RequestsTableName',
     ];
     const outputs = Object.fromEntries(names.map((name) => [name, 'any']));
     const link = await FaultyLink.to(originOf(await ScriptedServer.start(answer(200, outputs))));

@@ -50,7 +50,6 @@ const allowed = (prefix: string): string[] =>
 
 const ACCOUNT = '<AWS::Region>:<AWS::AccountId>';
 const stack = (name: string) => `arn:<AWS::Partition>:cloudformation:${ACCOUNT}:stack/${name}/*`;
-const table = (name: string) => `arn:<AWS::Partition>:dynamodb:${ACCOUNT}:table/production-Inventory-Tables${name}*`;
 const gateway = (action: string, ...paths: string[]) =>
   paths.map((one) => `apigateway:${action} arn:<AWS::Partition>:apigateway:<AWS::Region>::/${one}`);
 
@@ -59,7 +58,6 @@ describe('the access of the pipeline', () => {
     ['PullRequestRole', 'pull_request'],
     ['StagingRole', 'environment:staging'],
     ['ProductionRole', 'environment:production'],
-    ['ExportRole', 'environment:export'],
   ])('%s is for jobs of the repository that GitHub calls %s, by its provider, and for no other', (name, subject) => {
     const issuer = 'token.actions.githubusercontent.com';
 
@@ -89,7 +87,7 @@ describe('the access of the pipeline', () => {
     expect([...types].toSorted()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::OIDCProvider', 'AWS::IAM::Role']);
     for (const { Properties } of Object.values(template.Resources)) expect(Properties).not.toHaveProperty('Policies');
     // No parameter of a bootstrap, which comes after it.
-    expect(Object.keys(template.Parameters).toSorted()).toEqual(['ExportBucket', 'HasProvider', 'Repository']);
+    expect(Object.keys(template.Parameters).toSorted()).toEqual(['HasProvider', 'Repository']);
   });
 
   test.each([
@@ -131,27 +129,6 @@ describe('the access of the pipeline', () => {
     ]);
     // CloudFormation names the table after the stack and the logical id.
     expect(resourceOf(inventoryTemplate(stage), 'AWS::DynamoDB::Table', 'TablesKeys')).toBeDefined();
-  });
-
-  test('lets the export of production read its tables and keys, and put its one object, only where a bucket is named', () => {
-    expect(allowed('ExportRole')).toEqual([
-      ...gateway('GET', 'apikeys', 'usageplans', 'usageplans/*/keys'),
-      `cloudformation:DescribeStacks ${stack('production-Inventory')}`,
-      `dynamodb:BatchGetItem ${table('Pets')}`,
-      `dynamodb:Query ${table('Orders')}`,
-      `dynamodb:Query ${table('Stock')}`,
-      `dynamodb:Scan ${table('Keys')}`,
-      `dynamodb:Scan ${table('Pets')}`,
-      's3:PutObject arn:<AWS::Partition>:s3:::<ExportBucket>/production.jsonl',
-    ]);
-    expect(template.Conditions).toMatchObject({
-      ExportIsWanted: { 'Fn::Not': [{ 'Fn::Equals': ['<ExportBucket>', ''] }] },
-    });
-    const conditional = Object.entries(template.Resources).filter(
-      ([, { Condition }]) => Condition === 'ExportIsWanted',
-    );
-    expect(conditional.map(([, { Type }]) => Type).toSorted()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
-    expect(template.Outputs['ExportRoleArn']).toHaveProperty('Condition', 'ExportIsWanted');
   });
 });
 

@@ -50,7 +50,6 @@ describe('the jobs', () => {
       'deploy-stage.yml: deploy: id-token',
       'deploy.yml: production: id-token',
       'deploy.yml: staging: id-token',
-      'nightly.yml: export: id-token',
       'roll-back.yml: check: actions',
       'roll-back.yml: deploy: id-token',
     ]);

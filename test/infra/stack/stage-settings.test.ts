@@ -13,7 +13,7 @@ const pager = 'arn:aws:sns:eu-central-1:111122223333:pager';
 /** Staging with all that a stage can have beside; its rollout is that of production. */
 const everything: StageSettings = {
   ...stages.staging,
-  restoredTables: { stock: 'stock-of-friday', requests: 'requests-of-friday' },
+  backup: { copyTo: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:pets' },
   logRetentionDays: 90,
   alarms: true,
   alarmTargets: { emails: ['oncall@example.com'], topicArns: [pager] },
@@ -21,7 +21,6 @@ const everything: StageSettings = {
   firewall: { requestsWithoutKey: 2_000 },
   budget: { usdAMonth: 50, email: 'treasurer@example.com' },
   lists: { seconds: 90, concurrency: 20 },
-  keysWarmThroughput: { readUnitsPerSecond: 20_000, writeUnitsPerSecond: 10_000 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
   gatewayAddress: 'off',
@@ -80,12 +79,6 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
   ],
   ['no address at all', { gatewayAddress: 'off' }, "gatewayAddress: 'off' needs an apiDomain"],
   ['a canary without alarms', { rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
-  [
-    'the ARN of a restored table',
-    { restoredTables: { keys: 'arn:aws:dynamodb:eu-central-1:1:table/t' } },
-    'A restored table of keys must be the name of a DynamoDB table',
-  ],
-  ['a replaced table in use', { replacedTables: { stock: 'own' } }, 'replacedTables.stock must be another table'],
   [
     'a deprecation that is no time',
     { petDeprecation: { deprecatedAt: 'soon', sunsetAt: 'later' } },
@@ -170,10 +163,22 @@ describe('a stage with every setting', () => {
     for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
   });
 
-  test('has a warm keys table, and tells of the costs of the account', () => {
-    expect(propertiesOf(inventory, 'AWS::DynamoDB::Table', 'TablesKeys')).toMatchObject([
-      { WarmThroughput: { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 10_000 } },
+  test('backs up every table each night, here and in another account', () => {
+    const kept = { Lifecycle: { DeleteAfterDays: 35 } };
+    const CopyActions = [{ DestinationBackupVaultArn: everything.backup?.copyTo, ...kept }];
+    const BackupPlanRule = [{ ScheduleExpression: 'cron(0 1 * * ? *)', CopyActions, ...kept }];
+    const tables = resourcesOf(inventory, 'AWS::DynamoDB::Table').map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+
+    expect(propertiesOf(inventory, 'AWS::Backup::BackupPlan')).toMatchObject([{ BackupPlan: { BackupPlanRule } }]);
+    expect(propertiesOf(inventory, 'AWS::Backup::BackupSelection')).toMatchObject([
+      { BackupSelection: { Resources: tables } },
     ]);
+    expect(resourcesOf(inventory, 'AWS::Backup::BackupVault')).toMatchObject([
+      [expect.anything(), { DeletionPolicy: 'Retain' }],
+    ]);
+  });
+
+  test('tells of the costs of the account', () => {
     expect(propertiesOf(inventory, 'AWS::Budgets::Budget')).toEqual([
       {
         Budget: { BudgetLimit: { Amount: 50, Unit: 'USD' }, TimeUnit: 'MONTHLY', BudgetType: 'COST' },
@@ -202,35 +207,6 @@ describe('a stage with every setting', () => {
 
     expect(kept.length).toBeGreaterThan(9);
     for (const logGroup of kept) expect(logGroup).toMatchObject({ RetentionInDays: 90 });
-  });
-
-  test('uses restored tables in the place of its own, by their names and exact ARNs', () => {
-    const users = Object.values(inventory.Resources).filter(({ Type }) => Type !== 'AWS::DynamoDB::Table');
-    const text = JSON.stringify([users, inventory.Outputs]);
-
-    expect(text).not.toMatch(/"Tables(?:Stock|Requests)/);
-    // As many policies have its ARN as functions have its name.
-    for (const table of ['stock', 'requests']) {
-      const names = text.split(`"${table.toUpperCase()}_TABLE":"${table}-of-friday"`).length;
-      expect(names).toBeGreaterThan(1);
-      expect(text.split(`:table/${table}-of-friday"`)).toHaveLength(names);
-    }
-    expect(inventory.Outputs['StockTableName']?.Value).toBe('stock-of-friday');
-  });
-
-  test('leaves its tables where they are, and keeps those that restored ones stand in for', () => {
-    const tables = resourcesOf(inventory, 'AWS::DynamoDB::Table');
-    const usual = resourcesOf(templateIn(synthesizedOnce(), 'Inventory'), 'AWS::DynamoDB::Table');
-
-    expect(tables.map(([id]) => id)).toEqual(usual.map(([id]) => id));
-    for (const [id, table] of tables) {
-      const isReplaced = /^Tables(?:Stock|Requests)/.test(id);
-      expect(table).toMatchObject({
-        DeletionPolicy: isReplaced ? 'Retain' : 'Delete',
-        UpdateReplacePolicy: isReplaced ? 'Retain' : 'Delete',
-        Properties: { DeletionProtectionEnabled: isReplaced },
-      });
-    }
   });
 
   test('has the same code as any other synthesis: a deploy without a change changes nothing', () => {

@@ -1,0 +1,26 @@
+import { Duration } from 'aws-cdk-lib';
+import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Construct } from 'constructs';
+import type { StageSettings } from '../stages.ts';
+import { acknowledge } from './acknowledge.ts';
+import type { Tables } from './tables.ts';
+
+export type TableBackupProps = NonNullable<StageSettings['backup']> & { readonly tables: Tables };
+
+/** Beside point-in-time recovery, which goes with the account and the region: a copy elsewhere each night. */
+export class TableBackup extends Construct {
+  constructor(scope: Construct, id: string, { copyTo, tables }: TableBackupProps) {
+    super(scope, id);
+    const deleteAfter = Duration.days(35);
+    const destinationBackupVault = BackupVault.fromBackupVaultArn(this, 'CopyTo', copyTo);
+    const scheduleExpression = Schedule.cron({ hour: '1', minute: '0' });
+    const copyActions = [{ destinationBackupVault, deleteAfter }];
+    const nightly = new BackupPlanRule({ scheduleExpression, deleteAfter, copyActions });
+    const plan = new BackupPlan(this, 'Plan', { backupPlanRules: [nightly] });
+    const resources = tables.all.map((table) => BackupResource.fromDynamoDbTable(table));
+    const selection = plan.addSelection('Tables', { resources });
+    const policy = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup';
+    acknowledge(selection, `IAM4[Policy::${policy}]`, 'The policy that AWS keeps for the one purpose of this role.');
+  }
+}

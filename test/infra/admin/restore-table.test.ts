@@ -1,0 +1,193 @@
+import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/restore-table.ts';
+import type { Target } from '../../../infra/admin/target.ts';
+import type { TableName } from '../../../infra/stages.ts';
+import { type Item, writeItems } from '../../../infra/write-items.ts';
+import { petItem } from '../../../shared/stores/find-pet.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
+import { engines, pointSdkAt, testClient } from '../../support/engines.ts';
+import { dynamoDBError, FaultyEngine } from '../../support/faulty-engine.ts';
+import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { int64 } from '../../support/int64.ts';
+import { InProcessTarget } from '../../support/in-process-target.ts';
+import { aKey, createKeysTable, createPetsTable, createRequestsTable, createStockTable } from '../../support/tables.ts';
+
+acceptForeignErrors();
+
+const entry = (petId: number, quantity: number): Item => ({
+  storeId: 'main',
+  petId,
+  quantity,
+  version: `v${quantity}`,
+});
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, at) => from + at);
+const pet = (id: number, name: string): Item => {
+  const labels = { category: { id: int64('1'), name }, tags: [{ id: int64('2'), name }] };
+  return petItem({ id: int64(String(id)), name: 'Rex', photoUrls: [`https://example.com/${name}`], ...labels });
+};
+
+interface Items {
+  readonly now: Item[];
+  readonly before: Item[];
+}
+
+const number = (value: number) => expect.objectContaining({ value: String(value) });
+const isWrite = (action: string): boolean => action === 'PutItem' || action === 'DeleteItem';
+
+describe.each(engines)('A restore, on %s', (_engine, start) => {
+  const world = new InProcessTarget();
+  let engine: FaultyEngine;
+  let client: DynamoDBDocumentClient;
+  let target: Target;
+  let copy: string;
+
+  beforeAll(async () => {
+    engine = await FaultyEngine.start(start);
+    pointSdkAt(engine.endpoint);
+    client = testClient();
+  });
+  afterAll(async () => {
+    client.destroy();
+    world.close();
+    await engine.stop();
+  });
+
+  const itemsOf = async (TableName: string): Promise<Item[]> => {
+    const pages = await Array.fromAsync(paginateScan({ client }, { TableName, ConsistentRead: true }));
+    return pages
+      .flatMap(({ Items = [] }) => Items)
+      .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  };
+  const put = (table: string, items: readonly Item[]) => writeItems(client, table, items, (item) => item);
+
+  /** @param items how the table is now, and how it was when AWS copied it */
+  async function given(name: TableName, create: typeof createStockTable, items: Items) {
+    engine.faults = () => undefined;
+    engine.beforeCall = () => Promise.resolve();
+    copy = await create(client);
+    const live = await create(client);
+    target = { ...world.target, documents: client, tables: { ...world.target.tables, [name]: live } };
+    await put(copy, items.before);
+    await put(live, items.now);
+    return live;
+  }
+  const restore = (table: TableName, options: Partial<RestoreOptions> = {}) =>
+    restoreTable(target, table, { from: copy, exact: false, open: false, dryRun: false, ...options }, () => undefined);
+
+  describe('of stock that was changed, deleted and added since', () => {
+    const before = range(0, 300).map((id) => entry(id, 1));
+    const changed = range(0, 50).map((id) => entry(id, 2));
+    const now = [...changed, ...before.slice(100), ...range(300, 330).map((id) => entry(id, 3))];
+    let live: string;
+
+    beforeEach(async () => {
+      live = await given('stock', createStockTable, { now, before });
+    });
+
+    test('puts back what is gone, and leaves what is there', async () => {
+      expect(await restore('stock')).toMatchObject({ added: 50, changed: 0, deleted: 0, changedMeanwhile: [] });
+      await put(copy, [...changed, ...now.slice(-30)]);
+      expect(await itemsOf(live)).toEqual(await itemsOf(copy));
+    });
+
+    test('makes it equal to the copy if it is to be exact', async () => {
+      expect(await restore('stock', { exact: true })).toMatchObject({ added: 50, changed: 50, deleted: 30 });
+      expect(await itemsOf(live)).toEqual(await itemsOf(copy));
+    });
+
+    test('only counts in a dry run', async () => {
+      const unchanged = await itemsOf(live);
+
+      expect(await restore('stock', { exact: true, dryRun: true })).toMatchObject({
+        added: 50,
+        changed: 50,
+        deleted: 30,
+      });
+      expect(await itemsOf(live)).toEqual(unchanged);
+    });
+
+    test('is completed by another run, wherever it was cut off', async () => {
+      for (const left of [0, 1, 40, 60]) {
+        let writes = 0;
+        engine.faults = ({ action }) =>
+          isWrite(action) && (writes += 1) > left ? dynamoDBError(400, 'AccessDeniedException') : undefined;
+        await expect(restore('stock', { exact: true })).rejects.toThrow('a fault');
+      }
+      engine.faults = () => undefined;
+      await restore('stock', { exact: true });
+
+      expect(await itemsOf(live)).toEqual(await itemsOf(copy));
+    });
+
+    test('leaves what another writer changes after it was read, and names it', async () => {
+      // What another client writes before the first put, and before the first deletion, of what was read by then.
+      const others = new Map<string, Promise<void>>();
+      engine.beforeCall = async ({ action }) => {
+        if (isWrite(action) && !others.has(action))
+          others.set(action, put(live, action === 'PutItem' ? [entry(10, 9), entry(60, 9)] : [entry(310, 9)]));
+        await others.get(action);
+      };
+      const { changedMeanwhile } = await restore('stock', { exact: true });
+
+      expect(changedMeanwhile.toSorted()).toEqual(['10', '310', '60']);
+      expect((await itemsOf(live)).filter(({ version }) => version === 'v9')).toHaveLength(3);
+    });
+  });
+
+  test('of pets compares lists and maps too', async () => {
+    const live = await given('pets', createPetsTable, {
+      now: [pet(1, 'new'), pet(2, 'same')],
+      before: [pet(1, 'old'), pet(2, 'same')],
+    });
+
+    expect(await restore('pets', { exact: true })).toMatchObject({ changed: 1, changedMeanwhile: [] });
+    expect(await itemsOf(live)).toEqual(await itemsOf(copy));
+  });
+
+  test('is refused from a table with other keys, and from itself', async () => {
+    const live = await given('stock', createRequestsTable, { now: [], before: [] });
+    copy = await createStockTable(client);
+
+    await expect(restore('stock')).rejects.toThrow(`The table ${copy} is no copy of ${live}.`);
+    await expect(restore('stock', { from: live })).rejects.toThrow('is no copy of');
+  });
+
+  describe('of keys', () => {
+    const [gone, there, byHand] = [
+      aKey({ dayUsed: 7 }),
+      aKey({ name: 'revoked since' }),
+      { ...aKey(), recordId: 'f'.repeat(64) },
+    ];
+    let live: string;
+
+    beforeEach(async () => {
+      live = await given('keys', createKeysTable, {
+        now: [{ ...there, revoked: true }],
+        before: [gone, there, byHand],
+      });
+    });
+    const found = async (recordId: string) => (await itemsOf(live)).find((item) => item['recordId'] === recordId);
+
+    test('brings back one that is gone as it was, suspended and unapplied, and leaves a revoked one', async () => {
+      expect(await restore('keys')).toMatchObject({ added: 1, changed: 0, lost: [byHand.recordId] });
+      expect(await found(gone.recordId)).toMatchObject({
+        name: gone.name,
+        tokens: { [Object.keys(gone.tokens)[0] ?? '']: { label: 'main' } },
+        dayUsed: number(7),
+        unappliedSince: expect.anything(),
+        enabled: false,
+        suspendedUntil: number(NEVER),
+        suspendedByAdmin: true,
+      });
+      expect(await found(gone.recordId)).not.toHaveProperty('keyId');
+      expect(await found(there.recordId)).toMatchObject({ revoked: true, keyId: there.keyId });
+    });
+
+    test('lets it in where it is to be open', async () => {
+      await restore('keys', { open: true });
+
+      expect(await found(gone.recordId)).toMatchObject({ enabled: true, suspendedUntil: number(0) });
+    });
+  });
+});
