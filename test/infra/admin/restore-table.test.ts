@@ -4,9 +4,10 @@ import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/
 import type { Target } from '../../../infra/admin/target.ts';
 import type { TableName } from '../../../infra/stages.ts';
 import { type Item, writeItems } from '../../../infra/write-items.ts';
+import { documentClient } from '../../../shared/dynamodb.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';
-import { engines, pointSdkAt, testClient } from '../../support/engines.ts';
+import { engines, pointSdkAt } from '../../support/engines.ts';
 import { dynamoDBError, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
@@ -45,7 +46,8 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
   beforeAll(async () => {
     engine = await FaultyEngine.start(start);
     pointSdkAt(engine.endpoint);
-    client = testClient();
+    // As the admin command has it: an idle connection may be gone.
+    client = documentClient({ requestTimeout: 20_000, maxAttempts: 5 });
   });
   afterAll(async () => {
     client.destroy();
