@@ -8,27 +8,27 @@ import {
   type IStackSynthesizer,
   Stack,
 } from 'aws-cdk-lib';
-import { CfnOIDCProvider, Effect, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { CfnOIDCProvider, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { acknowledge, acknowledgeNist } from '../stack/acknowledge.ts';
-import { boundary, executionStatements } from './execution-policy.ts';
+import { acknowledge } from '../stack/acknowledge.ts';
 import { stackNameOf, stageNames, type StageName, stages } from '../stages.ts';
 
 const ISSUER = 'token.actions.githubusercontent.com';
 /** What GitHub's tokens for AWS are made out to. */
 const AUDIENCE = 'sts.amazonaws.com';
 
-/** Repositories created or renamed since 15 July 2026 have the numbers of owner and repository in their tokens. */
-const REPOSITORY = String.raw`[\w.-]+(@\d+)?/[\w.-]+(@\d+)?`;
+/** Tokens have these numbers where a repository was created or renamed since 15 July 2026, and else the names alone. */
+const REPOSITORY = String.raw`[\w.-]+@\d+/[\w.-]+@\d+`;
+const HOW = String.raw`gh api repos/OWNER/NAME --jq '"\(.owner.login)@\(.owner.id)/\(.name)@\(.id)"' prints it`;
 
 /**
  * What the pipeline may do on AWS, deployed by an admin before anything else: GitHub's tokens instead of stored keys, one
  * role for pull requests, which only reads, and one for the deploys to each stage, with the bootstrap of that stage alone.
- * Which job gets which role is for GitHub to say: it signs the kind of event or the environment into the token. And what
- * CloudFormation may do for each stage, which that stage is bootstrapped with.
+ * Which job gets which role is for GitHub to say: it signs the kind of event or the environment into the token.
  */
 export class PipelineAccess extends Stack {
-  readonly #repository: string;
+  /** With their numbers, and without. */
+  readonly #repositories: readonly string[];
   readonly #providerArn: string;
 
   constructor(scope: Construct, id: string) {
@@ -39,10 +39,13 @@ export class PipelineAccess extends Stack {
       description: 'What the pipeline of the pet store inventory service may do',
       synthesizer: withoutBootstrap,
     });
-    this.#repository = new CfnParameter(this, 'Repository', {
-      description: 'OWNER/NAME on GitHub; OWNER@ID/NAME@ID where the tokens of the repository say so',
+    const { valueAsString: repository } = new CfnParameter(this, 'Repository', {
+      description: `OWNER@ID/NAME@ID on GitHub: ${HOW}`,
       allowedPattern: REPOSITORY,
-    }).valueAsString;
+      constraintDescription: `It must be OWNER@ID/NAME@ID: ${HOW}`,
+    });
+    const [owner, named] = [0, 1].map((at) => Fn.select(0, Fn.split('@', Fn.select(at, Fn.split('/', repository)))));
+    this.#repositories = [repository, `${owner}/${named}`];
     this.#providerArn = this.#provider();
 
     this.#role('PullRequest', 'pull_request', 'Reads what the stacks were deployed from', this.#readTemplates());
@@ -52,7 +55,6 @@ export class PipelineAccess extends Stack {
         ...this.#deploy(stage),
         ...this.#issueKeys(stage),
       ]);
-      this.#bootstrapPolicies(stage);
     }
   }
 
@@ -74,8 +76,8 @@ export class PipelineAccess extends Stack {
 
   /** @param subject what GitHub says about the job, after the repository */
   #role(id: string, subject: string, description: string, statements: PolicyStatement[]): void {
-    const claims = { [`${ISSUER}:aud`]: AUDIENCE, [`${ISSUER}:sub`]: `repo:${this.#repository}:${subject}` };
-    const conditions = { StringEquals: claims };
+    const subjects = this.#repositories.map((repository) => `repo:${repository}:${subject}`);
+    const conditions = { StringEquals: { [`${ISSUER}:aud`]: AUDIENCE, [`${ISSUER}:sub`]: subjects } };
     const assumedBy = new FederatedPrincipal(this.#providerArn, conditions, 'sts:AssumeRoleWithWebIdentity');
     const role = new Role(this, `${id}Role`, { description, assumedBy });
     const policy = new ManagedPolicy(this, `${id}Policy`, { description, roles: [role], statements });
@@ -89,19 +91,6 @@ export class PipelineAccess extends Stack {
     return [allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], arns)];
   }
 
-  /** For the roles that `cdk bootstrap` makes for the stage (docs/operating/pipeline.md). */
-  #bootstrapPolicies(stage: StageName): void {
-    const policies = { Execution: executionStatements(stage), Boundary: [boundary(stage)] };
-    for (const [name, statements] of Object.entries(policies)) {
-      const id = `${capitalised(stage)}${name}Policy`;
-      const description = `${name} policy of the bootstrap of ${stage}`;
-      const policy = new ManagedPolicy(this, id, { description, statements });
-      acknowledgeWildcards(policy, statements);
-      acknowledgeNist(policy, 'IAMPolicyNoStatementsWithFullAccess', 'Of the services that a stage has, and no other.');
-      new CfnOutput(this, `${id}Arn`, { value: policy.managedPolicyArn });
-    }
-  }
-
   /**
    * The roles that `cdk bootstrap` has made for the stage in this account and region do the work. What is deployed is
    * compared with what is to be, and a roll-back stops a deploy that is under way.
@@ -112,7 +101,13 @@ export class PipelineAccess extends Stack {
     );
     const arns = bootstrapped.map((role) => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/${role}`);
     const calls = ['DescribeStacks', 'GetTemplate', 'CancelUpdateStack'].map((call) => `cloudformation:${call}`);
-    return [allow(['sts:AssumeRole'], arns), allow(calls, [this.#arn('cloudformation', `stack/${stage}-*/*`)])];
+    const toolkit = this.#arn('cloudformation', `stack/CDKToolkit-${stages[stage].qualifier}/*`);
+    return [
+      allow(['sts:AssumeRole'], arns),
+      allow(calls, [this.#arn('cloudformation', `stack/${stage}-*/*`)]),
+      allow(['cloudformation:DescribeStacks'], [toolkit]),
+      allow(['lambda:GetAccountSettings'], ['*']),
+    ];
   }
 
   /** What `keys create` and `keys revoke` need for a key on a plan of the catalogue (docs/keys.md). */
@@ -145,18 +140,12 @@ const capitalised = (name: string): string => `${name.charAt(0).toUpperCase()}${
 const wildcardReasons: Readonly<Record<string, string>> = {
   apigateway: 'API keys and usage plans get their ids when they are made, and belong to no stage.',
   cloudformation: 'CloudFormation ends the id of a stack with a part of its own.',
-  '*': 'What a stage will have gets its name when it is made; the boundary policy keeps other stages out.',
-  iam: 'CloudFormation ends the name of a role with a part of its own.',
+  '*': 'The settings of an account have no name.',
   dynamodb: 'CloudFormation ends the name of a table with a part of its own.',
 };
 
 function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
-  const allowing = statements.filter(({ effect }) => effect === Effect.ALLOW);
-  const actions = allowing.flatMap((statement) => statement.actions).filter((action) => action.includes('*'));
-  for (const action of actions) {
-    acknowledge(policy, `IAM5[Action::${action}]`, 'CloudFormation makes, changes and deletes whatever a stage has.');
-  }
-  const wildcards = allowing.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
+  const wildcards = statements.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
   for (const resource of new Set(wildcards)) {
     const reason = wildcardReasons[resource.split(':')[2] ?? resource];
     if (reason === undefined) throw new Error(`There is no reason for the wildcard in ${resource}`);

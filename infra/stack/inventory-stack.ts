@@ -46,7 +46,7 @@ export class InventoryStack extends Stack {
     if (settings.budget) new AccountBudget(this, 'Budget', settings.budget);
 
     // A parameter, so that templates stay the same. Nothing but the output uses it.
-    const description = 'The run of the pipeline that has built this: a deploy that fails goes back to the one before';
+    const description = 'The commit that this is of: a deploy that fails goes back to the one before';
     const build = new CfnParameter(this, 'BuildId', { description, default: 'none' });
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
     new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });

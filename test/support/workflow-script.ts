@@ -13,9 +13,9 @@ export interface Run {
   readonly step: readonly [string, string, string];
   /** Programs that stand in for others, as Bash; each notes its arguments in `calls`. */
   readonly programs: Texts;
-  readonly env?: Texts;
+  readonly env?: object;
   readonly files?: Texts;
-  readonly expected: { status: number; calls?: unknown; stdout?: unknown; output?: string };
+  readonly expected: { status: number; calls?: unknown; stdout?: unknown; output?: string; changes?: string };
 }
 
 const folder = temporaryFolder();
@@ -28,7 +28,7 @@ function outcomeOf({ step, programs, env = {}, files = {} }: Run) {
     writeFileSync(path.join(bin, name), `#!/usr/bin/env bash\necho "$*" >> calls\n${text}\n`);
     chmodSync(path.join(bin, name), 0o755);
   }
-  for (const [name, text] of Object.entries({ calls: '', output: '', ...files })) {
+  for (const [name, text] of Object.entries({ calls: '', output: '', 'changes.md': '', ...files })) {
     writeFileSync(path.join(cwd, name), text);
   }
   const { status, stdout } = spawnSync(
@@ -41,7 +41,7 @@ function outcomeOf({ step, programs, env = {}, files = {} }: Run) {
     },
   );
   const read = (name: string) => readFileSync(path.join(cwd, name), 'utf8');
-  return { status, stdout, calls: read('calls'), output: read('output') };
+  return { status, stdout, calls: read('calls'), output: read('output'), changes: read('changes.md') };
 }
 
 /** Tries each of them, by what it shows. */

@@ -17,7 +17,7 @@ const jobSchema = v.looseObject({
   uses: v.optional(v.string()),
   needs: v.optional(v.union([v.string(), v.array(v.string())])),
   environment: v.optional(v.string()),
-  concurrency: v.optional(v.object({ group: v.string(), 'cancel-in-progress': v.boolean() })),
+  concurrency: v.optional(v.object({ group: v.string(), 'cancel-in-progress': v.union([v.boolean(), v.string()]) })),
   permissions: v.record(v.string(), v.string()),
   with: v.optional(v.record(v.string(), v.unknown()), {}),
   steps: v.optional(v.array(stepSchema), []),

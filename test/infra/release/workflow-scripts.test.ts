@@ -2,7 +2,6 @@ import { describe, expect } from '@jest/globals';
 import { check, type Run } from '../../support/workflow-script.ts';
 
 const COMMENTS = 'repos/acme/pets/issues/7/comments';
-/** As infra/release/changes.ts writes it. */
 const MARK = '<!-- changes to the deployed stacks -->';
 const bot = { login: 'github-actions[bot]' };
 const others = [
@@ -21,12 +20,13 @@ const comment = (comments: object[], call: string): Run => ({
   expected: { status: 0, stdout: call },
 });
 
-const failingComparison: Run = {
-  step: ['changes.yml', 'diff', 'Compare with the base branch'],
-  programs: { npm: `if [ "$2" = --silent ]; then exit 1; fi` },
+const comparison: Run = {
+  step: ['changes.yml', 'diff', 'Compare with what production was deployed from'],
+  programs: { npx: "echo '[+] Resource ``` end of the block'" },
   expected: {
-    status: 1,
-    calls: 'run synth\nrun --silent changes -- --app assembly --against cdk.out --markdown\n',
+    status: 0,
+    calls: 'cdk diff --app assembly --method template --ci production/*\n',
+    changes: `${MARK}\n\`\`\`\`\`\`text\n[+] Resource ''' end of the block\n\`\`\`\`\`\`\n`,
   },
 };
 
@@ -37,7 +37,7 @@ describe('a pull request', () => {
       [...others, { id: 42, user: bot, body: `${MARK}\n\nOld` }],
       'PATCH repos/acme/pets/issues/comments/42\n',
     ),
-    'from a fork fails as its comparison does': failingComparison,
+    'has what it would change in its comment': comparison,
   });
 });
 
@@ -50,7 +50,7 @@ const audit = (step: Run['step'], auditExit: number, ACCEPTED: string, status: n
 
 describe('the audit of the packages', () => {
   const inPullRequest = ['pull-request.yml', 'audit', 'Audit the packages'] as const;
-  const inDeploy = ['deploy.yml', 'build', 'Audit the packages'] as const;
+  const inDeploy = ['deploy.yml', 'test', 'Audit the packages'] as const;
 
   check({
     'stops a pull request with a finding': audit(inPullRequest, 1, '', 1, /^$/),
@@ -61,6 +61,68 @@ describe('the audit of the packages', () => {
       '',
       0,
       /^::warning::.* The deploy goes on .*\n$/,
+    ),
+  });
+});
+
+const commits = { old: 'a1', running: 'b2', new: 'c3' } as const;
+
+/** A step of the job that deploys staging; commits are on main in the order of their names. */
+const deployStep = (
+  name: string,
+  programs: Readonly<Record<string, string>>,
+  env: object,
+  expected: Run['expected'],
+): Run => ({
+  step: ['deploy-stage.yml', 'deploy', name],
+  programs: {
+    git: `if [ "$1" = rev-parse ]; then echo "$HEAD"; exit; fi
+      case $4 in origin/main) last=zz ;; *) last=$4 ;; esac
+      case $3 in HEAD) first=$HEAD ;; *) first=$3 ;; esac
+      if [ "$1" = merge-base ]; then [[ $first-$last =~ ^[a-z][0-9]-(zz|[a-z][0-9])$ && ! $first > $last ]]; fi`,
+    ...programs,
+  },
+  env: { STAGE: 'staging', ROLL_BACK: '', LOSE: '', ...env },
+  expected,
+});
+
+const look = (HEAD: string, running: string, status: number, output: string, ROLL_BACK = ''): Run =>
+  deployStep('Look which commit runs', { aws: running }, { HEAD, ROLL_BACK }, { status, output });
+const { old, running, new: newer } = commits;
+const answers = `echo ${running}`;
+
+describe('the commit that runs before a deploy', () => {
+  check({
+    'is what the stack says': look(newer, answers, 0, `commit=${running}\n`),
+    'is none where it is this one': look(running, answers, 0, ''),
+    'is none before the first deploy': look(newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''),
+    'is none after a deploy of what is no commit': look(newer, 'echo none', 0, ''),
+    'stops the deploy where it cannot be read': look(newer, "echo 'AccessDenied' >&2; exit 254", 1, ''),
+    'stops an older deploy that comes late': look(old, answers, 1, ''),
+    'does not stop a way back': look(old, answers, 0, `commit=${running}\n`, '--roll-back'),
+  });
+});
+
+describe('a deploy in the pipeline', () => {
+  const npm = 'if [ "$1" = run ]; then exit "${DEPLOY:-0}"; fi';
+
+  check({
+    'is that by hand': deployStep('Deploy', { npm }, {}, { status: 0, calls: 'run deploy -- --stage staging --yes\n' }),
+    'may lose what is named, and go back': deployStep(
+      'Deploy',
+      { npm },
+      { ROLL_BACK: '--roll-back', LOSE: 'A B' },
+      { status: 0, calls: 'run deploy -- --stage staging --yes --roll-back --lose A B\n' },
+    ),
+    'says how it has failed': deployStep('Deploy', { npm }, { DEPLOY: '3' }, { status: 3, output: 'status=3\n' }),
+    'goes back with the command of the commit before': deployStep(
+      'Go back',
+      { npm },
+      { BEFORE: running },
+      {
+        status: 0,
+        calls: `checkout --quiet ${running}\nci --ignore-scripts\nrun deploy -- --stage staging --yes --roll-back\n`,
+      },
     ),
   });
 });

@@ -1,9 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { jobs, scripts, scriptStep, steps, texts, workflow } from '../../support/workflows.ts';
+import { jobs, scripts, steps, texts, workflow } from '../../support/workflows.ts';
 
 /** An action by the hash of a version, an image by its digest, or a workflow of ours. */
 const PINNED =
@@ -50,7 +47,6 @@ describe('the jobs', () => {
       'deploy-stage.yml: deploy: id-token',
       'deploy.yml: production: id-token',
       'deploy.yml: staging: id-token',
-      'roll-back.yml: check: actions',
       'roll-back.yml: deploy: id-token',
     ]);
   });
@@ -65,95 +61,42 @@ describe('the jobs', () => {
 });
 
 describe('the way to production', () => {
-  const { build, staging, production } = workflow('deploy.yml').jobs;
+  const { test: tests, staging, production } = workflow('deploy.yml').jobs;
   const { deploy } = workflow('deploy-stage.yml').jobs;
-  const all = deploy?.steps ?? [];
-  const stepNamed = (name: string) => all.find((one) => one.name === name);
 
-  test('leads from the tests to staging, and from there to production, one deploy of a stage at a time', () => {
-    const scriptsOfBuild = build?.steps.map(({ run }) => run).join('\n');
-    for (const command of [
-      'npm test',
-      'npm run synth',
-      'npm run synth -- --context rollout=allAtOnce --output cdk.out/all-at-once',
-    ]) {
-      expect(scriptsOfBuild).toContain(`${command}\n`);
-    }
-    expect(build?.steps.map(({ with: { path } }) => path)).toContain('cdk.out');
+  test('leads from the tests to staging, and from there to production', () => {
+    const commit = '${{ github.sha }}';
     const lose = '${{ inputs.lose }}';
+
+    expect(tests?.steps.map(({ run }) => run)).toContain('npm test');
     expect([staging, production]).toMatchObject([
-      { needs: 'build', with: { stage: 'staging', lose } },
-      { needs: 'staging', with: { stage: 'production', 'smoke-options': '--read-only', lose } },
+      { needs: 'test', with: { stage: 'staging', commit, lose } },
+      { needs: 'staging', with: { stage: 'production', commit, lose } },
     ]);
-    expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({
-      needs: 'check',
-      with: { 'go-back-to': '${{ inputs.run }}', lose, orphan: '${{ inputs.orphan }}' },
-    });
+  });
+
+  test('takes one deploy of a stage at a time, which a roll-back ends', () => {
     expect(deploy).toMatchObject({
       environment: '${{ inputs.stage }}',
-      concurrency: { group: 'deploy-${{ inputs.stage }}', 'cancel-in-progress': false },
+      concurrency: { group: 'deploy-${{ inputs.stage }}', 'cancel-in-progress': '${{ inputs.roll-back }}' },
+    });
+    expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({
+      with: { commit: '${{ inputs.commit }}', 'roll-back': true, lose: '${{ inputs.lose }}' },
     });
   });
 
-  const folder = temporaryFolder();
+  test('deploys with what is on main alone, and goes back where the stage may have changed', () => {
+    const all = deploy?.steps ?? [];
+    const at = (part: string) => all.findIndex(({ name = '', uses = '' }) => name === part || uses.startsWith(part));
+    const places = ['Refuse what is not on main', 'aws-actions/', 'Look which commit runs', 'Deploy', 'Go back'].map(
+      at,
+    );
 
-  test('brings the smoke test of the build as one file, which needs no packages', () => {
-    const file = join(folder, 'smoke.mjs');
-    const { run } = scriptStep('deploy.yml', 'build', 'Bundle the smoke test');
-    spawnSync('bash', ['-c', run.replace('cdk.out/smoke.mjs', file)]);
-
-    expect(run).toContain('--outfile=cdk.out/smoke.mjs');
-    expect(spawnSync(process.execPath, [file], { encoding: 'utf8' }).stderr).toMatch(/^required option '--url <url>'/);
-  });
-
-  test('deploys what was tested, tries it, and revokes the key whatever came of it', () => {
-    const inOrder = [
-      'Settle the stacks',
-      'Look which build runs',
-      'Refuse to lose a table',
-      'Deploy',
-      'Find the address',
-      'Issue a key for an hour',
-      'Smoke test',
-      'Fetch the build before',
-      'Go back',
-      'Smoke test of the build before',
-      'Revoke the key',
-    ];
-    const download = all.findIndex(({ uses = '' }) => uses.startsWith('actions/download-artifact@'));
-    const places = [download, ...inOrder.map((name) => all.findIndex((s) => s.name === name))];
-
-    expect(download).toBeGreaterThan(0);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
-    expect(all.filter(({ run = '' }) => /synth|npm ci(?! --ignore-scripts)/.test(run))).toEqual([]);
-    expect(stepNamed('Revoke the key')?.if).toMatch(/^always\(\)/);
-    expect(stepNamed('Smoke test')).toMatchObject({
-      id: 'smoke',
-      env: { PET_STORE_API_KEY: '${{ steps.key.outputs.key }}' },
+    expect(places[0]).toBeGreaterThan(0);
+    expect(all.filter(({ run = '' }) => /npm ci(?! --ignore-scripts)/.test(run))).toEqual([]);
+    expect(all[at('Go back')]).toMatchObject({
+      if: "failure() && steps.deploy.outputs.status == '3' && !inputs.roll-back && steps.before.outputs.commit != ''",
     });
-  });
-
-  test('goes back after a failed smoke test alone, and not from where an admin has gone back to', () => {
-    expect(stepNamed('Fetch the build before')).toMatchObject({
-      if: "failure() && steps.key.outcome == 'success' && inputs.go-back-to == '' && steps.before.outputs.build != ''",
-      with: { name: 'assembly', 'run-id': '${{ steps.before.outputs.build }}' },
-    });
-    expect(stepNamed('Go back')).toMatchObject({
-      if: "failure() && steps.smoke.outcome == 'failure'",
-      env: { BEFORE: "${{ steps.fetch.outcome == 'success' && steps.before.outputs.build || '' }}" },
-    });
-  });
-
-  test('tries the release that runs: also where CloudFormation, or the job, has gone back to it', () => {
-    expect(stepNamed('Find the address')?.if).toBe(
-      "success() || failure() && steps.deploy.outcome == 'failure' && steps.before.outputs.build != ''",
-    );
-    expect(stepNamed('Smoke test of the build before')?.if).toBe(
-      "failure() && steps.fetch.outcome == 'success' && steps.back.outcome != 'failure'",
-    );
-    expect(['Smoke test', 'Smoke test of the build before'].map((name) => stepNamed(name)?.run)).toEqual([
-      expect.stringContaining('node cdk.out/smoke.mjs '),
-      expect.stringContaining('node before/smoke.mjs '),
-    ]);
   });
 });

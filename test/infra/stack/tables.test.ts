@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { inventoryTemplate } from '../../support/service-template.ts';
+
+const key = (AttributeName: string, KeyType: string) => ({ AttributeName, KeyType });
+const attribute = (AttributeName: string, AttributeType: string) => ({ AttributeName, AttributeType });
+
+/**
+ * What CloudFormation knows the tables by. Another logical id, key or type of a key makes an empty table in the place of
+ * this one, which stays in the account unseen, or on staging is deleted; its data come over by `restore` alone. Less
+ * retention or protection lets a mistake delete them. The deploy command refuses the first (`--lose`), and not the second.
+ */
+const tables = {
+  TablesStock190D1C2E: [
+    key('storeId', 'HASH'),
+    key('petId', 'RANGE'),
+    attribute('storeId', 'S'),
+    attribute('petId', 'N'),
+  ],
+  TablesKeys6B5A3ABF: [key('recordId', 'HASH'), attribute('recordId', 'S')],
+  TablesPetsD2B49199: [key('petId', 'HASH'), attribute('petId', 'N')],
+  TablesOrdersACF7C9C0: [
+    key('storeId', 'HASH'),
+    key('orderId', 'RANGE'),
+    attribute('storeId', 'S'),
+    attribute('orderId', 'N'),
+  ],
+  TablesRequests3CA232D6: [key('requestId', 'HASH'), attribute('requestId', 'S')],
+};
+
+test.each([
+  ['staging', 'Delete', false],
+  ['production', 'Retain', true],
+] as const)('%s has these tables, and no other: a change to one costs its data', (stage, policy, isProtected) => {
+  const found = Object.entries(inventoryTemplate(stage).Resources).filter(([, { Type }]) => Type.includes('Table'));
+
+  expect(
+    Object.fromEntries(
+      found.map(([id, { Properties }]) => {
+        const { KeySchema, AttributeDefinitions } = Properties;
+        return [id, [KeySchema, AttributeDefinitions].flat()];
+      }),
+    ),
+  ).toEqual(tables);
+  for (const [, table] of found)
+    expect(table).toMatchObject({
+      DeletionPolicy: policy,
+      UpdateReplacePolicy: policy,
+      Properties: {
+        DeletionProtectionEnabled: isProtected,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      },
+    });
+});
