@@ -1,6 +1,7 @@
 import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings, tableNames } from '../stages.ts';
+import { AccountBudget } from './account-budget.ts';
 import { TableBackup } from './backup.ts';
 import { ApiDomain, baseUrlAt } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
@@ -10,7 +11,7 @@ import { OperationFunctions } from './operation-functions.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
-import { AccountBudget, Monitoring } from './monitoring/monitoring.ts';
+import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
   /** Origin of the reference page, which errors and deprecated operations link to. */

@@ -54,6 +54,7 @@ const several = `
   const refusals = {};
   for (const [name, settings] of Object.entries(argument.apps)) {
     process.env.CDK_CONTEXT_JSON = JSON.stringify(argument.contexts[name] ?? {});
+    process.env.CDK_DEFAULT_REGION = argument.regions[name] ?? 'eu-central-1';
     try {
       createApp(settings, { outdir: argument.folder + '/' + name, referencePage: argument.referencePage }).synth();
     } catch (error) {
@@ -62,6 +63,13 @@ const several = `
   }
   console.log(JSON.stringify(refusals));
 `;
+
+interface SynthesisOptions {
+  readonly referencePage?: boolean;
+  /** By the names of the apps. */
+  readonly contexts?: Readonly<Record<string, object>>;
+  readonly regions?: Readonly<Record<string, string>>;
+}
 
 /**
  * Synthesises stages with settings of their own, each app into a folder of its name. All are made in one process, where
@@ -72,8 +80,8 @@ const several = `
 export function synthesizeApps(
   folder: string,
   apps: Readonly<Record<string, readonly StageSettings[]>>,
-  { referencePage = false, contexts = {} }: { referencePage?: boolean; contexts?: Record<string, object> } = {},
+  { referencePage = false, contexts = {}, regions = {} }: SynthesisOptions = {},
 ): Readonly<Record<string, string>> {
-  const refusals = runModule(several, { folder, apps, referencePage, contexts });
+  const refusals = runModule(several, { folder, apps, referencePage, contexts, regions });
   return v.parse(v.record(v.string(), v.string()), JSON.parse(refusals));
 }

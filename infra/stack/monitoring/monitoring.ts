@@ -1,5 +1,4 @@
 import { Stack } from 'aws-cdk-lib';
-import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -57,26 +56,6 @@ export class Monitoring extends Construct {
       metricNamespace: METRICS_NAMESPACE,
       metricName: gatewayRefusalsOf(Stack.of(this).stackName),
       metricValue: '1',
-    });
-  }
-}
-
-/** E-mails of AWS when the account has spent 80 % of a sum in a month, and when it is about to spend all of it. */
-export class AccountBudget extends Construct {
-  constructor(scope: Construct, id: string, { usdAMonth, email }: NonNullable<StageSettings['budget']>) {
-    super(scope, id);
-    const emailAt = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
-      notification: { notificationType, threshold, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
-      subscribers: [{ subscriptionType: 'EMAIL', address: email }],
-    });
-    // Without a name: CloudFormation replaces a budget whose subscribers change, which a fixed name would refuse.
-    new CfnBudget(this, 'Budget', {
-      budget: {
-        budgetType: 'COST',
-        timeUnit: 'MONTHLY',
-        budgetLimit: { amount: usdAMonth, unit: 'USD' },
-      },
-      notificationsWithSubscribers: [emailAt('ACTUAL', 80), emailAt('FORECASTED', 100)],
     });
   }
 }

@@ -60,31 +60,6 @@ export const queries = {
 | sort refusals desc
 | limit 20`,
   },
-  traffic: {
-    name: 'Requests by operation, plan and status',
-    logs: 'requests',
-    query: `${REQUESTS}
-| stats count(*) as requests, pct(latency, 50) as p50Latency, pct(latency, 99) as p99Latency by operation, plan, status
-| sort requests desc
-| limit 200`,
-  },
-  coldStarts: {
-    name: 'Cold starts',
-    logs: 'requests',
-    query: `${REQUESTS} and coldStarts > 0
-| stats sum(coldStarts) as coldStarts, avg(latency) as meanLatency, max(latency) as longestLatency by operation, bin(1h)
-| sort coldStarts desc
-| limit 200`,
-  },
-  syncChanges: {
-    name: 'What the sync changed',
-    logs: 'sync',
-    query: `fields @timestamp, added, changed, closed, applied, problems, KeysLeft, KeysUnchanged
-| filter ispresent(SyncProblems)
-| filter KeysAdded + KeysChanged + KeysClosed + KeysApplied + SyncProblems > 0
-| sort @timestamp desc
-| limit 100`,
-  },
   syncFailures: {
     name: 'Why the sync failed',
     logs: 'sync',

@@ -80,6 +80,11 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
   ['no address at all', { gatewayAddress: 'off' }, "gatewayAddress: 'off' needs an apiDomain"],
   ['a canary without alarms', { rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
+    'a budget where AWS has none',
+    { budget: { usdAMonth: 50, email: 'treasurer@example.com' } },
+    'CloudFormation has no AWS::Budgets in eu-north-1: leave out budget',
+  ],
+  [
     'a deprecation that is no time',
     { petDeprecation: { deprecatedAt: 'soon', sunsetAt: 'later' } },
     '"soon" is not a time in ISO 8601',
@@ -96,7 +101,14 @@ let refusals: Readonly<Record<string, string>>;
 beforeAll(() => {
   const wrong = refused.map(([what, settings]) => [what, [{ ...stages.staging, ...settings }]] as const);
   const right = { everything: [everything], 'without page': [{ ...stages.staging, page: false }], personal };
-  refusals = synthesizeApps(folder, { ...right, ...Object.fromEntries(wrong) }, { referencePage: true });
+  refusals = synthesizeApps(
+    folder,
+    { ...right, ...Object.fromEntries(wrong) },
+    {
+      referencePage: true,
+      regions: { 'a budget where AWS has none': 'eu-north-1' },
+    },
+  );
 }, 60_000);
 
 describe('a stage with every setting', () => {
@@ -268,7 +280,7 @@ describe('a personal stage', () => {
       ),
     );
 
-    expect(names).toHaveLength(3 * 21);
+    expect(names).toHaveLength(3 * 18);
     expect(new Set(names.map((name) => JSON.stringify(name))).size).toBe(names.length);
   });
 });
