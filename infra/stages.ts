@@ -31,7 +31,7 @@ export interface StageSettings {
   /** All tables each night, kept for 35 days here and in the AWS Backup vault with this ARN: of another region or account. */
   readonly backup?: { readonly copyTo: string };
   readonly logRetentionDays: LogRetentionDays;
-  /** 0.10 USD a month for each metric that they look at, 1.70 together. They take a canary back. */
+  /** 0.10 USD a month for each metric that they look at, 2.60 together with a canary. They take a canary back. */
   readonly alarms: boolean;
   /** Who gets alarms and their end. `nobody` has to be said. */
   readonly alarmTargets: AlarmTargets | 'nobody';

@@ -1,12 +1,12 @@
-import { CfnElement, CfnResource, Lazy, Stack } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnElement, CfnResource, Duration, Lazy, Stack } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct, type IConstruct } from 'constructs';
 import type { LogRetentionDays } from '../stages.ts';
-import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
+import { acknowledge, acknowledgeCdkFunction, acknowledgeNist } from './acknowledge.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -28,13 +28,14 @@ export class CanaryRollout extends Construct {
     super(scope, id);
     if (alarms.length === 0) throw new Error("rollout: 'canary' needs alarms: true, or nothing takes it back");
     const application = new LambdaApplication(this, 'Application');
+    const takenBackBy = [...alarms, this.#anyError(functions)];
     const role = this.#role(functions);
     for (const { node, alias } of functions) {
       const group = new LambdaDeploymentGroup(this, node.id, {
         application,
         alias,
         deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
-        alarms: [...alarms],
+        alarms: takenBackBy,
         autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
         // The managed policy, which it would add, is for every function of the account.
         role: role.withoutPolicyUpdates(),
@@ -44,6 +45,23 @@ export class CanaryRollout extends Construct {
       const resource = alias.node.defaultChild;
       if (atOnce && resource instanceof CfnAlias) delete resource.cfnOptions.updatePolicy;
     }
+  }
+
+  /** One function error is enough. Outside of a release it wakes no admin. */
+  #anyError(functions: readonly ServiceFunction[]): Alarm {
+    const period = Duration.minutes(1);
+    const errors = functions.map(({ live }, at) => [`errors${at}`, live.metricErrors({ period })]);
+    const sum = { expression: 'SUM(METRICS())', usingMetrics: Object.fromEntries(errors), period };
+    const alarm = new Alarm(this, 'AnyError', {
+      alarmDescription: 'A function has failed: a release that is under way is taken back. Nothing else follows.',
+      metric: new MathExpression(sum),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    acknowledgeNist(alarm, 'CloudWatchAlarmAction', 'CodeDeploy alone looks at it.');
+    return alarm;
   }
 
   #role(functions: readonly ServiceFunction[]): Role {

@@ -15,20 +15,21 @@ const alarmIds = alarmDefinitions.map(([id]) => id);
 
 const metricStat = v.object({ Metric: v.object({ Namespace: v.string(), MetricName: v.string() }), Stat: v.string() });
 const alarmSchema = v.looseObject({
-  AlarmName: v.string(),
+  AlarmName: v.optional(v.string(), ''),
   TreatMissingData: v.string(),
   Metrics: v.array(v.object({ Expression: v.optional(v.string()), MetricStat: v.optional(metricStat) })),
 });
-const alarms = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema).map(
-  ([, { AlarmName, TreatMissingData, Metrics }]) => ({
+/** Without the one of the rollout, which no admin is told of. */
+const alarms = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema)
+  .filter(([, { AlarmName }]) => AlarmName !== '')
+  .map(([, { AlarmName, TreatMissingData, Metrics }]) => ({
     id: AlarmName.replace('<stage>-Inventory-', ''),
     TreatMissingData,
     formulas: Metrics.map(({ Expression }) => Expression),
     metrics: Metrics.flatMap(({ MetricStat }) => MetricStat ?? []).map(
       ({ Metric, Stat }) => `${Stat} of ${Metric.Namespace} ${Metric.MetricName}`,
     ),
-  }),
-);
+  }));
 
 describe('the alarms', () => {
   test('are those of the table, on a stage that has alarms, and look at metrics that there are', () => {
@@ -48,6 +49,14 @@ describe('the alarms', () => {
       'many-refusals': 'Sum of PetStoreInventory Refusals, Sum of PetStoreInventory Requests',
       'firewall-blocks': 'Sum of AWS/WAFV2 BlockedRequests',
     });
+  });
+
+  test('let one error of any function take a release back', () => {
+    const anyError = production['RolloutAnyError'];
+
+    expect(anyError).toMatchObject({ Properties: { Threshold: 1, EvaluationPeriods: 1 } });
+    expect(anyError).not.toHaveProperty('Properties.AlarmActions');
+    expect(JSON.stringify(anyError).match(/"MetricName":"Errors"/g)).toHaveLength(9);
   });
 
   test('that take a release back look at what a release can break, and within five minutes: no canary is over by then', () => {

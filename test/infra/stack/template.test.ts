@@ -144,9 +144,12 @@ describe('production differs from staging', () => {
         DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
         AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
         AlarmConfiguration: {
-          Alarms: ['ApiErrors', 'SlowAnswers', 'AuthorizerErrors', 'FunctionErrors'].map((name) => ({
-            Name: `<MonitoringAlarms${name}>`,
-          })),
+          Alarms: [
+            ...['ApiErrors', 'SlowAnswers', 'AuthorizerErrors', 'FunctionErrors'].map(
+              (name) => `MonitoringAlarms${name}`,
+            ),
+            'RolloutAnyError',
+          ].map((name) => ({ Name: `<${name}>` })),
         },
       });
     }
