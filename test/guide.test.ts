@@ -91,7 +91,7 @@ describe('docs/guide.md', () => {
     ]);
     expect(guide).toContain(`Link: ${headers.NextPage.example}\n`);
     expect(guide).toContain(`If-Match: ${headers.ETag.example}'`);
-    expect(guide).toContain(`Idempotency-Key: ${parameters.IdempotencyKey.example}'`);
+    expect(guide).toContain(`Idempotency-Key: ${String(parameters.IdempotencyKey.examples.example.value)}'`);
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { API_VERSION, operationIds } from '../../shared/contract/operations.ts';
 import { type AnyStageName, settingsOf, stageNames } from '../stages.ts';
 import { errorExamples } from './examples.ts';
 import { guide } from './guide.ts';
-import { headerComponents } from './headers.ts';
+import { headers } from './headers.ts';
 import { paths, tags } from './operations.ts';
 import { parameters, queryParameters } from './parameters.ts';
 import { sharedResponses } from './responses.ts';
@@ -21,7 +21,7 @@ export interface DocumentOptions {
   readonly exampleKey?: string | undefined;
 }
 
-/** The OpenAPI 3.1 document of the service, from the contract that it is built on. Write it with {@link openApiJson}. */
+/** The OpenAPI 3.1 document of the service, from the contract that it is built on. */
 export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY>' }: DocumentOptions): OpenAPIObject {
   // The local host runs the template of staging.
   const { petDeprecation } = settingsOf(environment === 'local' ? 'staging' : environment);
@@ -49,14 +49,9 @@ export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY
       },
       schemas,
       parameters: { ...Object.fromEntries(operationIds.flatMap(queryParameters)), ...parameters },
-      headers: headerComponents,
+      headers,
       examples: errorExamples,
       responses: sharedResponses,
     },
   };
-}
-
-/** The document as JSON, with all digits of its numbers. */
-export function openApiJson(document: OpenAPIObject): string {
-  return JSON.stringify(document);
 }

@@ -40,11 +40,6 @@ function pageLink(text: string, path: string, anchor: string): string {
   return `[${text}](${page}${anchor && `#${anchor.toUpperCase()}`})`;
 }
 
-const PAGE_LINK = /\[([^\][]+)\]\(\/[^()]*\)/g;
-
-/** A text for where the reference page is not: without the links to pages beside it. */
-export const withoutPageLinks = (text: string): string => text.replaceAll(PAGE_LINK, '$1');
-
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
 /** When `GET /pets/{petId}` was deprecated and may go, for people. */

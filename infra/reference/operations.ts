@@ -1,10 +1,10 @@
-import type { OperationObject, PathsObject, ResponseObject } from 'openapi3-ts/oas31';
+import type { ContentObject, OperationObject, PathsObject } from 'openapi3-ts/oas31';
 import { type Operation, type OperationId, operationIds, operations } from '../../shared/contract/operations.ts';
 import { STABILITY_HEADER } from '../../shared/http/response-headers.ts';
 import type { StageSettings } from '../stages.ts';
 import { examples } from './examples.ts';
 import { deprecationText } from './guide.ts';
-import { type HeaderComponent, headersOf, type OperationHeader } from './headers.ts';
+import { type HeaderComponent, headersOf } from './headers.ts';
 import { type ParameterName, parameterRef, queryParameters } from './parameters.ts';
 import { errorResponses } from './responses.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
@@ -22,8 +22,6 @@ interface Presentation {
   readonly answerDescription: string;
   /** Headers of the answer that the operation's errors do not have. */
   readonly answerHeaders: readonly HeaderComponent[];
-  /** Headers that the answer has or lacks. */
-  readonly sometimes?: readonly OperationHeader[];
 }
 
 export const tags = {
@@ -37,11 +35,6 @@ type TagName = keyof typeof tags;
 const LIST_DESCRIPTION = `Without parameters the answer is the whole list, however long, streamed as it is read. With \`limit\` it is a page,
 whose \`Link\` header leads to the next. With \`Accept-Encoding: gzip\` it comes compressed, a tenth of its size. See [Lists](#description/lists).`;
 
-const ofLists = {
-  answerHeaders: ['NextPage', 'Vary', 'Content-Encoding'],
-  sometimes: ['ReadETag'],
-} as const satisfies Partial<Presentation>;
-
 const presentations: Record<OperationId, Presentation> = {
   listInventory: {
     tag: 'Inventory',
@@ -49,7 +42,7 @@ const presentations: Record<OperationId, Presentation> = {
     parameters: ['IfNoneMatch'],
     answer: 'InventoryList',
     answerDescription: 'The stock entries',
-    ...ofLists,
+    answerHeaders: ['NextPage', 'ReadETag'],
   },
   getInventory: {
     tag: 'Inventory',
@@ -103,7 +96,7 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
     parameters: ['IfNoneMatch'],
     answer: 'OrderList',
     answerDescription: 'The orders',
-    ...ofLists,
+    answerHeaders: ['NextPage', 'ReadETag'],
   },
 };
 
@@ -119,7 +112,8 @@ export function paths(deprecation: Deprecation): PathsObject {
 
 function operationObject(id: OperationId, deprecation: Deprecation): OperationObject {
   const operation: Operation = operations[id];
-  const { tag, description, parameters, body } = presentations[id];
+  const { tag, description, parameters, body, answer, answerDescription, answerHeaders } = presentations[id];
+  const headers = headersOf([...answerHeaders, ...headersOfFunction(id)]);
   return {
     operationId: id,
     tags: [tag],
@@ -131,62 +125,31 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
       // How tools that compare versions of an interface know that an operation may go.
       'x-sunset': deprecation.sunsetAt.slice(0, 'YYYY-MM-DD'.length),
     }),
-    ...stabilityMarks(operation),
+    'x-stability': operation.stability,
+    ...(operation.stability !== 'stable' && { 'x-badges': [{ name: operation.stability, position: 'before' }] }),
     parameters: [...queryParameters(id).map(([name]) => name), ...parameters].map(parameterRef),
     ...(body !== undefined && {
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: schemaRef(body.schema),
-            examples: { [body.schema]: { value: body.example } },
-          },
-        },
-      },
+      requestBody: { required: true, content: json(body.schema, body.example) },
     }),
     responses: {
-      200: okResponse(id),
-      ...(operation.method === 'GET' && { 304: unchanged(id) }),
+      200: { description: answerDescription, headers, content: json(answer, examples[id]) },
+      ...(operation.method === 'GET' && {
+        304: {
+          description: 'Nothing has changed since the answer that `If-None-Match` names',
+          headers,
+        },
+      }),
       ...errorResponses(operation, headersOfFunction(id)),
     },
   };
 }
 
-/** The answer where `If-None-Match` names what it would be. */
-function unchanged(id: OperationId): ResponseObject {
-  const { answerHeaders, sometimes = [] } = presentations[id];
-  const own = [...answerHeaders, ...sometimes, ...headersOfFunction(id)];
-  return {
-    description: 'Nothing has changed since the answer that `If-None-Match` names',
-    headers: headersOf(own.filter((name) => name !== 'Content-Encoding')),
-  };
-}
-
-function okResponse(id: OperationId): ResponseObject {
-  const { answer, answerDescription, answerHeaders, sometimes } = presentations[id];
-  return {
-    description: answerDescription,
-    headers: headersOf([...answerHeaders, ...headersOfFunction(id)], sometimes),
-    content: {
-      'application/json': {
-        schema: schemaRef(answer),
-        examples: { [answer]: { value: examples[id] } },
-      },
-    },
-  };
-}
-
-/** The marks of an operation, for programs, and as Scalar shows them. */
-function stabilityMarks({ stability }: Operation): Record<string, unknown> {
-  return {
-    'x-stability': stability,
-    ...(stability === 'experimental' && { 'x-scalar-stability': stability }),
-    ...(stability === 'beta' && { 'x-badges': [{ name: 'Beta', position: 'before' }] }),
-  };
-}
+const json = (schema: SchemaName, example: unknown): ContentObject => ({
+  'application/json': { schema: schemaRef(schema), examples: { [schema]: { value: example } } },
+});
 
 /** Headers of every answer of the operation's function. */
-function headersOfFunction(id: OperationId): OperationHeader[] {
+function headersOfFunction(id: OperationId): HeaderComponent[] {
   const { stability, deprecated }: Operation = operations[id];
   return [
     ...(deprecated ? (['Deprecation', 'Sunset'] as const) : []),

@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
-import type { ExampleObject, OpenAPIObject, ParameterObject, ReferenceObject } from 'openapi3-ts/oas31';
 import { contentSecurityPolicy } from './content-security-policy.ts';
-import { openApiDocument, openApiJson, type Environment } from './document.ts';
-import { parse, stringify } from 'yaml';
+import { type Environment, openApiDocument } from './document.ts';
 import { errorPage } from './error-page.ts';
 import { PAGES } from './guide.ts';
-import { llmsText } from './llms-text.ts';
 import { markdownPage } from './markdown-page.ts';
 import { scalarLicense } from './scalar-license.ts';
 
@@ -44,30 +41,23 @@ export interface PageOptions {
 }
 
 /**
- * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, a table of
- * them for language models (https://llmstxt.org), the licence of Scalar, and assets. Each is made or read when it is wanted.
+ * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, the licence
+ * of Scalar, and assets. Each is made or read when it is wanted.
  */
 export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
   const { folder, files } = (assets ??= findAssets());
-  const json = (): string =>
-    openApiJson(withOptionalParametersOff(openApiDocument({ serverUrl, environment, exampleKey: demoKey })));
   const page = (path: string, title: string, markdown: () => string) =>
     rendered(path.slice(1), () => inPlace(markdownPage(title, markdown()), folder, options));
   return new Map([
     rendered('index.html', () => inPlace(indexHtml(), folder, options)),
     page(PAGES['errors.md'], 'Errors', () => errorPage(String)),
     page(PAGES['../shared/client/README.md'], 'TypeScript client', () => readFileSync(clientReadme, 'utf8')),
-    rendered('openapi.json', json),
-    rendered('openapi.yaml', () => asYaml(json())),
-    rendered('llms.txt', () => llmsText(serverUrl)),
+    rendered('openapi.json', () => JSON.stringify(openApiDocument({ serverUrl, environment, exampleKey: demoKey }))),
     rendered('scalar-license.txt', () => scalarLicense(scalarFolder)),
     ...files,
   ]);
 }
-
-/** JSON is YAML; a number of it keeps all its digits. */
-const asYaml = (json: string): string => stringify(parse(json, { intAsBigInt: true }), { lineWidth: 0 });
 
 const rendered = (path: string, render: () => string) => fileAt(path, false, () => Buffer.from(render()));
 
@@ -82,24 +72,6 @@ function inPlace(html: string, assetFolder: string, { serverUrl, demoKey }: Page
     .replaceAll('%ASSETS%', assetFolder)
     .replace('%POLICY%', () => policy.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'))
     .replace('%SETTINGS%', () => settings);
-}
-
-/**
- * The document with every optional parameter left out of a request until the reader ticks it. The try-it would send
- * them all with the values of their examples: a first PATCH would say `If-Match`, and be refused.
- */
-function withOptionalParametersOff(document: OpenAPIObject): OpenAPIObject {
-  const entries = Object.entries(document.components?.parameters ?? {});
-  const parameters = Object.fromEntries(entries.map(([name, parameter]) => [name, offUnlessRequired(parameter)]));
-  return { ...document, components: { ...document.components, parameters } };
-}
-
-function offUnlessRequired(parameter: ParameterObject | ReferenceObject): ParameterObject | ReferenceObject {
-  if ('$ref' in parameter || parameter.required === true) return parameter;
-  const { example, ...rest } = parameter;
-  // An extension of OpenAPI that Scalar knows.
-  const off: ExampleObject = { value: example, 'x-disabled': true };
-  return { ...rest, examples: { example: off } };
 }
 
 /**
@@ -134,7 +106,6 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
-  '.yaml': 'application/yaml',
 };
 
 /** @throws Error for a kind of file that the page does not have */

@@ -7,10 +7,13 @@ import {
 import { cursorSchema, limitSchema, petIdsSchema } from '../../shared/contract/list-query.ts';
 import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { EXAMPLE_CURSOR, examples } from './examples.ts';
-import { int64From, schemaOf } from './schemas.ts';
+import { int64, schemaOf } from './schemas.ts';
 
 const TAG = String.raw`(W/)?"[!#-~]*"`;
 const TAGS = String.raw`^(\*|${TAG}(, ?${TAG}){0,19})$`;
+
+/** An example that the page's try-it sends only where the reader ticks it: a first PATCH with an `If-Match` would be refused. */
+const unlessTicked = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
 
 /** Every parameter of a path or in a header, by its name in the document. */
 export const parameters = {
@@ -19,7 +22,7 @@ export const parameters = {
     in: 'path',
     required: true,
     description: 'The pet',
-    schema: int64From(),
+    schema: int64,
     example: examples.updateInventory.petId,
   },
   IfNoneMatch: {
@@ -28,7 +31,7 @@ export const parameters = {
     description:
       'The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.',
     schema: { type: 'string', pattern: TAGS, maxLength: 2_000 },
-    example: 'W/"kEr0qOdpC3nZBvVx"',
+    ...unlessTicked('W/"kEr0qOdpC3nZBvVx"'),
   },
   IfMatch: {
     name: 'If-Match',
@@ -36,14 +39,14 @@ export const parameters = {
     description:
       'The `ETag` of the version that the update is meant for, or several; `*` stands for any. If the entry has changed since, the answer is 412 and nothing is done.',
     schema: { type: 'string', pattern: TAGS, maxLength: 2_000 },
-    example: '"mX0aVbq3Zk1T"',
+    ...unlessTicked('"mX0aVbq3Zk1T"'),
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description: `Made anew for each update, such as a UUID: ${IDEMPOTENCY_KEY_RULE} (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours changes nothing: an update gets the same answer, an adjustment the entry as it is by then.`,
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN, maxLength: MAX_HEADER_LENGTH },
-    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+    ...unlessTicked('"8e03978e-40d5-43dd-bc93-6894a57f9324"'),
   },
 } as const satisfies Record<string, ParameterObject>;
 
@@ -69,6 +72,6 @@ export function queryParameters(id: OperationId): [string, ParameterObject][] {
   return Object.entries(query ?? {}).map(([name, contract]) => {
     const { description = '', ...schema } = schemaOf(contract);
     const [component, example] = ofQuery.get(contract) ?? [`${id}.${name}`];
-    return [component, { name, in: 'query', description, schema, example }];
+    return [component, { name, in: 'query', description, schema, ...unlessTicked(example) }];
   });
 }

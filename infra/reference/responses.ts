@@ -4,7 +4,7 @@ import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts'
 import { everyOperationErrors, type Operation } from '../../shared/contract/operations.ts';
 import { prose } from './error-page.ts';
 import { PAGES } from './guide.ts';
-import { type HeaderComponent, headersOf, type OperationHeader } from './headers.ts';
+import { type HeaderComponent, headersOf } from './headers.ts';
 import { errorSchema } from './schemas.ts';
 
 /** Statuses that only the gateway answers with, and so in one way for all operations. */
@@ -15,7 +15,7 @@ const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
   401: ['WWW-Authenticate'],
   409: ['ETag'],
   412: ['ETag'],
-  415: ['Allow', 'Accept-Patch'],
+  415: ['Allow'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
@@ -27,36 +27,30 @@ export const sharedResponses: Readonly<Record<string, ResponseObject>> = Object.
     .map(([status, codes]) => [nameOf(status), errorResponse(status, codes)]),
 );
 
-/**
- * The error answers of an operation by status. Where the gateway can be the one who answers, the headers of the function
- * may be absent.
- *
- * @param own headers that every answer of the operation's function has
- */
+/** The error answers of an operation by status. @param own headers that the answers of its function have */
 export function errorResponses(
   { errors }: Operation,
-  own: readonly OperationHeader[],
+  own: readonly HeaderComponent[],
 ): Record<string, ResponseObject | ReferenceObject> {
   const statuses = [...byStatus([...errors, ...everyOperationErrors])].toSorted(([a], [b]) => a - b);
   const responses = statuses.map(([status, codes]) => {
     const isShared = gatewayStatuses.has(status) && !codes.some((code) => errors.includes(code));
-    if (isShared) return [status, { $ref: `#/components/responses/${nameOf(status)}` }];
-    const isOfFunction = codes.every((code) => errors.includes(code));
-    return [status, isOfFunction ? errorResponse(status, codes, own) : errorResponse(status, codes, [], own)];
+    return [
+      status,
+      isShared ? { $ref: `#/components/responses/${nameOf(status)}` } : errorResponse(status, codes, own),
+    ];
   });
   return Object.fromEntries(responses);
 }
 
-/** @param perhaps headers that it has or lacks */
 function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
-  sure: readonly HeaderComponent[] = [],
-  perhaps: readonly OperationHeader[] = [],
+  own: readonly HeaderComponent[] = [],
 ): ResponseObject {
   return {
     description: codes.map((code) => `- ${codeAndMessage(code)}`).join('\n'),
-    headers: headersOf([...(ofStatus[status] ?? []), ...sure, 'HelpPage'], perhaps),
+    headers: headersOf([...(ofStatus[status] ?? []), ...own, 'HelpPage']),
     content: {
       'application/json': {
         schema: errorSchema(status, codes),

@@ -31,14 +31,8 @@ const [int64Text, int64Guard] = int64Schema.pipe;
 /** A reference to a schema among the document's components. */
 export const schemaRef = (name: string): SchemaObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** An int64 from `minimum` on, with bounds that keep all their digits in JSON. */
-export function int64From(minimum = '-9223372036854775808'): SchemaObject {
-  const bounds: Record<string, unknown> = {
-    minimum: JSON.rawJSON(minimum),
-    maximum: JSON.rawJSON('9223372036854775807'),
-  };
-  return { type: 'integer', format: 'int64', ...bounds };
-}
+/** Its format bounds it. As numbers, its bounds would lose digits in JavaScript. */
+export const int64: SchemaObject = { type: 'integer', format: 'int64' };
 
 /**
  * A schema that validates at run time, as OpenAPI has it: JSON Schema 2020-12.
@@ -49,7 +43,7 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
   const { $schema: _, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     overrideSchema: ({ valibotSchema }) => {
-      if (valibotSchema === int64Text) return { ...int64From() };
+      if (valibotSchema === int64Text) return { ...int64 };
       const name = valibotSchema === schema ? undefined : named.get(valibotSchema);
       return name === undefined ? undefined : { $ref: `#/components/schemas/${name}` };
     },
@@ -94,7 +88,7 @@ export const schemas = {
     description: 'What became of one row: the entry with its ETag, or the error that an update of it alone would get',
     type: 'object',
     properties: {
-      petId: int64From(),
+      petId: int64,
       status: {
         type: 'integer',
         format: 'int32',

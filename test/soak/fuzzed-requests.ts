@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
-import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
+import { openApiDocument } from '../../infra/reference/document.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { MAX_BODY_BYTES } from '../../shared/http/json-body.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
@@ -51,7 +51,7 @@ export interface FuzzedRequest {
 
 /** The operations of the document. */
 export function requestContracts(): RequestContract[] {
-  const text = openApiJson(openApiDocument({ serverUrl: 'http://localhost/v1', environment: 'local' }));
+  const text = JSON.stringify(openApiDocument({ serverUrl: 'http://localhost/v1', environment: 'local' }));
   const document: unknown = JSON.parse(text);
   const { paths } = v.parse(documentView, resolved(document, document));
   return Object.entries(paths).flatMap(([path, methods]) =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { build } from 'esbuild';
-import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
+import { openApiDocument } from '../../infra/reference/document.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import type { Outcome } from './models.ts';
@@ -53,7 +53,7 @@ export async function generatedClientRound(): Promise<Outcome> {
 async function useClient(folder: string, baseUrl: string, key: string): Promise<unknown> {
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
   const document = openApiDocument({ serverUrl: baseUrl, environment: 'local' });
-  writeFileSync(path.join(folder, 'openapi.json'), openApiJson(document));
+  writeFileSync(path.join(folder, 'openapi.json'), JSON.stringify(document));
   await run('npx', ['--yes', ...GENERATE.split(' ')], { cwd: folder });
   const source = path.join(folder, 'probe.ts');
   writeFileSync(source, PROBE);

@@ -1,12 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as v from 'valibot';
-import { openApiDocument, openApiJson } from '../../infra/reference/document.ts';
+import { openApiDocument } from '../../infra/reference/document.ts';
 import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/operations.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
-import { allowedMethods, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
+import { allowedMethods, corsHeaders, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
 
 export interface RawAnswer {
   readonly status: number;
@@ -24,8 +24,24 @@ const documentSchema = v.object({
 
 type DeclaredHeaders = v.InferOutput<typeof response>['headers'];
 
-/** Headers of HTTP itself, which the document does not name. */
-const OF_HTTP = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
+/** Headers of HTTP itself, of CORS and of API Gateway, which the document does not name: clients leave them to their platform. */
+const OF_PLATFORM = [
+  'accept-patch',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'vary',
+  'x-amz-apigw-id',
+  'x-amzn-trace-id',
+  ...Object.keys({ ...corsHeaders, ...securityHeaders }).map((name) => name.toLowerCase()),
+];
+
+/** What every answer says to browsers. */
+const { 'Cache-Control': _byOperation, ...ofEveryAnswer } = { ...corsHeaders, ...securityHeaders };
 
 /** Errors of requests that are no operation, and the headers that each has besides those of every answer. */
 const UNROUTED: Readonly<Record<number, readonly string[]>> = {
@@ -50,7 +66,7 @@ export class DocumentedApi {
   readonly #ajv = new Ajv2020({ allErrors: true, strictRequired: false });
 
   constructor() {
-    const json = openApiJson(openApiDocument({ serverUrl: 'http://localhost/v1', environment: 'local' }));
+    const json = JSON.stringify(openApiDocument({ serverUrl: 'http://localhost/v1', environment: 'local' }));
     const strict = JSON.parse(json, (_, part: unknown) => closed(part));
     const resolved = withoutReferences(strict, strict.components);
     this.#document = v.parse(documentSchema, resolved);
@@ -96,10 +112,8 @@ export class DocumentedApi {
     if (!own) return [`status ${answer.status} is not one of a request that is no operation`];
     const { responses, headers } = this.#document.components;
     const declared = Object.fromEntries(Object.entries(headers).filter(([name]) => own.includes(name)));
-    const patch = headers['Accept-Patch'];
-    const perhaps = answer.status === 405 && patch && { 'Accept-Patch': { ...patch, required: false } };
     return [
-      ...this.#faultsOfHeaders(answer.headers, { ...responses['BadGateway']?.headers, ...perhaps, ...declared }),
+      ...this.#faultsOfHeaders(answer.headers, { ...responses['BadGateway']?.headers, ...declared }),
       ...(isHead ? faultsOfNoBody(answer) : this.#faultsOfBody(answer, ['components', 'schemas', 'Error'])),
     ];
   }
@@ -107,6 +121,9 @@ export class DocumentedApi {
   #faultsOfHeaders(headers: Headers, declared: DeclaredHeaders): string[] {
     return [
       ...undeclared(headers, Object.keys(declared)),
+      ...Object.entries(ofEveryAnswer).flatMap(([name, value]) =>
+        headers.get(name) === value ? [] : [`header ${name} is ${headers.get(name)}`],
+      ),
       ...Object.entries(declared).flatMap(([name, { required, schema }]) => {
         const value = headers.get(name);
         if (value === null) return required ? [`header ${name} is missing`] : [];
@@ -148,7 +165,7 @@ function faultsOfPreflight({ status, headers, text }: RawAnswer, path: string): 
 const faultsOfNoBody = ({ text }: RawAnswer): string[] => (text === '' ? [] : [`there is a body: ${text}`]);
 
 function undeclared(headers: Headers, declared: readonly string[]): string[] {
-  const known = new Set([...OF_HTTP, ...declared.map((name) => name.toLowerCase())]);
+  const known = new Set([...OF_PLATFORM, ...declared.map((name) => name.toLowerCase())]);
   return [...headers.keys()].filter((name) => !known.has(name)).map((name) => `header ${name} is not declared`);
 }
 

@@ -1,6 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { limitHeaders } from '../../shared/http/authorizer-context.ts';
-import { securityHeaders } from '../../shared/http/response-headers.ts';
 
 /** Something that the linter says of a document. */
 export interface Finding {
@@ -24,14 +23,14 @@ export const exceptions: readonly Exception[] = [
     'A list of values bounds the length, and no client sends a message.',
   ],
   ['rule/array-limit', /\/(?:InventoryList|OrderList)$/, 'Without a limit these are the whole list, streamed.'],
-  ['rule/integer-limit', /\/allOf\/1\/properties\/status$/, 'The one status that an answer can have has no limits.'],
+  ['rule/integer-format', /\/allOf\/1\/properties\/status$/, 'The one status that an answer can have needs no format.'],
   ['rule/string-limit', /\/shipDate$/, 'The format bounds the length of a date and time.'],
   ['rule/string-limit', /\/Cursor\/schema$/, 'The pattern of a cursor bounds its length.'],
   ['array-parameter-serialization', /\/PetIds$/, 'What it leaves out is the default of OpenAPI.'],
   ['rule/string-form', /\/name$/, 'What people call a pet, a category or a tag is free text.'],
 ];
 
-const everyAnswer = [...Object.keys(limitHeaders), ...Object.keys(securityHeaders), 'Access-Control-Allow-Origin'];
+const everyAnswer = Object.keys(limitHeaders);
 const error = { severity: 'error' } as const;
 
 /** Beside the linter's own rules: those of OWASP's API Security Top 10 that a document can meet, and ours. */
@@ -40,7 +39,9 @@ const rules = {
     ...error,
     names: { '2xx': everyAnswer, '4xx': everyAnswer, '5xx': everyAnswer, 429: ['Retry-After'], 503: ['Retry-After'] },
   },
-  'rule/integer-limit': wantsOfSchemas('integer', { required: ['format', 'minimum', 'maximum'] }),
+  'rule/integer-format': wantsOfSchemas('integer', { required: ['format'] }),
+  // An int64 is bounded by its format.
+  'rule/integer-limit': wantsOfSchemas('int32', { required: ['minimum', 'maximum'] }, 'format'),
   'rule/array-limit': wantsOfSchemas('array', { required: ['maxItems'] }),
   'rule/string-limit': wantsOfSchemas('string', { requireAny: ['maxLength', 'enum', 'const'] }),
   'rule/string-form': wantsOfSchemas('string', { requireAny: ['pattern', 'format', 'enum', 'const'] }),
@@ -78,11 +79,15 @@ export async function lintOpenApi(json: string): Promise<Finding[]> {
 export const excuses = ([rule, where]: Exception, finding: Finding): boolean =>
   rule === finding.rule && where.test(finding.pointer);
 
-/** A rule about every schema of one type. */
-function wantsOfSchemas(type: string, assertions: { readonly required?: string[]; readonly requireAny?: string[] }) {
+/** A rule about every schema of one type, or one format. */
+function wantsOfSchemas(
+  value: string,
+  assertions: { readonly required?: string[]; readonly requireAny?: string[] },
+  property = 'type',
+) {
   return {
     ...error,
-    where: [{ subject: { type: 'Schema', property: 'type' }, assertions: { defined: true, const: type } }],
+    where: [{ subject: { type: 'Schema', property }, assertions: { defined: true, const: value } }],
     subject: { type: 'Schema' },
     assertions,
   };

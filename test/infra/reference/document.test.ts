@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
-import { openApiDocument, openApiJson } from '../../../infra/reference/document.ts';
+import { openApiDocument } from '../../../infra/reference/document.ts';
 import { pageFiles } from '../../../infra/reference/page-files.ts';
 import { schemaOf } from '../../../infra/reference/schemas.ts';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
@@ -23,7 +23,7 @@ import { exceptions, excuses, lintOpenApi } from '../../support/lint-openapi.ts'
 
 const serverUrl = 'https://${Token[TOKEN.42]}/v1';
 const document = openApiDocument({ serverUrl, environment: 'production' });
-const json = openApiJson(document);
+const json = JSON.stringify(document);
 const all: readonly [string, Operation][] = Object.entries(operations);
 
 const responseSchema = v.object({
@@ -81,9 +81,7 @@ describe('The OpenAPI document', () => {
 
     test('names headers that a page in a browser may read', () => {
       const names = responsesOf(operation).flatMap(([, { headers }]) => Object.keys(headers));
-      const notForPages =
-        /^(Access-Control-|Cache-Control$|Content-Encoding$|Strict-|Vary$|X-Content-|x-am\w+-(apigw|Trace)-)/i;
-      expect(names.filter((name) => !notForPages.test(name) && !exposedHeaders.includes(name))).toEqual([]);
+      expect(names.filter((name) => !exposedHeaders.includes(name))).toEqual([]);
     });
   });
 
@@ -92,11 +90,6 @@ describe('The OpenAPI document', () => {
       .filter((parameter) => parameter.in === 'header')
       .map(({ name }) => name);
     expect(allowedRequestHeaders).toEqual(expect.arrayContaining(names));
-  });
-
-  test('keeps all digits of the bounds of an int64', () => {
-    expect(json).toContain('"minimum":-9223372036854775808,"maximum":9223372036854775807');
-    expect(json).not.toMatch(/922337203685477(?!580[78]\b)/);
   });
 
   test('takes the address of the service, and a key for its examples, as they are', () => {
@@ -174,7 +167,8 @@ test('The check of answers against the document finds what is wrong with one, an
 
   expect(faultsOf(200, {}, entry)).toBe('');
   expect(faultsOf(418, {}, entry)).toMatch(/status 418/);
-  expect(faultsOf(200, { Vary: '*' }, entry)).toMatch(/vary is not declared/);
+  expect(faultsOf(200, { 'X-More': '*' }, entry)).toMatch(/x-more is not declared/);
+  expect(faultsOf(200, { 'Strict-Transport-Security': 'no' }, entry)).toMatch(/Strict-Transport-Security is no/);
   expect(faultsOf(200, { ETag: 'W/"1"' }, entry)).toMatch(/ETag: W/);
   expect(faultsOf(200, {}, entry.replace('{', '{"more":1,'))).toMatch(/NOT have additional/);
   expect(faultsOf(200, {}, entry.replace('5807', '5808'))).toMatch(/petId must be integer/);

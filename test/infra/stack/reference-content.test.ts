@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { parse } from 'yaml';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const folder = path.join(synthesizedOnce(), 'assembly-staging');
@@ -44,12 +43,10 @@ function filesOf(deployment: string): [name: string, text: string][] {
 
 describe('the files of the reference page', () => {
   test('get the address of the API when they are deployed, and no key', () => {
-    const files = Object.fromEntries(['Pageshtml', 'Pagesjson', 'Pagesyaml', 'Pagesplain'].flatMap(filesOf));
+    const files = Object.fromEntries(['Pageshtml', 'Pagesjson', 'Pagesplain'].flatMap(filesOf));
     expect(files['index.html']).toContain("connect-src 'self' <staging-BaseUrl>/; ");
     const servers = [{ url: '<staging-BaseUrl>' }];
     expect(JSON.parse(files['openapi.json'] ?? '')).toMatchObject({ servers });
-    expect(parse(files['openapi.yaml'] ?? '')).toMatchObject({ servers });
-    expect(files['llms.txt']).toContain('The base address is <staging-BaseUrl>.');
     for (const text of Object.values(files)) expect(text).not.toMatch(/marker:|Token\[|psk_Demo/);
   });
 
