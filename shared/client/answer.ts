@@ -1,5 +1,4 @@
 import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf } from '../contract/records.ts';
-import type { Limits } from './limits.ts';
 
 export type { OrderStatus, PetStatus } from '../contract/records.ts';
 export type InventoryItem = InventoryItemOf<bigint>;
@@ -7,10 +6,19 @@ export type InventoryUpdateResult = InventoryUpdateResultOf<bigint>;
 export type Order = OrderOf<bigint>;
 export type Pet = PetOf<bigint>;
 
+/** What is left of the limits of the API key, in the window (minute or day) that has the least left. */
+export interface Limits {
+  /** Requests in the window. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** When it ends, to the second. */
+  readonly reset: Date;
+}
+
 /** A good answer of the service. */
 export interface Answer<T> {
   readonly data: T;
-  /** What is left of the limits of the API key; undefined where the answer does not say. */
+  /** Undefined where the answer does not say. */
   readonly limits: Limits | undefined;
   /** For questions to the admin of the service. */
   readonly requestId: string | undefined;

@@ -1,14 +1,3 @@
-import type { ApiError, ConnectionError } from './errors.ts';
-
-/** A request that failed, and that the client is going to repeat. */
-export interface Retry {
-  readonly error: ApiError | ConnectionError;
-  /** Which request of the call comes next: 2 after the first. */
-  readonly attempt: number;
-  /** Milliseconds until then. */
-  readonly pause: number;
-}
-
 /** What a call may have of its own. */
 export interface CallOptions {
   /** Ends the call when it aborts. The call throws the signal's reason. */
@@ -17,8 +6,6 @@ export interface CallOptions {
   readonly timeout?: number | undefined;
   /** How often a call is repeated at most. 5 by default, 0 for never. */
   readonly maxRetries?: number | undefined;
-  /** Sent as well, such as `traceparent`. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface PageOptions<Status> extends CallOptions {
@@ -52,10 +39,4 @@ export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   readonly maxWait?: number | undefined;
   /** Milliseconds before the first repetition, up to; before each further one it is twice as long. 500 by default. */
   readonly retryDelay?: number | undefined;
-  /** Requests that wait for an answer at a time at most; further calls queue up. 8 by default. */
-  readonly maxConcurrent?: number | undefined;
-  /** Called before the pause of every repetition. */
-  readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** What requests are sent with; the `fetch` of the platform by default. */
-  readonly fetch?: typeof fetch | undefined;
 }

@@ -18,15 +18,12 @@ export class ApiError extends Error {
   /** The answer itself, for its other headers. Its body is read already. */
   readonly response: Response;
 
-  constructor(
-    response: Response,
-    { code = 'UNEXPECTED_ANSWER', message }: { code?: string; message?: string },
-    retryAfter = readRetryAfter(response.headers.get('Retry-After')),
-  ) {
+  constructor(response: Response, { code = 'UNEXPECTED_ANSWER', message }: { code?: string; message?: string }) {
     super(message ?? `The service answered with status ${response.status} and without an Error body.`);
     this.code = code;
     this.status = response.status;
-    this.retryAfter = retryAfter;
+    const retryAfter = response.headers.get('Retry-After') ?? '';
+    this.retryAfter = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : undefined;
     this.requestId = response.headers.get('x-amzn-RequestId') ?? undefined;
     this.etag = response.headers.get('ETag') ?? undefined;
     this.response = response;
@@ -43,19 +40,8 @@ export function readErrorBody(text: string): { code?: string; message?: string }
   }
 }
 
-/** Seconds from a `Retry-After` of either form (RFC 9110 §10.2.3). */
-function readRetryAfter(text: string | null): number | undefined {
-  if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  const seconds = Math.ceil((Date.parse(text) - Date.now()) / 1_000);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
-}
-
-/**
- * No answer; none within `timeout`; an answer that broke off; an answer that is not what the interface promises; one that
- * the browser keeps from the page (CORS).
- */
-export type ConnectionFailure = 'network' | 'timeout' | 'broken-off' | 'unreadable' | 'blocked';
+/** No answer; none within `timeout`; an answer that broke off; one that is not what the interface promises. */
+export type ConnectionFailure = 'network' | 'timeout' | 'broken-off' | 'unreadable';
 
 /** The service gave no answer, or none that can be used. What became of the request is not known. */
 export class ConnectionError extends Error {

@@ -1,22 +1,11 @@
-import type {
-  Answer,
-  InventoryItem,
-  InventoryUpdateResult,
-  Order,
-  OrderStatus,
-  Page,
-  Pet,
-  PetStatus,
-} from './answer.ts';
+import type { OrderStatus, PetStatus } from '../contract/records.ts';
+import type { Answer, InventoryItem, InventoryUpdateResult, Order, Page, Pet } from './answer.ts';
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
-import { checkOptions, type ClientSettings, isBrowser } from './client-settings.ts';
 import { ConnectionError } from './errors.ts';
-import { parseAnswer } from './parse-answer.ts';
-import { type Limits, readLimits } from './limits.ts';
-import { RetryAndLimits } from './retry-and-limits.ts';
+import { parseAnswer, readLimits } from './parse-answer.ts';
+import { RequestSender } from './request-sender.ts';
 
-/** Browsers name themselves, and would ask the service first whether this header may be sent. */
-const userAgent = isBrowser ? {} : { 'User-Agent': 'pet-store-inventory-client/1.0.0' };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** A pet's number: a bigint, or a number where that is exact. */
 export type PetId = bigint | number;
@@ -29,14 +18,6 @@ export interface InventoryUpdateRow {
   readonly ifMatch?: string | undefined;
 }
 
-/** What one call sends, beside what all calls send. */
-interface CallParts {
-  readonly method?: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
 /**
  * Client of the Pet Store Inventory Service.
  *
@@ -44,17 +25,22 @@ interface CallParts {
  * What fails for good throws an ApiError where the service has answered, and a ConnectionError where it has not.
  */
 export class InventoryClient {
-  readonly #settings: ClientSettings;
-  readonly #requests = new RetryAndLimits();
+  readonly #baseUrl: string;
+  readonly #authorization: string;
+  readonly #sender: RequestSender;
 
-  /** @throws TypeError where an option is wrong */
+  /** @throws TypeError where the address or the key cannot be one; it does not show the key */
   constructor(options: InventoryClientOptions) {
-    this.#settings = checkOptions(options);
-  }
-
-  /** What the latest answer has said about the limits of the API key. */
-  get limits(): Limits | undefined {
-    return this.#requests.limits;
+    this.#baseUrl = String(options.baseUrl).replace(/\/$/, '');
+    if (!/^https?:\/\/[^\s?#@]+$/.test(this.#baseUrl))
+      throw new TypeError(
+        'baseUrl must be an address such as https://example.com/v1, without user, query and fragment',
+      );
+    // The platform's own words about a bad header would show the key.
+    if (!/^[\x21-\x7e]+$/.test(options.apiKey ?? ''))
+      throw new TypeError('apiKey is missing, or has a character that no key has, such as a space');
+    this.#authorization = `Bearer ${options.apiKey}`;
+    this.#sender = new RequestSender(options);
   }
 
   /** The stock of all pets, ascending by `petId`, read page by page. */
@@ -69,12 +55,12 @@ export class InventoryClient {
 
   /** The stock of up to 100 pets as it is now, ascending by `petId`; those without an entry are left out. */
   async getInventories(petIds: readonly PetId[], options: CallOptions = {}): Promise<Answer<readonly InventoryItem[]>> {
-    return this.#call({ path: `/inventory?petId=${petIds.map(exactPetId).join(',')}` }, options, true);
+    return this.#call(`/inventory?petId=${petIds.map(exactPetId).join(',')}`, options);
   }
 
   /** The stock of one pet as it is now, with the ETag for `ifMatch`. Experimental. */
   async getInventory(petId: PetId, options: CallOptions = {}): Promise<Answer<InventoryItem>> {
-    return this.#call({ path: `/inventory/${exactPetId(petId)}` }, options);
+    return this.#call(`/inventory/${exactPetId(petId)}`, options);
   }
 
   /** Sets the stock quantity of one pet. Experimental: its request may change. */
@@ -101,13 +87,12 @@ export class InventoryClient {
   ): Promise<Answer<readonly InventoryUpdateResult[]>> {
     rows.forEach(checkIfMatch);
     const texts = rows.map(({ petId, ...row }) => `{"petId":${exactPetId(petId)},${JSON.stringify(row).slice(1)}`);
-    const headers = { 'Content-Type': 'application/json' };
-    return this.#call({ method: 'PATCH', path: '/inventory', headers, body: `[${texts.join(',')}]` }, options, true);
+    return this.#call('/inventory', options, { method: 'PATCH', headers: JSON_TYPE, body: `[${texts.join(',')}]` });
   }
 
   /** One pet. @deprecated as the operation is: the `Sunset` header of the answer says until when it is there */
   async getPet(petId: PetId, options: CallOptions = {}): Promise<Answer<Pet>> {
-    return this.#call({ path: `/pets/${exactPetId(petId)}` }, options);
+    return this.#call(`/pets/${exactPetId(petId)}`, options);
   }
 
   /** All orders of the store, ascending by `id`, read page by page. Beta. */
@@ -122,13 +107,9 @@ export class InventoryClient {
 
   async #change(method: string, path: string, body: object, options: UpdateOptions): Promise<Answer<InventoryItem>> {
     checkIfMatch(options);
-    const { ifMatch, idempotencyKey } = options;
-    const headers = {
-      'Content-Type': 'application/json',
-      'Idempotency-Key': idempotencyKeyHeader(idempotencyKey),
-      ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
-    };
-    return this.#call({ method, path, headers, body: JSON.stringify(body) }, options);
+    const headers = new Headers({ ...JSON_TYPE, 'Idempotency-Key': idempotencyKeyHeader(options.idempotencyKey) });
+    if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch);
+    return this.#call(path, options, { method, headers, body: JSON.stringify(body) });
   }
 
   async *#entries<T>(path: string, options: ListOptions<string>): AsyncGenerator<T, void, undefined> {
@@ -143,33 +124,24 @@ export class InventoryClient {
   async #page<T>(path: string, options: PageOptions<string>): Promise<Page<T>> {
     const { limit, cursor, status } = options;
     const query = new URLSearchParams();
-    for (const [name, value] of Object.entries({ limit, cursor, status })) {
+    for (const [name, value] of Object.entries({ limit, cursor, status }))
       if (value !== undefined) query.set(name, String(value));
-    }
-    const answer = await this.#call<readonly T[]>({ path: `${path}?${query.toString()}` }, options, true);
+    const answer = await this.#call<readonly T[]>(`${path}?${query.toString()}`, options);
     return { ...answer, next: nextCursor(answer.response.headers.get('Link')) };
   }
 
-  async #call<T>(parts: CallParts, options: CallOptions, isList = false): Promise<Answer<T>> {
-    const { timeout = this.#settings.timeout, maxRetries = this.#settings.maxRetries, signal } = options;
-    const settings = checkOptions({ ...this.#settings, timeout, maxRetries });
-    const { method = 'GET', path, body = null } = parts;
-    const url = `${settings.baseUrl}${path}`;
-    const headers = new Headers({ ...userAgent, Authorization: `Bearer ${settings.apiKey}` });
-    for (const more of [settings.headers, options.headers, parts.headers]) {
-      for (const [name, value] of Object.entries(more ?? {})) headers.set(name, value);
-    }
-    const request = { method, url, headers, body, signal: AbortSignal.any(signal ? [signal] : []) };
-    const { response, text } = await this.#requests.send(request, settings);
+  async #call<T>(path: string, options: CallOptions, init: RequestInit = {}): Promise<Answer<T>> {
+    const url = `${this.#baseUrl}${path}`;
+    const headers = new Headers(init.headers);
+    headers.set('Authorization', this.#authorization);
+    const { response, text } = await this.#sender.send(url, { ...init, headers }, options);
+    const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
+    const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
     try {
-      const value = parseAnswer(text);
-      if (Object(value) !== value || Array.isArray(value) !== isList) throw new SyntaxError('It has another shape');
-      const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-      const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is what the interface promises
-      return { data: value as T, limits: readLimits(response.headers), requestId, etag, response };
+      return { data: parseAnswer(text) as T, limits: readLimits(response.headers), requestId, etag, response };
     } catch (error) {
-      throw new ConnectionError('unreadable', `${method} ${url}`, error);
+      throw new ConnectionError('unreadable', `${init.method ?? 'GET'} ${url}`, error);
     }
   }
 }

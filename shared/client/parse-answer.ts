@@ -1,4 +1,5 @@
 import { int64Fields, isInt64 } from '../contract/records.ts';
+import type { Limits } from './answer.ts';
 
 /** An int64 field with its digits, or any other string, so that the inside of a string is never taken for a field. */
 const TOKENS = new RegExp(
@@ -22,4 +23,12 @@ export function parseAnswer(text: string): unknown {
 function toInt64(value: unknown): bigint {
   if (typeof value === 'string' && isInt64(value)) return BigInt(value);
   throw new SyntaxError('An int64 field has something else');
+}
+
+/** Reads `X-RateLimit-*`. @returns undefined where something on the way has answered, without them */
+export function readLimits(headers: Headers): Limits | undefined {
+  const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) =>
+    parseInt(headers.get(`X-RateLimit-${name}`) ?? '', 10),
+  );
+  return limit + remaining + reset >= 0 ? { limit, remaining, reset: new Date(reset * 1_000) } : undefined;
 }

@@ -1,5 +1,4 @@
 export { InventoryClient, type InventoryUpdateRow, type PetId } from './inventory-client.ts';
 export type * from './client-options.ts';
 export type * from './answer.ts';
-export type { Limits, LimitWindow } from './limits.ts';
 export { ApiError, ConnectionError, type ConnectionFailure, type ErrorCode } from './errors.ts';

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Limits, readLimits } from '../../shared/client/limits.ts';
 import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
 import { expectSame, expectThat } from './check.ts';
 
@@ -18,6 +17,19 @@ export interface RequestParts {
   readonly body?: string;
   /** Mistyped: it differs from the good one by a letter. */
   readonly key?: 'good' | 'mistyped' | 'none';
+}
+
+/** One window of an API key's limits. */
+interface LimitWindow {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When it ends, in Unix seconds. */
+  readonly reset: number;
+}
+
+/** The window with the least left, and the minute where the answer names it. */
+export interface Limits extends LimitWindow {
+  readonly minute: LimitWindow | undefined;
 }
 
 /** An answer that keeps what every answer promises. */
@@ -86,18 +98,31 @@ export class Service {
 function checkPromises(headers: Headers): Limits {
   expectThat(headers.has('x-amzn-RequestId'), 'the header x-amzn-RequestId is missing');
   expectThat(headers.has('Access-Control-Allow-Origin'), 'the header Access-Control-Allow-Origin is missing');
-  // The clock of the service may differ from this one.
-  const limits = readLimits(headers, Date.parse(headers.get('Date') ?? '') || Date.now());
-  expectThat(limits !== undefined, 'the headers X-RateLimit-* are missing or no numbers');
+  const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) =>
+    Number.parseInt(headers.get(`X-RateLimit-${name}`) ?? '', 10),
+  );
+  expectThat(limit + remaining + reset >= 0, 'the headers X-RateLimit-* are missing or no numbers');
   // The gateway has refused before it looked at the key: it knows no limit.
-  if (limits.reset.getTime() === 0) return limits;
-  const { minute, day } = limits;
+  if (reset === 0) return { limit, remaining, reset, minute: undefined };
+  const [minute, day] = windowsIn(headers);
   expectThat(minute !== undefined && day !== undefined, 'RateLimit or RateLimit-Policy does not name both windows');
   const least = minute.remaining < day.remaining ? minute : day;
-  expectSame('X-RateLimit-Remaining', limits.remaining, least.remaining);
-  expectSame('X-RateLimit-Limit', limits.limit, least.limit);
-  const difference = Math.abs(limits.reset.getTime() - least.reset.getTime()) / 1_000;
-  const isKnown = limits.limit > 0 && headers.has('Date');
+  expectSame('X-RateLimit-Remaining', remaining, least.remaining);
+  expectSame('X-RateLimit-Limit', limit, least.limit);
+  const difference = Math.abs(reset - least.reset);
+  const isKnown = limit > 0 && headers.has('Date');
   expectThat(!isKnown || difference <= TOLERANCE, `X-RateLimit-Reset and RateLimit are ${difference} seconds apart`);
-  return limits;
+  return { limit, remaining, reset, minute };
+}
+
+/** The minute and the day, by the clock of the service, which may differ from this one. */
+function windowsIn(headers: Headers): LimitWindow[] {
+  const now = (Date.parse(headers.get('Date') ?? '') || Date.now()) / 1_000;
+  const policies = [...(headers.get('RateLimit-Policy') ?? '').matchAll(/"(?:minute|day)";q=(\d+);w=\d+/g)];
+  const states = [...(headers.get('RateLimit') ?? '').matchAll(/"(?:minute|day)";r=(\d+);t=(\d+)/g)];
+  return states.map(([, remaining, seconds], at) => ({
+    limit: Number(policies[at]?.[1]),
+    remaining: Number(remaining),
+    reset: now + Number(seconds),
+  }));
 }

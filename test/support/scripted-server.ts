@@ -52,9 +52,6 @@ export const stall =
 /** A server that takes one step of its script for each request, and the last one again and again. */
 export class ScriptedServer {
   readonly requests: ReceivedRequest[] = [];
-  /** The most requests that were under way at a time. */
-  mostAtOnce = 0;
-  #underWay = 0;
   readonly #steps: Step[];
   readonly #server: Server = createServer((message, response) => void this.#take(message, response));
   #port = 0;
@@ -81,9 +78,6 @@ export class ScriptedServer {
   }
 
   async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#underWay += 1;
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay);
-    response.once('close', () => (this.#underWay -= 1));
     const { method = '', url = '', headers } = message;
     const request = { method, path: url, headers, body: await textOf(message) };
     this.requests.push(request);

@@ -1,18 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { parseAnswer } from '../../../shared/client/parse-answer.ts';
-import { readLimits } from '../../../shared/client/limits.ts';
-import { apiErrorOf, failureOf, recordingClient } from '../../support/inventory-client.ts';
+import { apiErrorOf, failureOf, quickClient } from '../../support/inventory-client.ts';
 import { answer, breakOff, failure, ScriptedServer, silence, type Step } from '../../support/scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
 const emptyPage = answer(200, '[]');
-const remaining = (count: number): Record<string, string> => ({ 'X-RateLimit-Remaining': String(count) });
 
 const page = (entries: readonly object[], next?: string): Step =>
   answer(200, entries, next === undefined ? {} : { Link: `</v1/inventory?limit=1&cursor=${next}>; rel="next"` });
-
-const twenty = <T>(call: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 20 }, call));
 
 describe('a list', () => {
   test('is read page by page, each repeated by itself, empty ones passed over', async () => {
@@ -22,7 +18,7 @@ describe('a list', () => {
       page([], 'c-_'),
       page([{ ...entry, petId: 2 }]),
     );
-    const { store } = recordingClient(server);
+    const store = quickClient(server);
     const petIds = (await Array.fromAsync(store.listInventory({ limit: 1, status: 'sold' }))).map(({ petId }) => petId);
     expect(petIds).toEqual([101n, 2n]);
     expect(server.requests.map(({ path }) => path)).toEqual([
@@ -35,7 +31,7 @@ describe('a list', () => {
 
   test('has the largest pages, and can be left early', async () => {
     const server = await ScriptedServer.start(page([entry, entry], 'b'));
-    for await (const { petId } of recordingClient(server).store.listInventory()) {
+    for await (const { petId } of quickClient(server).listInventory()) {
       expect(petId).toBe(101n);
       break;
     }
@@ -74,79 +70,27 @@ describe('an answer as JSON', () => {
   });
 });
 
-describe('the limit headers of an answer', () => {
-  const NOW = 1_795_253_249_600;
-  const least = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '58', 'X-RateLimit-Reset': '1795253280' };
-  const minute = { limit: 60, remaining: 58, reset: new Date(1_795_253_280_000) };
-  const day = { limit: 1_000, remaining: 997, reset: new Date(1_795_257_250_000) };
+const refusal = (seconds: string): Step => failure(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': seconds });
 
-  test.each([
-    [
-      'them in another order',
-      '"minute" ; w=60; q=60,"day";q=1000',
-      '"day";t=4000;r=997 ,"minute";t=30;r=58',
-      { minute, day },
-    ],
-    ['more than is known', '"minute";q=60;qu="requests"', '"minute";r=58;t=30;x', { minute, day: undefined }],
-    ['nonsense', '"minute', '"minute";r=-1;t=x', { minute: undefined, day: undefined }],
-  ])('name %s', (_, policies, states, windows) => {
-    const headers = new Headers({ ...least, 'RateLimit-Policy': policies, RateLimit: states });
-    expect(readLimits(headers, NOW)).toEqual({ ...minute, ...windows });
+describe('the limits of an answer', () => {
+  test('are those of its headers, and missing where one is no number', async () => {
+    const server = await ScriptedServer.start(emptyPage, answer(200, '[]', { 'X-RateLimit-Reset': 'soon' }));
+    const store = quickClient(server);
+    const limits = { limit: 60, remaining: 59, reset: new Date(1_795_253_280_000) };
+    expect(await store.listInventoryPage({ limit: 1 })).toMatchObject({ limits });
+    expect(await store.listInventoryPage({ limit: 1 })).toMatchObject({ limits: undefined });
   });
 
-  test('are missing where one is no number', () => {
-    expect(readLimits(new Headers({ ...least, 'X-RateLimit-Reset': 'soon' }))).toBeUndefined();
-  });
-
-  test('are those of the latest answer', async () => {
-    const server = await ScriptedServer.start(
-      answer(200, '[]', remaining(9)),
-      failure(404, 'PET_NOT_FOUND', remaining(8)),
-    );
-    const { store } = recordingClient(server);
-    expect(store.limits).toBeUndefined();
-    const { limits } = await store.listInventoryPage({ limit: 1 });
-    expect(limits).toMatchObject({ limit: 60, remaining: 9 });
-    await apiErrorOf(store.getPet(1n));
-    expect(store.limits).toMatchObject({ limit: 60, remaining: 8 });
-  });
-});
-
-describe('calls side by side', () => {
-  test.each([
-    ['the client may have', 3, 59],
-    ['the limits have room for', 8, 2],
-  ])('are no more at a time than %s', async (_, maxConcurrent, left) => {
-    const server = await ScriptedServer.start((response, request) => {
-      setTimeout(() => answer(200, '[]', remaining(left))(response, request), 5);
-    });
-    const { store } = recordingClient(server, { maxConcurrent });
-    await twenty(() => store.listInventoryPage({ limit: 1 }));
-    const mostAtOnce = Math.min(maxConcurrent, left);
-    expect({ requests: server.requests.length, mostAtOnce: server.mostAtOnce }).toEqual({ requests: 20, mostAtOnce });
-  });
-
-  test('begin with one request, and send no other during a suspension', async () => {
-    const [code, retryAfter] = ['API_KEY_SUSPENDED', '300'];
-    const server = await ScriptedServer.start(failure(429, code, { 'Retry-After': retryAfter, ...remaining(0) }));
-    const { store } = recordingClient(server);
-    const errors = await twenty(() => apiErrorOf(store.listInventoryPage({ limit: 1 })));
-    expect(server.requests).toHaveLength(1);
-    expect(new Set(errors).size).toBe(20);
-    for (const error of errors) {
-      expect(error).toMatchObject({ code, status: 429, message: `This is ${code}.` });
-      expect(error.retryAfter).toBeLessThanOrEqual(Number(retryAfter));
-      expect(error.retryAfter).toBeGreaterThan(Number(retryAfter) - 30);
-    }
-  });
-
-  test('wait for the end of a refusal that another call has met', async () => {
-    const refusal = failure(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': '1', ...remaining(0) });
-    const server = await ScriptedServer.start(refusal, emptyPage);
-    const { store } = recordingClient(server, { maxRetries: 0 });
+  test('are waited for by the calls after the one that was refused, or refuse them', async () => {
+    const server = await ScriptedServer.start(refusal('1'), emptyPage, refusal('300'));
+    const store = quickClient(server, { maxRetries: 0 });
+    const begin = performance.now();
     expect(await apiErrorOf(store.listInventoryPage({ limit: 1 }))).toMatchObject({ retryAfter: 1 });
     expect(await store.listInventoryPage({ limit: 1 })).toMatchObject({ data: [] });
-    expect(server.requests).toHaveLength(2);
+    expect(performance.now() - begin).toBeGreaterThan(990);
+    for (let call = 0; call < 3; call++)
+      expect(await apiErrorOf(store.listInventoryPage({ limit: 1 }))).toMatchObject({ retryAfter: 300 });
+    expect(server.requests).toHaveLength(3);
   });
 });
 
@@ -159,29 +103,13 @@ describe('a call that is aborted', () => {
     ['during a pause', failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '60' }), 1],
   ])('%s throws the reason', async (_, step, requests) => {
     const controller = new AbortController();
-    const onRetry = (): void => controller.abort(reason);
     const server = await ScriptedServer.start((response, request) => {
       step(response, request);
-      if (step === silence) controller.abort(reason);
+      setTimeout(() => controller.abort(reason), 20);
     });
     if (requests === 0) controller.abort(reason);
-    const { store } = recordingClient(server, { onRetry });
+    const store = quickClient(server);
     expect(await failureOf(Array.fromAsync(store.listOrders({ signal: controller.signal })))).toBe(reason);
     expect(server.requests).toHaveLength(requests);
-  });
-
-  test('in the queue lets the others pass', async () => {
-    const controller = new AbortController();
-    const server = await ScriptedServer.start((response, request) => {
-      controller.abort(reason);
-      emptyPage(response, request);
-    }, emptyPage);
-    const { store } = recordingClient(server, { maxConcurrent: 1 });
-    const first = store.listInventoryPage({ limit: 1 });
-    const thrown = failureOf(store.listInventoryPage({ limit: 2, signal: controller.signal }));
-    const third = store.listInventoryPage({ limit: 3 });
-    expect(await thrown).toBe(reason);
-    expect(await Promise.all([first, third])).toMatchObject([{ data: [] }, { data: [] }]);
-    expect(server.requests.map(({ path }) => path)).toEqual(['/v1/inventory?limit=1', '/v1/inventory?limit=3']);
   });
 });
