@@ -5,10 +5,12 @@ import { NEVER } from '../../shared/keys/verdict.ts';
 import { doubtAbout, type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
-import { endingText } from './key-text.ts';
+import { endingText, revokedText } from './key-text.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import { moveKey } from './keys/move-key.ts';
 import { addToken, type NewToken } from './keys/new-token.ts';
+import { findRecord } from './keys/find-key.ts';
+import { revokeKey } from './keys/revoke-key.ts';
 import { rotateKey } from './keys/rotate-key.ts';
 import { resumeKey } from './keys/resume-key.ts';
 import { suspendKey } from './keys/suspend-key.ts';
@@ -71,7 +73,7 @@ export const createAction = action({
   },
 });
 
-/** The actions on an existing key, except its revocation, which the command and the console confirm in ways of their own. */
+/** The actions on an existing key. */
 export const keyActions: Readonly<Record<string, KeyAction>> = {
   resume: action({
     title: 'Resume',
@@ -149,4 +151,17 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   }),
 };
 
-export const REVOKE_EFFECT = 'ends a key for good, with all its tokens, from the very next request';
+/** Apart from the others, as at the terminal a key is found that is revoked already, or has no record. */
+export const revokeAction = action({
+  title: 'Revoke for good',
+  effect: 'ends a key for good, with all its tokens, from the very next request',
+  inputs: [],
+  suits: () => true,
+  asks: ({ tokens }) =>
+    `All its requests are refused for good, with ${tokens.length === 1 ? 'its token' : `all ${tokens.length} tokens`}. Nothing takes this back.`,
+  run: async (target, _, id) => {
+    const key = await findRecord(target, id);
+    await revokeKey(target, key);
+    return { message: revokedText(key) };
+  },
+});

@@ -8,7 +8,6 @@ import { exactNumbers } from '../../shared/dynamodb.ts';
 import type { Registry } from '../../shared/key-registry/apply.ts';
 import { gatewayClients } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
-import { StockStore } from '../../shared/stores/stock-store.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
 import { type AnyStageName, stackNameOf, type TableName } from '../stages.ts';
 import { AdminError, reasonOf, UnreachableError } from './admin-error.ts';
@@ -30,8 +29,6 @@ export interface Target extends Registry {
   readonly documents: DynamoDBDocumentClient;
   /** On AWS: which one it is. */
   readonly stage: AnyStageName | undefined;
-  /** Updates of stock, with the API's own checks. */
-  readonly stock: StockStore;
   /** The names of the tables in DynamoDB. */
   readonly tables: Readonly<Record<TableName, string>>;
   /** Base address of the API, without a slash at its end. */
@@ -154,19 +151,15 @@ function targetOf(
   connection: Connection,
   where: Pick<Target, 'place' | 'option' | 'stage' | 'notices'>,
 ): Target {
-  const documentsOf = (maxAttempts: number): DynamoDBDocumentClient =>
-    DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts, ...connection }), {
-      unmarshallOptions: { ...exactNumbers },
-    });
-  const documents = documentsOf(5);
+  const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 5, ...connection }), {
+    unmarshallOptions: { ...exactNumbers },
+  });
   return {
     ...where,
     ...gatewayClients(connection, where.notices.throttled),
     documents,
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
     keyTable: new KeyTable(documents, outputs.KeysTableName),
-    // One try: the store knows itself which write may be sent again.
-    stock: new StockStore(documentsOf(1), outputs.StockTableName),
     tables: {
       stock: outputs.StockTableName,
       keys: outputs.KeysTableName,

@@ -38,13 +38,7 @@ export class Visitor {
     return this.request(BASE + path, { ...always, ...headers }, { method: 'POST', body: form });
   }
 
-  /** The ticket of the form on a page that is sent to a path. */
-  async ticket(page: string, path = page): Promise<string> {
-    const text = await (await this.get(page)).text();
-    return new RegExp(`action="${BASE}${path}"[^]*?name="ticket" value="([^"]+)"`).exec(text)?.[1] ?? '';
-  }
-
-  async create(name: string): Promise<Response> {
-    return this.post('/keys/new', { name, plan: 'free', ticket: await this.ticket('/keys/new') });
+  create(name: string): Promise<Response> {
+    return this.post('/keys/new', { name, plan: 'free' });
   }
 }

@@ -27,7 +27,6 @@ import { resumeKey } from '../../infra/admin/keys/resume-key.ts';
 import { suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { clientOver, plainItem, VirtualTables } from '../model/virtual-tables.ts';
-import { StockStore } from '../../shared/stores/stock-store.ts';
 import { signature } from './control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 import { aKey } from './tables.ts';
@@ -73,7 +72,6 @@ export class InProcessTarget {
     }
     const keyTable = new KeyTable(documents, KEYS_TABLE);
     const none = {
-      stock: new StockStore(documents, ''),
       tables: { stock: '', keys: KEYS_TABLE, pets: '', orders: '', requests: '' },
       baseUrl: '',
       place: '',

@@ -4,7 +4,7 @@ import { idOf } from '../../../shared/keys/key-record.ts';
 import { planIds } from '../../../shared/keys/plans.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
-import { createAction, type KeyAction, keyActions, REVOKE_EFFECT } from '../key-actions.ts';
+import { createAction, type KeyAction, keyActions, revokeAction } from '../key-actions.ts';
 import { revokedText } from '../key-text.ts';
 import { findToken, type KeySelection, type KeyView, listKeys, showKey } from '../keys/key-view.ts';
 import { findRecord } from '../keys/find-key.ts';
@@ -121,7 +121,7 @@ async function readToken(): Promise<string> {
 }
 
 function addRevoke(keys: Command): void {
-  onService<{ yes: boolean }>(onKey(keys, 'revoke', REVOKE_EFFECT), async (find, { yes }, named) => {
+  onService<{ yes: boolean }>(onKey(keys, 'revoke', revokeAction.effect), async (find, { yes }, named) => {
     const target = await find();
     const key = await findRecord(target, named);
     const { name, plan, revoked } = key;

@@ -4,11 +4,13 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { csrf } from 'hono/csrf';
+import { HTTPException } from 'hono/http-exception';
 import { AdminError, failureText } from '../admin-error.ts';
 import { UnknownKeyError } from '../keys/find-key.ts';
 import type { Target } from '../target.ts';
 import { visibleLines } from '../text-format.ts';
-import { formLimit, headers, newPass, ownName, ownRequests, type Pass, Session, ticketed } from './guard.ts';
+import { formLimit, headers, newPass, ownName, type Pass, refuse, session } from './guard.ts';
 import { addKeyPage, addNewKeyPage } from './key-page.ts';
 import { addKeysPage } from './keys-page.ts';
 import { markup } from './markup.ts';
@@ -59,17 +61,16 @@ export async function serveConsole(target: Target, port: number): Promise<Served
 export function createConsole(target: Target, origin: string, pass: Pass): Hono {
   const { base } = pass;
   const site = new Site(target, base);
-  const session = new Session(origin, pass);
+  const { enter, guard } = session(origin, pass);
   const app = new Hono();
-  app.use(headers, ownName(origin));
-  app.get(`${base}/`, session.enter);
-  app.use(ownRequests(origin));
+  app.use(headers, ownName(origin), csrf());
+  app.get(`${base}/`, enter);
   for (const [name, type] of Object.entries(files)) {
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
     app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
   // The session first: the body of a request without one is not read.
-  app.use(session.guard).post('*', formLimit(target.option), ticketed(base, site.tickets));
+  app.use(guard).post('*', formLimit(target.option));
   for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addStockPage])
     add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;
@@ -77,6 +78,8 @@ export function createConsole(target: Target, origin: string, pass: Pass): Hono 
     site.show(c, { title: 'Not found', failure }, markup`<h1>Not found</h1>${linkToKeys}`, 404);
   app.notFound((c) => notFound(c, 'There is no such page.'));
   app.onError((error, c) => {
+    if (error instanceof HTTPException)
+      return refuse(c, 403, 'The request came from another page, and nothing was done.');
     if (error instanceof UnknownKeyError) return notFound(c, 'There is no such key. It was revoked, or never made.');
     const isReading = c.req.method === 'GET';
     const failure = failureText(error, 'do the same again', isReading ? 'nothing was changed' : undefined);

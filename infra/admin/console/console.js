@@ -14,7 +14,7 @@ function keepLive(place) {
       const nodes = await nodesOf(live);
       // Filtered meanwhile.
       if (place.dataset.live !== live) return;
-      place.replaceChildren(...(nodes.querySelector('[data-live]') ?? nodes).childNodes);
+      place.replaceChildren(...nodes.querySelector('[data-live]').childNodes);
       place.classList.remove('stale');
     } catch {
       // The console was stopped, or AWS refused: the numbers look old until there are others.
@@ -24,7 +24,7 @@ function keepLive(place) {
   setInterval(() => void update(), place.dataset.seconds * 1_000);
 }
 
-// The answer to a form: coming back to it, a browser would ask whether to send the form again, and show an error.
+// The answer to a form: coming back to it, a browser would ask whether to send the form again.
 history.replaceState(null, '', location.href);
 
 for (const place of document.querySelectorAll('[data-live]')) keepLive(place);
@@ -35,31 +35,9 @@ for (const place of document.querySelectorAll('[data-part]')) {
   );
 }
 
-/** The button of the form that is being sent. */
-let pressed;
-
 document.addEventListener('submit', ({ target, submitter }) => {
-  if (target.method === 'post') pressed = submitter;
-});
-
-const isEdited = (field) =>
-  field.options ? !field.selectedOptions[0]?.defaultSelected : field.value !== field.defaultValue;
-
-/** Whether a row has a change that is neither saved nor being sent. */
-function hasUnsavedRow() {
-  const fields = [...document.querySelectorAll('[data-results] :is(input, select)')];
-  return fields.some((field) => field.form !== pressed?.form && isEdited(field));
-}
-
-addEventListener('beforeunload', (event) => {
-  if (hasUnsavedRow()) {
-    // The browser asks. Who stays sends nothing.
-    event.preventDefault();
-    pressed = undefined;
-  } else if (pressed) {
-    pressed.disabled = true;
-    pressed.textContent = 'Working …';
-  }
+  if (target.method !== 'post') return;
+  setTimeout(() => Object.assign(submitter, { disabled: true, textContent: 'Working …' }));
 });
 
 document.addEventListener('click', ({ target }) => {
@@ -82,9 +60,6 @@ async function filter(form) {
   const address = `${location.pathname}?${new URLSearchParams(new FormData(form))}`;
   const place = document.querySelector('[data-results]');
   try {
-    // Letters that follow each other at once are asked for together.
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    if (signal.aborted) return;
     const found = (await nodesOf(address, signal)).querySelector('[data-results]');
     place.replaceChildren(...found.childNodes);
     Object.assign(place.dataset, found.dataset);
@@ -95,10 +70,6 @@ async function filter(form) {
   }
 }
 
-document.addEventListener('input', ({ target }) => {
-  const { form } = target;
-  if (!form?.matches('[data-filters]')) return;
-  // A page that is left: the browser asks.
-  if (hasUnsavedRow()) form.requestSubmit();
-  else void filter(form);
+document.addEventListener('input', ({ target: { form } }) => {
+  if (form?.matches('[data-filters]')) void filter(form);
 });

@@ -53,7 +53,7 @@ ${
 </header>
 <main id="main">
 ${failure === undefined ? '' : alert(failure)}
-${note === undefined ? '' : markup`<p class="note" role="status">${note}</p>`}
+${note ? markup`<p class="note" role="status">${note}</p>` : ''}
 ${content}
 </main>
 </body>
@@ -111,12 +111,10 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 export const hidden = (values: Sent['values']): Html[] =>
   Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
 
-/** A form that filters the rows of its page; with scripts while it is filled in. The rows stay sorted as they are. */
-export function filters(fields: readonly Field[], query: Sent['values']): Html {
-  const { sort = '', order = '' } = query;
-  return markup`<form class="filters" role="search" data-filters>
-${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}${hidden({ sort, order })}<button class="quiet">Filter</button></form>`;
-}
+/** A form that filters the rows of its page; with scripts while it is filled in. */
+export const filters = (fields: readonly Field[], query: Sent['values']): Html =>
+  markup`<form class="filters" role="search" data-filters>
+${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<button class="quiet">Filter</button></form>`;
 
 /** How much of a limit is used, as a bar and in numbers. */
 export function meter(label: string, used: number, limit: number): Html {
@@ -125,27 +123,16 @@ export function meter(label: string, used: number, limit: number): Html {
   }" optimum="0" value="${used}"></meter><span>${number(used)} / ${number(limit)}</span></span>`;
 }
 
-type Cell = Html | string;
-
-/** @param numeric the columns of numbers */
-export const heads = (titles: readonly string[], numeric: readonly number[] = []): Html[] =>
-  titles.map((title, at) => markup`<th scope="col" ${alignment(numeric, at)}>${title}</th>`);
+export const heads = (titles: readonly string[]): Html[] =>
+  titles.map((title) => markup`<th scope="col">${title}</th>`);
 
 /** A table that scrolls in itself, by keyboard too. */
-export function table(
-  label: string,
-  head: readonly Html[],
-  rows: readonly (readonly Cell[])[],
-  numeric: readonly number[] = [],
-): Html {
-  const row = (cells: readonly Cell[]): Html =>
-    markup`<tr>${cells.map((cell, at) => markup`<td ${alignment(numeric, at)}>${cell}</td>`)}</tr>`;
+export function table(label: string, head: readonly Html[], rows: readonly (readonly (Html | string)[])[]): Html {
+  const row = (cells: readonly (Html | string)[]): Html =>
+    markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>`;
   return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${head}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
 }
-
-const alignment = (numeric: readonly number[], column: number): Cell =>
-  numeric.includes(column) ? markup`class="number"` : '';
 
 /** A description of the command's help as a sentence. */
 export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -8,24 +8,19 @@ import type { Site } from './site.ts';
 
 /** From this part of a limit on, a key is shown as close to it. */
 const CLOSE = 0.8;
-const MOST_CLOSE = 100;
-const MOST_USED = 10;
+const MOST_SHOWN = 100;
 
-const planHeads = heads(['Plan', 'Requests a minute', 'Requests a day', 'Keys', 'Used today'], [1, 2, 3, 4]);
+const planHeads = heads(['Plan', 'Requests a minute', 'Requests a day', 'Keys', 'Used today']);
 
-/** `/overview`: what the keys do at this moment, who is close to a limit, who was here last, and who is on which plan. */
+/** `/overview`: what the keys do at this moment, who is close to a limit, and who is on which plan. */
 export function addOverviewPage(app: Hono, site: Site): void {
   app.get('/overview', async (c) => {
     const views = await listKeys(site.target);
     const close = views.filter((view) => partUsed(view) > CLOSE).toSorted((a, b) => partUsed(b) - partUsed(a));
-    const lately = views.filter(({ lastUsed }) => lastUsed !== null);
-    const byUse = lately.toSorted((a, b) => (b.lastUsed ?? '').localeCompare(a.lastUsed ?? ''));
     const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
 ${figures(views)}
-<h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}${close.length > MOST_CLOSE ? `, of which the closest ${MOST_CLOSE}` : ''}</h2>
-${keyTable('Keys close to a limit', close.slice(0, MOST_CLOSE)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
-<h2>Used last</h2>
-${keyTable('Keys used last', byUse.slice(0, MOST_USED)) ?? markup`<p class="empty">No key was used yet.</p>`}
+<h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
+${keyTable('Keys close to a limit', close.slice(0, MOST_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
 <h2>Plans</h2>${planTable(views)}</section>`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });
@@ -42,21 +37,15 @@ function figures(views: readonly KeyView[]): Html {
     'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${number(views.length)}`,
   };
   return markup`<div class="card figures">${facts(values)}
-<p class="quiet">Counted are requests of keys that are not revoked, in days and minutes of UTC. Refused are requests over a limit of their key; those that follow within a second of another are counted with
-a later one, or not at all. Requests with an unknown, ended or suspended key, and those that API Gateway refuses before it asks about the
-key, are in no count; those that it refuses afterwards are counted.</p></div>`;
+<p class="quiet">Counted are requests of keys that are not revoked, in days and minutes of UTC. Refused are requests over a limit of their key; of several within
+a second, not all are counted. Requests with an unknown, ended or suspended key are in no count.</p></div>`;
 }
 
 function planTable(views: readonly KeyView[]): Html {
   const rows = planViews(views).map(({ plan, title, perMinute, perDay, keys }) => {
     const used = sum(views, (view) => (view.plan === plan ? view.usedToday : 0));
-    return [
-      markup`<a href="keys?plan=${plan}">${title}</a>`,
-      limitText(perMinute),
-      limitText(perDay),
-      number(keys),
-      used,
-    ];
+    const link = markup`<a href="keys?plan=${plan}">${title}</a>`;
+    return [link, limitText(perMinute), limitText(perDay), number(keys), used];
   });
-  return table('Plans', planHeads, rows, [1, 2, 3, 4]);
+  return table('Plans', planHeads, rows);
 }

@@ -4,7 +4,6 @@ import { failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import type { Target } from '../target.ts';
 import { withTarget } from '../text-format.ts';
-import { Tickets } from './guard.ts';
 import { type Field, type Html, layout, markup, type Page, sentence, type Sent } from './markup.ts';
 
 type PageResponse = Response | Promise<Response>;
@@ -14,9 +13,6 @@ export class Site {
   readonly target: Target;
   /** Begins the path of every page. */
   readonly base: string;
-  readonly tickets = new Tickets();
-  /** What was done, for the page that is shown next, by the id in its address. */
-  readonly #notes = new Map<string, string>();
 
   constructor(target: Target, base: string) {
     this.target = target;
@@ -25,80 +21,55 @@ export class Site {
 
   /** A whole page, with what was done just now. A page with a failure has the status of one, 422 by default. */
   show(c: Context, page: Page, content: Html, failed: 404 | 422 | 500 = 422): PageResponse {
-    const { done = '' } = c.req.query();
-    const note = this.#notes.get(done);
-    this.#notes.delete(done);
     const { place, option } = this.target;
-    const frame = { place, base: this.base, address: c.req.url };
+    const frame = { note: c.req.query('done'), place, base: this.base, address: c.req.url };
     const failure = page.failure && withTarget(page.failure, option);
-    return c.html(layout({ note, ...frame, ...page, failure }, content), failure === undefined ? 200 : failed);
+    return c.html(layout({ ...frame, ...page, failure }, content), failure === undefined ? 200 : failed);
   }
 
   /** To a page that says what was done; loaded again, it does nothing again. */
-  redirect(c: Context, path: string, note: string): Response {
-    const id = String(Math.random()).slice(2);
-    this.#notes.set(id, note);
-    const address = new URL(this.base + path, c.req.url);
-    address.searchParams.set('done', id);
-    return c.redirect(address.pathname + address.search, 303);
+  redirect(c: Context, path: string, done: string): Response {
+    return c.redirect(`${this.base}${path}?${new URLSearchParams({ done }).toString()}`, 303);
   }
 
-  /** A form that can be sent once. @param attributes of the form, such as how it sends files */
+  /** @param attributes of the form, such as how it sends files */
   form(path: string, button: Html, fields: readonly Html[], attributes?: Html): Html {
-    return markup`<form method="post" action="${this.base}${path}" ${attributes ?? ''}>
-<input type="hidden" name="ticket" value="${this.tickets.issue(path)}">
-${fields}
-${button}</form>`;
+    return markup`<form method="post" action="${this.base}${path}" ${attributes ?? ''}>${fields}${button}</form>`;
   }
 }
 
 /** What is wrong with the fields of a form. */
 export class FormFault extends Error {
   override readonly name = 'FormFault';
-  readonly faults: Texts;
+  readonly faults: Sent['values'];
 
-  constructor(faults: Texts) {
+  constructor(faults: Sent['values']) {
     super('The fields say what is wrong. Nothing was done.');
     this.faults = faults;
   }
 }
 
-/** The fields of a form as they were sent. */
-export type Texts = Sent['values'];
-type Parsers = Readonly<Record<string, (text: string) => unknown>>;
-type Parsed<Fields extends Parsers> = { readonly [Name in keyof Fields]: ReturnType<Fields[Name]> };
-
-/** Reads fields by their rules, which throw InvalidArgumentError. @throws FormFault that has all faults */
-export function parseForm<Fields extends Parsers>(values: Texts, fields: Fields): Parsed<Fields> {
+/** The inputs of an action, from the fields that {@link fieldOf} makes of them. @throws FormFault that has all faults */
+export function parseInputs(names: readonly (keyof Inputs)[], values: Sent['values']): Inputs {
   const faults: Record<string, string> = {};
   const parsed: Record<string, unknown> = {};
-  for (const [name, parse] of Object.entries(fields)) {
+  for (const name of names) {
+    const { presence, parse } = inputs[name];
+    const text = (values[name] ?? '').trim();
+    // Limits that are not agreed on are not shown either.
+    if (presence === 'agreed' ? values['plan'] !== 'enterprise' : presence === 'optional' && text === '') continue;
     try {
-      parsed[name] = parse((values[name] ?? '').trim());
+      parsed[name] = parse(text);
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
       faults[name] = error.message;
     }
   }
   if (Object.keys(faults).length > 0) throw new FormFault(faults);
-  // Each field has gone through its own parser.
+  const complete: object = parsed;
+  // Each field has gone through its own parser, and an action goes by no inputs but its own.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return parsed as Parsed<Fields>;
-}
-
-/** The inputs of an action, from the fields that {@link fieldOf} makes of them. @throws FormFault */
-export function parseInputs(names: readonly (keyof Inputs)[], values: Texts): Inputs {
-  const isAgreed = values['plan'] === 'enterprise';
-  const parserOf = (name: keyof Inputs): Parsers[string] => {
-    const { presence, parse } = inputs[name];
-    // Limits that are not agreed on are not shown either.
-    if (presence === 'agreed' && !isAgreed) return () => undefined;
-    return (text) => (presence === 'optional' && text === '' ? undefined : parse(text));
-  };
-  const parsed: object = parseForm(values, Object.fromEntries(names.map((name) => [name, parserOf(name)])));
-  // An action goes by no inputs but its own.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return parsed as Inputs;
+  return complete as Inputs;
 }
 
 export function fieldOf(name: keyof Inputs): Field {
@@ -114,27 +85,20 @@ export function fieldOf(name: keyof Inputs): Field {
 export function onForm(
   app: Hono,
   path: string,
-  work: (c: Context, values: Texts) => PageResponse,
+  work: (c: Context, values: Sent['values']) => PageResponse,
   showAgain: (c: Context, sent: Sent) => PageResponse,
   effectAgain?: string,
 ): void {
   app.post(path, async (c) => {
-    const body = Object.entries(await c.req.parseBody());
-    const values = Object.fromEntries(
-      body.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-    );
+    const body = Object.entries(await c.req.parseBody().catch(() => ({})));
+    const values = Object.fromEntries(body.filter((field): field is [string, string] => typeof field[1] === 'string'));
     try {
       return await work(c, values);
     } catch (error) {
-      return showAgain(c, refusal(values, error, effectAgain));
+      if (error instanceof FormFault) return showAgain(c, { values, faults: error.faults, failure: error.message });
+      const failure = failureText(error, 'send the form again', effectAgain);
+      if (failure === undefined) throw error;
+      return showAgain(c, { values, faults: {}, failure });
     }
   });
-}
-
-/** What was sent, and why it was not done. @throws faults of the program */
-function refusal(values: Texts, error: unknown, effectAgain?: string): Sent {
-  if (error instanceof FormFault) return { values, faults: error.faults, failure: error.message };
-  const failure = failureText(error, 'send the form again', effectAgain);
-  if (failure === undefined) throw error;
-  return { values, faults: {}, failure };
 }
