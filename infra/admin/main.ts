@@ -3,7 +3,6 @@ import { Command, CommanderError, Help } from 'commander';
 import * as v from 'valibot';
 import { failureText } from './admin-error.ts';
 import { consoleCommand } from './commands/console-command.ts';
-import { examples } from './commands/examples.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
 import { targetOptionsOf, withTargetOptions } from './commands/options.ts';
@@ -28,7 +27,8 @@ const program = withTargetOptions(new Command('npm run admin --'))
   .addCommand(petsCommand())
   .addCommand(ordersCommand())
   .addCommand(restoreCommand())
-  .addCommand(consoleCommand());
+  .addCommand(consoleCommand())
+  .addHelpText('after', "\nExample:\n  npm run admin -- keys create --name 'Acme Pets' --plan free");
 
 /** The command whose options or arguments are wrong. */
 let refusing = nameOf(program);
@@ -42,7 +42,6 @@ for (const command of withSubcommands(program)) {
       showGlobalOptions: true,
       optionDescription: (option) => `${help.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
     })
-    .addHelpText('after', `\nExample:\n  ${name} ${examples[name.slice(nameOf(program).length + 1)] ?? ''}`)
     .configureOutput({ outputError: () => (refusing = name) })
     .exitOverride();
 }

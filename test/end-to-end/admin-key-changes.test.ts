@@ -123,9 +123,7 @@ describe('keys add, keys end, keys find', () => {
     );
     expect(await statusOf({ key })).toBe(200);
     const ended = await admin.output('keys', 'end', main.id, '--token', reports, '--yes');
-    expect(ended).toContain(`The token ${reports} of acme is refused from now on.\n\nId `);
-    expect(ended).toMatch(new RegExp(`^${nameOf(main)}\t`, 'm'));
-    expect(ended).not.toMatch(/^reports/m);
+    expect(ended).toBe(`The token ${reports} of acme is refused from now on.\n`);
     expect([await statusOf(main), await statusOf({ key })]).toEqual([200, 401]);
     expect(await admin.failure('keys', 'end', main.id, '--token', nameOf(main))).toContain(
       `To end the key: npm run admin -- --url ${host.origin} keys revoke ${main.id}`,

@@ -39,16 +39,15 @@ export function keyText(view: KeyView): string {
   };
   const tokens = table(
     ['token', 'since (UTC)', 'may'],
-    view.tokens.map((token) => [token.name, withoutZone(time(token.since)), tokenText(token)]),
+    view.tokens.map((token) => [token.name, time(token.since).replace(' UTC', ''), tokenText(token)]),
   );
   return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
 }
 
-const NO_KEYS = 'There are no such keys. Issue one with: npm run admin -- keys create --name NAME --plan free';
-
 /** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
 export function keyTable(views: readonly KeyView[], targetOption: string): string {
-  if (views.length === 0) return withTarget(NO_KEYS, targetOption);
+  if (views.length === 0)
+    return withTarget('There are no such keys. Issue one with: npm run admin -- keys create', targetOption);
   const now = Date.now();
   return table(
     ['id', 'name', 'plan', 'state', 'last used', 'today'],
@@ -69,9 +68,6 @@ function shortState({ state, suspendedUntil, tokens }: KeyView, now: number): st
   return state === 'active' && tokens.every(({ neverShown }) => neverShown) ? 'token never shown' : state;
 }
 
-/** A time in a column whose head names the zone. */
-const withoutZone = (text: string): string => text.replace(' UTC', '');
-
 export function foundTokenText({ key, token }: FoundToken): string {
   const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
   if (!token) return `${owner}, but it has ended, or was never issued.`;
@@ -82,9 +78,8 @@ export function foundTokenText({ key, token }: FoundToken): string {
 export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
   const { added, changed, closed, applied, left, unchanged } = keys;
   const counts = { added, changed, closed, applied, 'left to the next': left, unchanged };
-  const summary = Object.entries(counts).map(([what, ids]) => `${number(ids.length)} ${what}`);
-  return [
-    `Keys: ${summary.join(', ')}.`,
-    ...problems.map((problem) => styled('yellow', withTarget(problem, targetOption))),
-  ].join('\n');
+  const summary = `Keys: ${Object.entries(counts)
+    .map(([what, ids]) => `${number(ids.length)} ${what}`)
+    .join(', ')}.`;
+  return [summary, ...problems.map((problem) => styled('yellow', withTarget(problem, targetOption)))].join('\n');
 }

@@ -6,7 +6,7 @@ import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, type KeyAction, keyActions, revokeAction } from '../key-actions.ts';
 import { revokedText } from '../key-text.ts';
-import { findToken, type KeySelection, type KeyView, listKeys, showKey } from '../keys/key-view.ts';
+import { findToken, type KeySelection, listKeys, showKey } from '../keys/key-view.ts';
 import { findRecord } from '../keys/find-key.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
@@ -15,7 +15,6 @@ import { withTarget } from '../text-format.ts';
 import { ask, confirm } from './confirm.ts';
 import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
 import { KEY_ARGUMENT, onService, type Report, report } from './options.ts';
-import { styled } from './output.ts';
 
 /** `keys …`. */
 export function keysCommand(): Command {
@@ -47,25 +46,20 @@ function addAction(command: Command, action: KeyAction): void {
   if (action.asks) command.option('--yes', 'do not ask', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();
-    if (action.asks && !yes) await askFirst(action, await showKey(target, key), values, target);
+    if (action.asks && !yes) {
+      const subject = await showKey(target, key);
+      const effect = action.asks(subject, values);
+      if (effect !== undefined)
+        await confirm(`${action.title}: ${subject.name} (${subject.id}) on ${target.place}? ${effect}`);
+    }
     const { view, token, message } = await action.run(target, values, key).catch((error: unknown) => {
       throw failureOf(error, action);
     });
     if (token) return tokenReport(token, target, message, action);
-    return { value: view, text: message + (view ? whatFollows(command.name(), view, target) : '') };
+    if (!view || view.state === 'active') return { value: view, text: message };
+    const resume = `To let it in again: npm run admin -- keys resume ${view.id}`;
+    return { value: view, text: `${message} ${withTarget(resume, target.option)}` };
   });
-}
-
-async function askFirst({ title, asks }: KeyAction, view: KeyView, values: Inputs, { place }: Target): Promise<void> {
-  const effect = asks?.(view, values);
-  if (effect !== undefined) await confirm(`${title}: ${view.name} (${view.id}) on ${place}? ${effect}`);
-}
-
-/** What the command prints after the message of an action. */
-function whatFollows(name: string, view: KeyView, { option }: Target): string {
-  if (name === 'end') return `\n\n${report(view, keyText).text}`;
-  const resume = ` To let it in again: npm run admin -- keys resume ${view.id}`;
-  return view.state === 'active' ? '' : withTarget(resume, option);
 }
 
 function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
@@ -109,9 +103,8 @@ const MAX_INPUT = 10_000;
 
 /** Never an argument, which others on the machine could read. */
 async function readToken(): Promise<string> {
-  let token = '';
-  if (process.stdin.isTTY) token = (await ask('The API key (it is not shown): ', true)) ?? '';
-  else
+  let token = process.stdin.isTTY ? ((await ask('The API key (it is not shown): ', true)) ?? '') : '';
+  if (!process.stdin.isTTY)
     for await (const chunk of process.stdin.setEncoding('utf8')) {
       token += String(chunk);
       if (token.length > MAX_INPUT) break;
@@ -129,10 +122,7 @@ function addRevoke(keys: Command): void {
     const question = `Revoke ${name} (${id}, ${plan}) on ${target.place}? Its requests are refused at once, for good.`;
     if (!yes && !revoked) await confirm(question);
     await revokeKey(target, key);
-    return {
-      value: { id, name, plan, state: 'revoked' },
-      text: revoked ? revokedText(key) : styled('green', revokedText(key)),
-    };
+    return { value: { id, name, plan, state: 'revoked' }, text: revokedText(key) };
   }).option('--yes', 'do not ask', false);
 }
 

@@ -1,32 +1,24 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
-import ms from 'ms';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { Notices } from '../target.ts';
 import { number, visible, withTarget } from '../text-format.ts';
 
-/** Throttling is reported once in so many milliseconds. */
-const THROTTLED_MS = 3_000;
 /** Spaces between two columns. */
 const GAP = 2;
 
 type Style = Parameters<typeof styleText>[0];
 
-/**
- * Says on standard error, while a command is under way, what it waits for and what it has to leave out.
- *
- * @param option that names the service
- */
+/** Says on standard error what a command waits for, and has to leave out. @param option that names the service */
 export function noticesOf(option: string): Notices {
-  let lastReported = -Infinity;
+  let isReported = false;
   const say = (message: string): void => void process.stderr.write(`${withTarget(visible(message), option)}\n`);
   return {
     throttled() {
-      // Now and then: the SDK waits and tries again by itself.
-      if (performance.now() - lastReported < THROTTLED_MS) return;
-      lastReported = performance.now();
-      say('API Gateway takes no more calls for the moment; waiting …');
+      // Once: the SDK waits and tries again by itself.
+      if (!isReported) say('API Gateway takes no more calls for the moment; waiting …');
+      isReported = true;
     },
     unreadable: ({ message }) => say(message),
     incomplete: say,
@@ -43,9 +35,8 @@ export async function withProgress<Result>(
   { doing, interrupted }: { readonly doing: string; readonly interrupted: ProgressText },
   work: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
-  const format = `${doing} {bar} {percentage}% | {value} of {total}{eta_formatted}`;
-  const options = { format, formatValue: number, formatTime: remaining, stream: process.stderr };
-  const bar = new SingleBar(options, Presets.shades_classic);
+  const format = `${doing} {bar} {percentage}% | {value} of {total}`;
+  const bar = new SingleBar({ format, formatValue: number, stream: process.stderr }, Presets.shades_classic);
   let reached: readonly [done: number, total: number] = [0, 0];
   const stop = (): never => {
     bar.stop();
@@ -69,10 +60,6 @@ export async function withProgress<Result>(
 
 /** Says how far it came. */
 export type ProgressText = (...reached: Parameters<OnProgress>) => string;
-
-/** The end of a bar; nothing while the rest cannot be estimated. */
-const remaining = (seconds: number): string =>
-  seconds > 0 && seconds < Infinity ? ` | ${ms(seconds * 1_000)} left` : '';
 
 /** Text in a colour, where standard output is a terminal that has it. */
 export function styled(style: Style, text: string): string {
@@ -100,11 +87,7 @@ export function table(
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
   });
   for (const row of rows) drawn.push([...row]);
-  return drawn
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+  return drawn.toString().replaceAll(/ +$/gm, '');
 }
 
 /** Values under each other, each beside its title. */
@@ -137,5 +120,5 @@ const longest = (texts: readonly string[]): number => texts.reduce((most, { leng
 
 /** Columns stand apart by spaces alone: eight of them fit a terminal. */
 const sides = ['top', 'bottom', 'left', 'mid', 'right'];
-const lines = sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]);
-const noLines = Object.fromEntries([...lines, 'middle'].map((line) => [line, '']));
+const lines = ['middle', ...sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])];
+const noLines = Object.fromEntries(lines.map((line) => [line, '']));

@@ -7,35 +7,17 @@ import { number } from '../text-format.ts';
 import { onService } from './options.ts';
 import { type ProgressText, withProgress } from './output.ts';
 
-const EXAMPLE_OF_PET = {
-  id: 101,
-  category: { id: 1, name: 'dogs' },
-  name: 'Labrador Retriever',
-  photoUrls: ['https://images.example.com/pets/101.jpg'],
-  tags: [{ id: 1, name: 'family' }],
-};
-
 /** `inventory …`. */
-export function inventoryCommand(): Command {
-  return recordsCommand(stockEntries, 'inventory', 'stock levels', 'petId, quantity and status');
-}
+export const inventoryCommand = (): Command =>
+  recordsCommand(stockEntries, 'inventory', 'stock levels', 'petId, quantity and status');
 
 /** `pets …`. */
-export function petsCommand(): Command {
-  const command = recordsCommand(
-    pets,
-    'pets',
-    'pet records',
-    'id, name, photoUrls, and where wanted category and tags',
-  );
-  return command.addHelpText('after', `\nA line of the file:\n${JSON.stringify(EXAMPLE_OF_PET)}`);
-}
+export const petsCommand = (): Command =>
+  recordsCommand(pets, 'pets', 'pet records', 'id, name, photoUrls, and where wanted category and tags');
 
 /** `orders …`. */
-export function ordersCommand(): Command {
-  const content = 'id, petId, quantity, shipDate (may be empty), status and complete';
-  return recordsCommand(orders, 'orders', 'orders', content);
-}
+export const ordersCommand = (): Command =>
+  recordsCommand(orders, 'orders', 'orders', 'id, petId, quantity, shipDate (may be empty), status and complete');
 
 /** What is so after an import that was interrupted. */
 export const writtenOf =

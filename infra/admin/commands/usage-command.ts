@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { AdminError } from '../admin-error.ts';
 import { wholeNumberUpTo } from '../inputs.ts';
 import { listKeys, planViews } from '../keys/key-view.ts';
@@ -9,31 +9,27 @@ import { styled, table } from './output.ts';
 
 /** API Gateway answers for at most this many days at once. */
 const MAX_DAYS = 90;
-const DEFAULT_DAYS = 30;
 /** Characters of a full bar where there is room, and of what stands beside it. */
 const WIDTH = 40;
 const BESIDE_BAR = 32;
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-
-interface UsageOptions {
-  readonly days?: number;
-  readonly top?: number;
-}
 
 /** `usage …`. */
 export function usageCommand(): Command {
   const usage = new Command('usage')
     .description('requests of a key per day, or who is close to their limits')
     .argument('[key]', KEY_ARGUMENT);
-  return onService<UsageOptions>(usage, async (find, { days, top }, key) => {
+  return onService<{ readonly days: number; readonly top?: number }>(usage, async (find, { days, top }, key) => {
     if ((key === '') === (top === undefined))
       throw new AdminError('Say whose usage: npm run admin -- usage KEY, or npm run admin -- usage --top 10');
-    if (top === undefined) return report(await dailyUsage(await find(), key, days ?? DEFAULT_DAYS), usageChart);
-    if (days !== undefined) throw new AdminError('--days goes with a key, not with --top.');
+    if (top === undefined) return report(await dailyUsage(await find(), key, days), usageChart);
     return report(closest(await listKeys(await find())).slice(0, top), topTable);
   })
-    .option('--days <n>', `how many days, today included (default: ${DEFAULT_DAYS})`, wholeNumberUpTo(MAX_DAYS))
-    .option('--top <n>', 'the keys that are closest to their limits, instead of one key', wholeNumberUpTo(1_000));
+    .option('--days <n>', 'how many days, today included', wholeNumberUpTo(MAX_DAYS), 30)
+    .addOption(
+      new Option('--top <n>', 'the keys that are closest to their limits, instead of one key')
+        .argParser(wholeNumberUpTo(1_000))
+        .conflicts('days'),
+    );
 }
 
 /** `plans …`. */
@@ -42,12 +38,9 @@ export function plansCommand(): Command {
   const list = plans.command('list').description('shows the plans, their limits, and how many keys each has');
   onService(list, async (find) => {
     const views = planViews(await listKeys(await find()));
-    const rows = views.map((view) => [
-      view.title,
-      limitText(view.perMinute),
-      limitText(view.perDay),
-      number(view.keys),
-    ]);
+    const rows = views.map(({ title, perMinute, perDay, keys }) => {
+      return [title, limitText(perMinute), limitText(perDay), number(keys)];
+    });
     return { value: views, text: table(['plan', 'requests a minute', 'requests a day', 'keys'], rows, [1, 2, 3]) };
   });
   return plans;
@@ -69,37 +62,18 @@ function topTable(keys: readonly Closeness[]): string {
   );
 }
 
-/** Requests per day against the quota, as bars: a full bar is a full quota. */
+/** Requests per day against the quota, as bars: a full bar is a full quota. Of days without requests, only today has a line. */
 export function usageChart({ name, plan, perDay, days }: Usage): string {
   const width = Math.max(0, Math.min(WIDTH, (process.stdout.columns ?? Infinity) - BESIDE_BAR));
   const widest = Math.max(...days.map(({ requests }) => number(requests).length));
-  const lines = withEmptyFolded(days).map(({ date, until, requests }) => {
-    if (until !== undefined) return `${date} to ${until}: none`;
+  const shown = days.filter(({ requests }, at) => requests > 0 || at === days.length - 1);
+  const lines = shown.map(({ date, requests }) => {
     const used = requests / perDay;
-    return `${date}  ${styled(colour(used), bar(used, width).padEnd(width))} ${number(requests).padStart(widest)} ${percent(used).padStart(8)}`;
+    const bar = '█'.repeat(Math.min(width, Math.ceil(used * width))).padEnd(width);
+    return `${date}  ${styled(colour(used), bar)} ${number(requests).padStart(widest)} ${percent(used).padStart(8)}`;
   });
-  return [`${styled('bold', name)}, ${plan}: requests a day, of ${number(perDay)}`, '', ...lines].join('\n');
+  const head = `requests a day, of ${number(perDay)}; days without any of the last ${days.length} are left out`;
+  return [`${styled('bold', name)}, ${plan}: ${head}`, '', ...lines].join('\n');
 }
 
-/** Days, of which two or more empty ones in a row are one, until the last of them. Today is always a line of its own. */
-function withEmptyFolded(days: Usage['days']): (Usage['days'][number] & { readonly until?: string })[] {
-  const folded: ReturnType<typeof withEmptyFolded> = [];
-  days.forEach((day, at) => {
-    const previous = folded.at(-1);
-    const isFoldable = day.requests === 0 && previous?.requests === 0 && at < days.length - 1;
-    if (isFoldable) folded.splice(-1, 1, { ...previous, until: day.date });
-    else folded.push(day);
-  });
-  return folded;
-}
-
-/** `part` of the full width, to an eighth of a character; anything at all is seen. */
-export function bar(part: number, width = WIDTH): string {
-  const eighths = Math.min(width * 8, Math.max(part > 0 ? 1 : 0, Math.round(part * width * 8)));
-  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
-}
-
-export function colour(used: number): 'green' | 'yellow' | 'red' {
-  if (used >= 0.9) return 'red';
-  return used >= 0.7 ? 'yellow' : 'green';
-}
+const colour = (used: number): 'green' | 'yellow' | 'red' => (used >= 0.9 ? 'red' : used >= 0.7 ? 'yellow' : 'green');

@@ -137,14 +137,12 @@ test('Text of others has nothing that a terminal acts on: it is shown', () => {
   expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);
 });
 
-test('The chart of usage has a line for each day, but one for days in a row without requests; today has its own', () => {
+test('The chart of usage has a line for each day with requests, and for today', () => {
   const days = [0, 0, 0, 1_500, 0, 0].map((requests, at) => ({ date: `2026-11-1${at}`, requests }));
   const chart = usageChart({ id: 'a', name: 'acme', plan: 'free', perDay: 1_000, days });
 
   expect(stripVTControlCharacters(chart).split('\n').slice(2)).toEqual([
-    '2026-11-10 to 2026-11-12: none',
     `2026-11-13  ${'█'.repeat(40)} 1,500  150.0 %`,
-    `2026-11-14  ${' '.repeat(40)}     0    0.0 %`,
     `2026-11-15  ${' '.repeat(40)}     0    0.0 %`,
   ]);
 });
