@@ -87,7 +87,8 @@ export function table(
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
   });
   for (const row of rows) drawn.push([...row]);
-  return drawn.toString().replaceAll(/ +$/gm, '');
+  const lines = drawn.toString().split('\n');
+  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
 /** Values under each other, each beside its title. */
