@@ -3,13 +3,21 @@ import * as v from 'valibot';
 import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { int64Schema } from '../../shared/contract/int64.ts';
 import { everyOperationErrors, type Operation, operations } from '../../shared/contract/operations.ts';
-import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf } from '../../shared/contract/records.ts';
+import type {
+  InventoryItemOf,
+  InventoryUpdateResultOf,
+  KeyDetails,
+  OrderOf,
+  PetOf,
+} from '../../shared/contract/records.ts';
 import { encodeCursor } from '../../shared/http/list-query.ts';
 import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
 import { guidedErrors, prose } from './error-page.ts';
 
 /** Half a minute before 09:28 UTC: the moment of all examples. */
 const NOW = 1_795_253_250_000;
+
+const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 
 /** When the windows of the examples end. */
 export const exampleTimes = {
@@ -46,6 +54,15 @@ export const examples = {
   listOrders: [
     { id: 1, petId: 101, quantity: 1, shipDate: '2026-11-23T08:00:00Z', status: 'approved', complete: false },
   ] satisfies OrderOf<number>[],
+  getKey: {
+    plan: 'free',
+    access: 'full',
+    expiresAt: '2030-12-31T00:00:00Z',
+    limits: [
+      { window: 'minute', limit: 60, remaining: 59, resetsAt: isoText(endOfMinute(minuteOf(NOW))) },
+      { window: 'day', limit: 1_000, remaining: 812, resetsAt: isoText(endOfDay(minuteOf(NOW))) },
+    ],
+  } satisfies KeyDetails,
 };
 
 /** After the last entry of the list of the examples. */

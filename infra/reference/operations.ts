@@ -26,6 +26,7 @@ interface Presentation {
 
 export const tags = {
   Inventory: 'Stock levels: how many of each pet there are.',
+  Keys: 'The key that asks.',
   Orders: 'Orders for pets.',
   Pets: 'The pets themselves.',
 } as const;
@@ -98,6 +99,14 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
     answerDescription: 'The orders',
     answerHeaders: ['NextPage', 'ReadETag'],
   },
+  getKey: {
+    tag: 'Keys',
+    description: `Plan, access, limits and end of the key that asks. It counts as a request, and the numbers are those after it.`,
+    parameters: [],
+    answer: 'KeyDetails',
+    answerDescription: 'The key',
+    answerHeaders: [],
+  },
 };
 
 /** Every operation of the interface, by path and method. The guide says in a sentence what HEAD does. */
@@ -133,7 +142,7 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
     }),
     responses: {
       200: { description: answerDescription, headers, content: json(answer, examples[id]) },
-      ...(operation.method === 'GET' && {
+      ...(parameters.includes('IfNoneMatch') && {
         304: {
           description: 'Nothing has changed since the answer that `If-None-Match` names',
           headers,

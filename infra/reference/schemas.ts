@@ -10,6 +10,7 @@ import {
   MAX_UPDATES,
   petStatusSchema,
 } from '../../shared/contract/inventory.ts';
+import { keyDetailsSchema } from '../../shared/contract/key.ts';
 import { int64Schema } from '../../shared/contract/int64.ts';
 import { orderSchema, orderStatusSchema } from '../../shared/contract/orders.ts';
 import { petCategorySchema, petSchema, petTagSchema } from '../../shared/contract/pets.ts';
@@ -114,6 +115,7 @@ export const schemas = {
   PetTag: { description: 'A label of a pet', ...schemaOf(petTagSchema) },
   Pet: { description: 'A pet, with the status of its stock entry', ...schemaOf(petSchema) },
   Order: { description: 'An order for a pet', ...schemaOf(orderSchema) },
+  KeyDetails: { description: 'What a key may do, and how much of it is left', ...schemaOf(keyDetailsSchema) },
   OrderList: listOf('Order', 'Orders, ascending by id'),
   OrderStatus: { description: 'How far an order has come', ...schemaOf(orderStatusSchema) },
   Error: {

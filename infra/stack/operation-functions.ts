@@ -69,6 +69,7 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
     timeoutSeconds: 'streaming',
     calls: { orders: ['Query'] },
   },
+  getKey: { description: operations.getKey.purpose, timeoutSeconds: 5, calls: {} },
   fallback: {
     description: 'Answers 404 and 405 for what is no operation',
     timeoutSeconds: 5,

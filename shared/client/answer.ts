@@ -1,6 +1,6 @@
 import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf } from '../contract/records.ts';
 
-export type { OrderStatus, PetStatus } from '../contract/records.ts';
+export type { KeyDetails, KeyLimit, OrderStatus, PetStatus } from '../contract/records.ts';
 export type InventoryItem = InventoryItemOf<bigint>;
 export type InventoryUpdateResult = InventoryUpdateResultOf<bigint>;
 export type Order = OrderOf<bigint>;

@@ -1,4 +1,4 @@
-import type { OrderStatus, PetStatus } from '../contract/records.ts';
+import type { KeyDetails, OrderStatus, PetStatus } from '../contract/records.ts';
 import type { Answer, InventoryItem, InventoryUpdateResult, Order, Page, Pet } from './answer.ts';
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
 import { ConnectionError } from './errors.ts';
@@ -103,6 +103,11 @@ export class InventoryClient {
   /** One page of the orders. Beta. */
   listOrdersPage(options: PageOptions<OrderStatus>): Promise<Page<Order>> {
     return this.#page('/store/orders', options);
+  }
+
+  /** Plan, limits and end of this key; the request counts. Experimental. */
+  key(options: CallOptions = {}): Promise<Answer<KeyDetails>> {
+    return this.#call('/key', options);
   }
 
   async #change(method: string, path: string, body: object, options: UpdateOptions): Promise<Answer<InventoryItem>> {

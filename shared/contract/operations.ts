@@ -96,6 +96,14 @@ export const operations = {
     query: listParameters(orderStatusSchema),
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
+  getKey: {
+    method: 'GET',
+    path: '/key',
+    stability: 'experimental',
+    purpose: 'Get plan, limits and end of the key that asks',
+    deprecated: false,
+    errors: [],
+  },
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;

@@ -81,3 +81,22 @@ export interface OrderOf<Int> {
   readonly status: OrderStatus;
   readonly complete: boolean;
 }
+
+/** What a key may do, and how much of it is left. */
+export interface KeyDetails {
+  readonly plan: string;
+  /** `read`: it changes nothing. */
+  readonly access: 'full' | 'read';
+  /** When it stops working, ISO 8601; absent: it does not. */
+  readonly expiresAt?: string;
+  readonly limits: readonly KeyLimit[];
+}
+
+/** One of the windows that a key is limited in. */
+export interface KeyLimit {
+  readonly window: 'minute' | 'day';
+  readonly limit: number;
+  readonly remaining: number;
+  /** ISO 8601. */
+  readonly resetsAt: string;
+}

@@ -1,10 +1,12 @@
 import * as v from 'valibot';
 import { type ErrorCode, errorCatalogue, isErrorCode, ServiceError } from '../contract/errors.ts';
+import type { KeyLimit } from '../contract/records.ts';
 import type { Access } from '../keys/key-record.ts';
 import { startOfMinute } from '../keys/window.ts';
 import {
   type CountedVerdict,
   emptyWindows,
+  NEVER,
   type Refusal,
   tightest,
   type Window,
@@ -55,6 +57,10 @@ const authorizerContextSchema = v.object({
   /** Partition key of the key's record: the same for all tokens that the key ever has. Absent with `access`. */
   recordId: textIfAny,
   plan: textIfAny,
+  /** When the key stops working with this token, ISO 8601; absent: it does not. */
+  expiresAt: textIfAny,
+  /** Both windows as JSON: `KeyLimit[]`. */
+  limits: textIfAny,
   /** The id of the key, which API Gateway adds; {@link UNCOUNTED} where the request could not be counted. */
   principalId: textIfAny,
   /** Execution environments of the authorizer that the request was the first one of. */
@@ -87,11 +93,31 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   // The minute that a request is counted in may have begun by another host's clock only.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
-  const { recordId, plan, tokens } = verdict.key;
+  const { recordId, plan, tokens, expiresAt = NEVER } = verdict.key;
   // A token that is not found may do least.
-  const access: Access = tokens[hash]?.access ?? 'read';
-  return { ...outcome, recordId, plan, access, ...limitContext(least, windows, retryAfter, time) };
+  const { access = 'read' satisfies Access, until = NEVER } = tokens[hash] ?? {};
+  const end = Math.min(expiresAt, until);
+  const ofKey = {
+    recordId,
+    plan,
+    access,
+    ...(end < NEVER && { expiresAt: isoText(end) }),
+    limits: limitsText(windows),
+  };
+  return { ...outcome, ...ofKey, ...limitContext(least, windows, retryAfter, time) };
 }
+
+/** For `GET /key`. */
+function limitsText(windows: Windows): string {
+  const limits: KeyLimit[] = (['minute', 'day'] as const).map((window) => {
+    const { limit, remaining, resetsAt } = windows[window];
+    return { window, limit, remaining, resetsAt: isoText(resetsAt) };
+  });
+  return JSON.stringify(limits);
+}
+
+/** In whole seconds. @param epochMs Unix milliseconds */
+const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 
 export const refusedWith = (outcome: ErrorCode) => ({ outcome, status: String(errorCatalogue[outcome].status) });
 

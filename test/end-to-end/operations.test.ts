@@ -54,6 +54,29 @@ test('GET /store/orders lists all orders, and those with a status', async () => 
   expect((await get('/store/orders?status=placed')).text).toBe(`[${placed.join(',')}]`);
 });
 
+test('GET /key says what the key may do, as it is after the request', async () => {
+  const key = await issueKey(host, { expiresAt: Date.UTC(2030, 11, 31) });
+  const own = ApiClient.withKey(host.baseUrl, key.token);
+  const { status, headers, text } = await own.send('GET', '/key');
+  const { perMinute, perDay } = await key.read();
+  const [minute, day] = ['T\\d\\d:\\d\\d:00Z$', 'T00:00:00Z$'].map((end) => expect.stringMatching(new RegExp(end)));
+
+  expect(status).toBe(200);
+  expect(headers.get('Cache-Control')).toBe('no-store');
+  expect(JSON.parse(text)).toEqual({
+    plan: 'enterprise',
+    access: 'full',
+    expiresAt: '2030-12-31T00:00:00Z',
+    limits: [
+      { window: 'minute', limit: perMinute, remaining: perMinute - 1, resetsAt: minute },
+      { window: 'day', limit: perDay, remaining: perDay - 1, resetsAt: day },
+    ],
+  });
+  expect(await own.send('GET', '/key')).toMatchObject({ status: 200 });
+  expect(await ApiClient.withKey(host.baseUrl, 'none').send('GET', '/key')).toMatchObject({ status: 401 });
+  expect(await own.send('POST', '/key')).toMatchObject({ status: 405 });
+});
+
 describe('GET /pets/{petId}', () => {
   test('200 with the record of a pet, and the status of its stock entry', async () => {
     const { name } = samplePets.find(({ id }) => id === '103') ?? {};

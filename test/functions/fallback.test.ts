@@ -34,8 +34,8 @@ describe('a request that is no operation', () => {
     ['/inv', ofInventory],
     ['/v1/inventory/101/adjust', ofInventory],
     ['/store/inventory', [...ofInventory, '/store/orders']],
-    ['/stock', [...ofInventory, '/pets/{petId}', '/store/orders']],
-    ['/', [...ofInventory, '/pets/{petId}', '/store/orders']],
+    ['/stock', [...ofInventory, '/pets/{petId}', '/store/orders', '/key']],
+    ['/', [...ofInventory, '/pets/{petId}', '/store/orders', '/key']],
   ])('at %s is told the path that fits, or else those with such a part, or else all', async (path, near) => {
     const meant = near.map((one) => `/v1${one}`).join(' or ');
 

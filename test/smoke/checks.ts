@@ -15,6 +15,7 @@ export const readOnlyChecks: readonly Check[] = [
   { name: 'GET /inventory lists the stock, ascending by petId', run: listStock },
   { name: 'limit and cursor lead from page to page', run: followPages },
   { name: 'the limit headers count down', run: countDown },
+  { name: 'GET /key says what the limit headers do', run: readKey },
   ...readingChecks,
   { name: 'an error leads to the page that explains it', run: followHelp },
 ];
@@ -57,6 +58,14 @@ async function countDown(service: Service): Promise<string> {
   const counts = `${before.remaining}, then ${after.remaining} of ${before.limit}`;
   expectThat(after.remaining <= before.remaining - step, counts);
   return counts;
+}
+
+async function readKey({ client }: Service): Promise<string> {
+  const { data, limits } = await client.key();
+  const windows = data.limits.map(({ window, limit, remaining }) => `${remaining} of ${limit} a ${window}`);
+  const least = data.limits.find(({ limit }) => limit === limits?.limit);
+  expectSame(`what is left, of ${windows.join(', ')}`, least?.remaining, limits?.remaining);
+  return `${data.plan}: ${windows.join(', ')}`;
 }
 
 async function followHelp(service: Service): Promise<string> {

@@ -57,7 +57,7 @@ describe('npm run smoke', () => {
     const outcome = await smoke(`${host.baseUrl}/`);
 
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(outcome.stdout).toMatch(/^(✓ .+: .+\n){21}\nhttp:.*\/v1: 21 passed, 0 failed, 0 skipped\n$/);
+    expect(outcome.stdout).toMatch(/^(✓ .+: .+\n){22}\nhttp:.*\/v1: 22 passed, 0 failed, 0 skipped\n$/);
     expect((await key.read()).dayUsed - dayUsed).toBeLessThanOrEqual(30);
     expect(outcome.stdout).not.toContain(key.token);
     expect((await api.list()).text).toBe(before.text);
@@ -82,7 +82,7 @@ describe('npm run smoke', () => {
       const { stdout } = await smoke(`${link.origin}/v1`, '--json', '--read-only');
       const { checks, ...counts } = v.parse(resultSchema, JSON.parse(stdout));
 
-      expect(counts).toMatchObject({ passed: 12, failed: 4, skipped: 0 });
+      expect(counts).toMatchObject({ passed: 13, failed: 4, skipped: 0 });
       expect(checks.flatMap(({ outcome, seen }) => (outcome === 'failed' ? seen : []))).toEqual([
         'the header x-amzn-RequestId is missing',
         'X-RateLimit-Reset and RateLimit are 60 seconds apart',
@@ -103,7 +103,7 @@ describe('npm run smoke', () => {
 
       expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
       expect(outcome.stdout).toMatch(/\n– an update takes effect once, .*: the store is empty\n/);
-      expect(outcome.stdout).toMatch(/: 20 passed, 0 failed, 1 skipped\n$/);
+      expect(outcome.stdout).toMatch(/: 21 passed, 0 failed, 1 skipped\n$/);
     } finally {
       await empty.close();
     }

@@ -9,7 +9,7 @@ const requestLineSchema = v.strictObject({
   level: v.literal('INFO'),
   message: v.literal('Request'),
   requestId: v.pipe(v.string(), v.uuid()),
-  operation: v.picklist(['listInventory', 'updateInventory', 'getPet', 'listOrders', 'none']),
+  operation: v.picklist(['listInventory', 'updateInventory', 'getPet', 'listOrders', 'getKey', 'none']),
   keyId: v.string(),
   plan: v.string(),
   status: v.pipe(v.string(), v.regex(/^[2-5]\d\d$/)),

@@ -36,6 +36,7 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
   ['FunctionsUpdateInventory', [...onTable('Stock', 'GetItem', 'UpdateItem'), ...onTable('Requests', 'PutItem')]],
   ['FunctionsGetPet', [...onTable('Pets', 'GetItem'), ...onTable('Stock', 'GetItem')]],
   ['FunctionsListOrders', onTable('Orders', 'Query')],
+  ['FunctionsGetKey', []],
   ['FunctionsFallback', []],
   [
     'KeySyncFunction',

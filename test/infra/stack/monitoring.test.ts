@@ -56,7 +56,7 @@ describe('the alarms', () => {
 
     expect(anyError).toMatchObject({ Properties: { Threshold: 1, EvaluationPeriods: 1 } });
     expect(anyError).not.toHaveProperty('Properties.AlarmActions');
-    expect(JSON.stringify(anyError).match(/"MetricName":"Errors"/g)).toHaveLength(9);
+    expect(JSON.stringify(anyError).match(/"MetricName":"Errors"/g)).toHaveLength(10);
   });
 
   test('that take a release back look at what a release can break, and within five minutes: no canary is over by then', () => {

@@ -169,6 +169,8 @@ const idsThatStay = [
   'FunctionsFallbackLogsCF12837B',
   'FunctionsGetInventoryF286B9BC',
   'FunctionsGetInventoryLogs4B2042AD',
+  'FunctionsGetKey68C89755',
+  'FunctionsGetKeyLogs985A744B',
   'FunctionsGetPet0469058F',
   'FunctionsGetPetLogs69FCFA6A',
   'FunctionsListInventory46009E6E',

@@ -37,6 +37,10 @@ describe('what the authorizer says of a request', () => {
       recordId,
       plan: 'free',
       access: 'full',
+      limits: JSON.stringify([
+        { window: 'minute', limit: 60, remaining: 42, resetsAt: '2025-06-15T12:35:00Z' },
+        { window: 'day', limit: 1_000, remaining: 900, resetsAt: '2025-06-16T00:00:00Z' },
+      ]),
       limit: '60',
       remaining: '42',
       reset: END_OF_MINUTE_SECONDS,
