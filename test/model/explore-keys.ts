@@ -71,10 +71,10 @@ export async function exploreKeys(every: number): Promise<number> {
 }
 
 /** What is wrong with the first scenario of a pair that breaks a rule; undefined where none does. */
-export async function firstBroken(pair: Pair): Promise<string | undefined> {
+export async function firstBroken(pair: Pair & Pick<Scenario, 'fault'>): Promise<string | undefined> {
   const explorer = new KeyExplorer();
   try {
-    for (const scenario of scenarios([pair], false)) await explorer.run(scenario);
+    for (const scenario of scenarios([pair], false)) if (scenario.fault === pair.fault) await explorer.run(scenario);
     return undefined;
   } catch (error) {
     if (error instanceof RuleBrokenError) return error.message;

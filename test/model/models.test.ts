@@ -23,7 +23,7 @@ test.each([
   ],
   [
     'pairs of commands, syncs and edits keep the rules, with a stop, a kill, a lost answer and a late call at every call',
-    '--keys --every 13',
+    '--keys --every 60',
     /^keys: [1-9]\d+ scenarios\n$/,
   ],
   ['the explorer finds each fault that is put into keys', '--keys --broken', /^(keys: that .*, shows in .*\n){6}$/],

@@ -11,7 +11,7 @@ export interface PlantedFault {
   /** A text of the file, and what is put in its place. */
   readonly from: string;
   readonly to: string;
-  readonly pair: Pick<Scenario, 'first' | 'second'>;
+  readonly pair: Pick<Scenario, 'first' | 'second' | 'fault'>;
 }
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -22,42 +22,42 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'infra/admin/keys/change-key.ts',
     from: 'if (!written && isOnce)',
     to: 'if (false)',
-    pair: { first: 'resume', second: 'suspend' },
+    pair: { first: 'resume', second: 'suspend', fault: 'stop' },
   },
   {
     fault: 'a key is cleared after a minute',
     file: 'shared/key-registry/reconcile.ts',
     from: 'SETTLED_MS = 3 * 60_000',
     to: 'SETTLED_MS = 60_000',
-    pair: { first: 'move to Pro', second: 'move to Free' },
+    pair: { first: 'move to Pro', second: 'move to Free', fault: 'pause' },
   },
   {
     fault: 'a key is cleared, and an edit taken over, by the list alone',
     file: 'shared/key-registry/sync-keys.ts',
     from: 'const live = await (listed ? readLiveKey(gateway, apiStage, listed.keyId) : lookAt(this.#registry, record));',
     to: 'const live = listed ?? (await lookAt(this.#registry, record)); void readLiveKey, gateway, apiStage;',
-    pair: { first: 'move to Pro', second: 'rotate' },
+    pair: { first: 'move to Pro', second: 'rotate', fault: 'stop' },
   },
   {
     fault: 'a command clears though another was at work',
     file: 'infra/admin/keys/change-key.ts',
     from: 'applyChange(target, { record: written, live }, wasApplied)',
     to: 'applyChange(target, { record: written, live }, true)',
-    pair: { first: 'move to Pro', second: 'move to Free' },
+    pair: { first: 'move to Pro', second: 'move to Free', fault: 'pause' },
   },
   {
     fault: 'a sync applies without a stamp of its own',
     file: 'shared/key-registry/sync-keys.ts',
     from: 'await keyTable.revise(record, { unappliedSince: Date.now() })',
     to: '{ ...record, unappliedSince: Date.now() }',
-    pair: { first: 'sync', second: 'move to Free' },
+    pair: { first: 'sync', second: 'move to Free', fault: 'freeze' },
   },
   {
     fault: 'API Gateway is read before the record',
     file: 'infra/admin/keys/change-key.ts',
     from: 'const record = await readRecord(target, recordId);\n    const live = await lookAt(target, record);',
     to: 'const old = await readRecord(target, recordId);\n    const live = await lookAt(target, old);\n    const record = await readRecord(target, recordId);',
-    pair: { first: 'suspend', second: 'move to Pro' },
+    pair: { first: 'suspend', second: 'move to Pro', fault: 'stop' },
   },
 ];
 
