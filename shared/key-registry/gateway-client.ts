@@ -37,7 +37,7 @@ export function gatewayClients(settings: APIGatewayClientConfig = {}, onThrottle
         try {
           return await next(args);
         } catch (error) {
-          if (error instanceof TooManyRequestsException) onThrottled?.();
+          if (client === gateway && error instanceof TooManyRequestsException) onThrottled?.();
           throw error;
         }
       },

@@ -10,7 +10,7 @@ import { INTERIM_MS, type LookedStep, reconcile, type Step, unsaid } from './rec
 export interface SyncReport {
   /** Made by hand, and known from now on. */
   readonly added: string[];
-  /** Their records took over an edit, or the limits of the catalogue. */
+  /** Their records took over an edit, or the limits of the catalogue; or are known to be applied. */
   readonly changed: string[];
   /** They are gone from API Gateway, or on no plan; their counters are kept. */
   readonly closed: string[];

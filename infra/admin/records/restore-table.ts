@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { ConditionalCheckFailedException, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  DescribeTableCommand,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import pThrottle from 'p-throttle';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
@@ -22,7 +26,11 @@ export async function restoreTable(target: Target, table: TableName, options: Re
   const { documents: client, tables } = target;
   const { from: copy, exact, open, dryRun } = options;
   const live = tables[table];
-  const describe = (TableName: string) => client.send(new DescribeTableCommand({ TableName }));
+  const describe = (TableName: string) =>
+    client.send(new DescribeTableCommand({ TableName })).catch((error: unknown) => {
+      if (!(error instanceof ResourceNotFoundException)) throw error;
+      throw new AdminError(`There is no table ${TableName} at ${target.place}.`);
+    });
   const [{ Table: ofLive }, { Table: ofCopy }] = [await describe(live), await describe(copy)];
   if (live === copy || !isDeepStrictEqual(ofLive?.KeySchema, ofCopy?.KeySchema))
     throw new AdminError(`The table ${copy} is no copy of ${live}.`);
