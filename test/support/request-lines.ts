@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import * as v from 'valibot';
+import { operationIds } from '../../shared/contract/operations.ts';
 import type { LocalHost } from './local-host.ts';
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -9,7 +10,7 @@ const requestLineSchema = v.strictObject({
   level: v.literal('INFO'),
   message: v.literal('Request'),
   requestId: v.pipe(v.string(), v.uuid()),
-  operation: v.picklist(['listInventory', 'updateInventory', 'getPet', 'listOrders', 'getKey', 'none']),
+  operation: v.picklist([...operationIds, 'none']),
   keyId: v.string(),
   plan: v.string(),
   status: v.pipe(v.string(), v.regex(/^[2-5]\d\d$/)),
