@@ -20,11 +20,13 @@ async function adjustInventory(request: ApiRequest): Promise<Reply> {
   const { by } = parseJsonBody(request, inventoryAdjustmentSchema, '{"by":-1}');
   const adjustment = { petId, by, versions: expectedVersions(request.headers) };
   const repeatable = idempotentRequest(request, adjustment);
-  return entryReply(await (repeatable ? idempotent.once(repeatable, adjustment) : stock.change(adjustment)));
+  return entryReply(
+    await (repeatable ? idempotent.applyIdempotently(repeatable, adjustment) : stock.change(adjustment)),
+  );
 }
 
 export const { handler, initialise } = operationHandler(adjustInventory, {
   headers: stabilityHeader('adjustInventory'),
   // A transaction of both writes takes the rights of both.
-  probe: () => probeChange((change) => idempotent.once(probeRequest(), change)),
+  probe: () => probeChange((change) => idempotent.applyIdempotently(probeRequest(), change)),
 });

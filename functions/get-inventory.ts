@@ -1,6 +1,6 @@
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { entryReply, unlessKnown } from '../shared/http/entity-tags.ts';
+import { entryReply, notModifiedOr } from '../shared/http/entity-tags.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
@@ -13,7 +13,7 @@ async function getInventory(request: ApiRequest): Promise<Reply> {
   const petId = parsePetId(request);
   const found = await readAgain(() => stock.find(petId));
   if (!found) throw petNotFound(petId);
-  return unlessKnown(request.headers, entryReply(found));
+  return notModifiedOr(request.headers, entryReply(found));
 }
 
 export const { handler, initialise } = operationHandler(getInventory, {

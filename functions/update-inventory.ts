@@ -20,11 +20,11 @@ async function updateInventory(request: ApiRequest): Promise<Reply> {
   const { quantity } = parseJsonBody(request, inventoryUpdateSchema, '{"quantity":5}');
   const update = { petId, quantity, versions: expectedVersions(request.headers) };
   const repeatable = idempotentRequest(request, update);
-  return entryReply(await (repeatable ? idempotent.once(repeatable, update) : stock.change(update)));
+  return entryReply(await (repeatable ? idempotent.applyIdempotently(repeatable, update) : stock.change(update)));
 }
 
 export const { handler, initialise } = operationHandler(updateInventory, {
   headers: stabilityHeader('updateInventory'),
   // A transaction of both writes takes the rights of both.
-  probe: () => probeChange((change) => idempotent.once(probeRequest(), change)),
+  probe: () => probeChange((change) => idempotent.applyIdempotently(probeRequest(), change)),
 });

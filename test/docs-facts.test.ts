@@ -19,7 +19,7 @@ const production = readableStage('production');
 const page = (name: string): string =>
   readFileSync(path.join(import.meta.dirname, `../docs/operating/${name}.md`), 'utf8').replaceAll(/\s+/g, ' ');
 
-const number = (value: number): string => value.toLocaleString('en');
+const formatNumber = (value: number): string => value.toLocaleString('en');
 
 const [, lists] =
   propertiesOf(
@@ -42,11 +42,11 @@ const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 
 describe('a number on a page', () => {
   test.each([
-    ['limits', `${number(MAX_API_KEYS)} API keys in an account and region`],
+    ['limits', `${formatNumber(MAX_API_KEYS)} API keys in an account and region`],
     ['limits', `up to ${REMEMBERED_MS / 1_000} second ago`],
-    ['limits', `${number(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
+    ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
     ['limits', `${refusedBulks.rateLimit} of them (${refusedBulks.burstLimit} at once) of`],
-    ['limits', `${number(requestsPerAddress)} requests in five minutes from one address`],
+    ['limits', `${formatNumber(requestsPerAddress)} requests in five minutes from one address`],
     ['limits', `a request body of ${body}`],
     ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
@@ -56,7 +56,7 @@ describe('a number on a page', () => {
     ['../guide', `send ${bulkShare.rateLimit} of these requests a second`],
     ['first-deploy', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
-    ['security', `| ${number(requestsPerAddress)} in five minutes`],
+    ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],
     ['security', `${stages.production.logRetentionDays} days on both stages`],
   ])('of %s is that of the code: %s', (name, words) => {
     expect(page(name)).toContain(words);
@@ -64,7 +64,7 @@ describe('a number on a page', () => {
 
   test('of the costs, what Enterprise stands for, is what staging agrees to', () => {
     const { perMinute, perDay } = stages.staging.mostForEnterprise;
-    expect(page('costs')).toContain(`${number(perMinute)} a minute and ${number(perDay)} a day`);
+    expect(page('costs')).toContain(`${formatNumber(perMinute)} a minute and ${formatNumber(perDay)} a day`);
   });
 });
 
@@ -73,7 +73,7 @@ describe('README', () => {
 
   test.each(planIds)('prints the demo key of the plan %s as the host does', (plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
-    expect(readme).toContain(`${demoKey(plan)}  ${number(perMinute)} a minute, ${number(perDay)} a day`);
+    expect(readme).toContain(`${demoKey(plan)}  ${formatNumber(perMinute)} a minute, ${formatNumber(perDay)} a day`);
   });
 
   test.each(Object.values(operations))('shows the operation $method $path', (operation) => {

@@ -32,7 +32,7 @@ const rows = guide
       .map((cell) => cell.trim()),
   );
 
-const number = (value: number): string => value.toLocaleString('en');
+const formatNumber = (value: number): string => value.toLocaleString('en');
 
 const ofOperations = Object.values(operations);
 const deprecated = ofOperations.filter((operation) => operation.deprecated);
@@ -45,7 +45,7 @@ describe('docs/guide.md', () => {
       const { title, limits } = plans[plan];
       return limits === 'agreed'
         ? [title, 'as agreed', 'as agreed']
-        : [title, number(limits.perMinute), number(limits.perDay)];
+        : [title, formatNumber(limits.perMinute), formatNumber(limits.perDay)];
     });
 
     const first = rows.findIndex(([name]) => name === 'plan') + 2;
@@ -98,9 +98,9 @@ describe('docs/guide.md', () => {
     `from 0 to ${MAX_QUANTITY}`,
     `(${petStatuses.map((status) => `\`${status}\``).join(', ')})`.replace(/, (?=[^,]+$)/, ' or '),
     `suspended for ${SUSPENSION_MS / 60_000} minutes`,
-    `\`limit\` (1 to ${number(MAX_LIMIT)})`,
+    `\`limit\` (1 to ${formatNumber(MAX_LIMIT)})`,
     `less than ${LEAST_PACE.bytes / LEAST_PACE.withinMs} kB of it a second, before compression, for ${LEAST_PACE.withinMs / 1_000} seconds`,
-    `reads at most ${number(MOST_READ_FOR_PAGE)} of`,
+    `reads at most ${formatNumber(MOST_READ_FOR_PAGE)} of`,
     `an \`Idempotency-Key\` with each update, a new one each time: ${IDEMPOTENCY_KEY_RULE}.`,
     `send ${allowedRequestHeaders.map((name) => `\`${name}\``).join(', ')}`.replace(/, (?=[^,]+$)/, ' and '),
     `version ${API_VERSION};`,

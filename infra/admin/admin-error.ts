@@ -1,5 +1,3 @@
-import { APIGatewayServiceException } from '@aws-sdk/client-api-gateway';
-import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { isNetworkError } from '../../shared/dynamodb.ts';
 import { NotAppliedError } from '../../shared/key-registry/apply.ts';
@@ -39,11 +37,6 @@ export function awsReason(error: unknown): string | undefined {
   if (!isNetworkError(error) && !isAws) return undefined;
   return `AWS could not be used: ${reasonOf(error)} (${error.name})`;
 }
-
-/** Whether AWS has answered, with a refusal: no call is on its way any more. */
-export const isAnswer = (error: unknown): boolean =>
-  (error instanceof APIGatewayServiceException || error instanceof DynamoDBServiceException) &&
-  (error.$metadata.httpStatusCode ?? 500) < 500;
 
 /** What to do about it, by the name of the error. */
 const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [

@@ -5,7 +5,7 @@ import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/key-t
 import { type Limits, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
-import { limitsText, number } from './text-format.ts';
+import { limitsText, formatNumber } from './text-format.ts';
 
 /** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
 const MAX_PER_MINUTE = 1_000_000_000;
@@ -17,7 +17,7 @@ export function wholeNumberUpTo(max: number): (text: string) => number {
     const isNumber = /^[1-9](?:\d{0,11}|\d{0,2}(?:,\d{3}){1,3})$/.test(text);
     const value = isNumber ? Number(text.replaceAll(',', '')) : Number.NaN;
     if (value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${number(max)}.`);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${formatNumber(max)}.`);
   };
 }
 
@@ -113,7 +113,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
 /** What an admin should hear of limits that are allowed, and hardly meant; empty where there is nothing. */
 export function doubtAbout({ perMinute, perDay }: Limits): string {
   if (perDay >= perMinute) return '';
-  return `With ${number(perDay)} a day, the ${number(perMinute)} a minute are never reached. To mend that, move it with another --per-day.`;
+  return `With ${formatNumber(perDay)} a day, the ${formatNumber(perMinute)} a minute are never reached. To mend that, move it with another --per-day.`;
 }
 
 function parsePlan(text: string): PlanId {

@@ -15,7 +15,7 @@ import { rotateKey } from './keys/rotate-key.ts';
 import { resumeKey } from './keys/resume-key.ts';
 import { suspendKey } from './keys/suspend-key.ts';
 import type { Target } from './target.ts';
-import { limitsText, time, visible } from './text-format.ts';
+import { limitsText, formatTime, visible } from './text-format.ts';
 
 /** What an action has done. */
 export interface Done {
@@ -108,7 +108,10 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       const { replaces, graceEnds } = token;
       const names = replaces.join(', ');
       if (Date.parse(graceEnds) > Date.now())
-        return { token, message: `The old token ${names} works until ${time(graceEnds)}, under the same limits.` };
+        return {
+          token,
+          message: `The old token ${names} works until ${formatTime(graceEnds)}, under the same limits.`,
+        };
       return { token, message: replaces.length === 0 ? '' : `Refused from now on: ${names}.` };
     },
   }),
@@ -139,7 +142,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     suits: ({ state, suspendedUntil }) => state !== 'suspended' || suspendedUntil !== null,
     run: async (target, { for: forMs }, id) => {
       const view = await suspendKey(target, id, forMs);
-      const end = view.suspendedUntil === null ? 'it is resumed' : time(view.suspendedUntil);
+      const end = view.suspendedUntil === null ? 'it is resumed' : formatTime(view.suspendedUntil);
       const message = `${visible(view.name)} is suspended until ${end}`;
       const asked = Date.now() + (forMs ?? NEVER);
       const isLonger = view.suspendedUntil === null ? forMs !== undefined : Date.parse(view.suspendedUntil) > asked;

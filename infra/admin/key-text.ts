@@ -2,16 +2,16 @@ import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import type { KeyView, TokenView } from './keys/key-view.ts';
 import type { NewToken } from './keys/new-token.ts';
-import { limitsText, time, visible } from './text-format.ts';
+import { limitsText, formatTime, visible } from './text-format.ts';
 
 export function stateText({ state, suspendedUntil }: KeyView): string {
-  return suspendedUntil === null ? state : `${state} until ${time(suspendedUntil)}`;
+  return suspendedUntil === null ? state : `${state} until ${formatTime(suspendedUntil)}`;
 }
 
 /** What a token may do, and until when. */
 export function tokenText({ access, until, neverShown }: TokenView): string {
   const parts = [access === 'read' ? 'reads only' : 'reads and changes'];
-  if (until !== null) parts.push(`until ${time(until)}`);
+  if (until !== null) parts.push(`until ${formatTime(until)}`);
   if (neverShown) parts.push('was never shown: make it again');
   return parts.join(', ');
 }
@@ -21,9 +21,9 @@ export function endingText({ tokens }: KeyView, name: string): string | undefine
   const ending = tokens.find((token) => token.name === name);
   const others = tokens.filter((token) => token !== ending && !token.neverShown);
   if (!ending || others.length === 0) return undefined;
-  const goOn = others.map((token) => token.name + (token.until === null ? '' : ` (until ${time(token.until)})`));
+  const goOn = others.map((token) => token.name + (token.until === null ? '' : ` (until ${formatTime(token.until)})`));
   return (
-    `Requests with the token ${name}, which works since ${time(ending.since)}, are refused for good. ` +
+    `Requests with the token ${name}, which works since ${formatTime(ending.since)}, are refused for good. ` +
     `The key goes on with ${goOn.join(', ')}. Nothing takes this back.`
   );
 }

@@ -11,11 +11,11 @@ import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
 import { type AnyStageName, stackNameOf, type TableName } from '../stages.ts';
 import { AdminError, reasonOf, UnreachableError } from './admin-error.ts';
-import { ReachingHandler } from './reaching-handler.ts';
+import { FailFastHandler } from './fail-fast-handler.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions } from './target-options.ts';
 
 /** What an operation reports while it is under way. */
-export interface Notices {
+export interface ProgressListener {
   /** API Gateway throttles, and the operation waits; called each time that happens. */
   readonly throttled: () => void;
   /** A record of the keys table is left out of the result. */
@@ -37,7 +37,7 @@ export interface Target extends Registry {
   readonly place: string;
   /** For commands in messages: the option that names it. */
   readonly option: string;
-  readonly notices: Notices;
+  readonly notices: ProgressListener;
   /** Waits for so many milliseconds. */
   readonly pause: (milliseconds: number) => Promise<void>;
 }
@@ -60,7 +60,7 @@ type Outputs = v.InferOutput<typeof outputsSchema>;
  *
  * @throws UnreachableError where nothing answers; AdminError where it is not the service, or may not be used
  */
-export async function findTarget(options: TargetOptions, notices: Notices): Promise<Target> {
+export async function findTarget(options: TargetOptions, notices: ProgressListener): Promise<Target> {
   const { stage } = options;
   const option = targetOption(options);
   if (stage !== undefined) {
@@ -75,7 +75,7 @@ export async function findTarget(options: TargetOptions, notices: Notices): Prom
   const outputs = v.safeParse(outputsSchema, await hostOutputs(origin));
   if (!outputs.success)
     throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
-  const requestHandler = new ReachingHandler(() => nothingAnswersAt(origin));
+  const requestHandler = new FailFastHandler(() => nothingAnswersAt(origin));
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials, requestHandler };
   const atOrigin = { ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` };
   return targetOf(atOrigin, connection, { place: origin, option, stage: undefined, notices });
@@ -92,7 +92,7 @@ const nothingAnswersAt = (origin: string): string =>
   `Nothing answers at ${origin}. Start it with npm start, or name another with --url.`;
 
 const awsConnection = (): Connection => ({
-  requestHandler: new ReachingHandler(
+  requestHandler: new FailFastHandler(
     (reason) => `AWS cannot be reached: ${reason}. Check the network, its proxy or VPN, and AWS_REGION.`,
   ),
 });

@@ -18,24 +18,25 @@ export const withTarget = (text: string, targetOption: string): string =>
   targetOption === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${targetOption} `);
 
 /** `1,000`. */
-export const number = (value: number): string => value.toLocaleString('en');
+export const formatNumber = (value: number): string => value.toLocaleString('en');
 
 /** `1 key`, `1,000 keys`. */
-export const counted = (count: number, one: string): string => `${number(count)} ${count === 1 ? one : `${one}s`}`;
+export const counted = (count: number, one: string): string =>
+  `${formatNumber(count)} ${count === 1 ? one : `${one}s`}`;
 
 /** `60 requests a minute, 1,000 a day`. */
 export const limitsText = ({ perMinute, perDay }: Limits): string =>
-  `${number(perMinute)} requests a minute, ${number(perDay)} a day`;
+  `${formatNumber(perMinute)} requests a minute, ${formatNumber(perDay)} a day`;
 
 /** @param limit null: as agreed with each customer */
-export const limitText = (limit: number | null): string => (limit === null ? 'as agreed' : number(limit));
+export const limitText = (limit: number | null): string => (limit === null ? 'as agreed' : formatNumber(limit));
 
 /** `0.6 %`. */
 export const percent = (share: number): string =>
   `${(share * 100).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
 
 /** `2026-11-21 12:30 UTC`. */
-export const time = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+export const formatTime = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
 const SPANS = [
   ['d', 86_400_000],
@@ -46,11 +47,11 @@ const SPANS = [
 /** A length of time in its largest unit, such as `3 h`; one minute at least. */
 export function span(milliseconds: number): string {
   const [unit, size] = SPANS.find(([, least]) => milliseconds >= least) ?? ['min', milliseconds];
-  return `${number(Math.floor(milliseconds / size))} ${unit}`;
+  return `${formatNumber(Math.floor(milliseconds / size))} ${unit}`;
 }
 
 /** `3 h ago`. Both in Unix milliseconds. */
 export const ago = (then: number, now: number): string =>
   now - then < 60_000 ? 'just now' : `${span(now - then)} ago`;
 
-export const timeOrNever = (iso: string | null): string => (iso === null ? 'never' : time(iso));
+export const timeOrNever = (iso: string | null): string => (iso === null ? 'never' : formatTime(iso));

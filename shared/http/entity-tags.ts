@@ -33,11 +33,11 @@ export function withEntityTag(requestHeaders: RequestHeaders, { status, headers,
   const digest = createHash('sha256')
     .update(`${headers?.Link ?? ''}\n${body}`)
     .digest('base64url');
-  return unlessKnown(requestHeaders, { status, headers: { ...headers, ETag: `W/"${digest.slice(0, 16)}"` }, body });
+  return notModifiedOr(requestHeaders, { status, headers: { ...headers, ETag: `W/"${digest.slice(0, 16)}"` }, body });
 }
 
 /** The reply, which its client may keep; or 304 without its body where `If-None-Match` names its `ETag`, weak or strong (RFC 9110 §13.1.2). */
-export function unlessKnown(requestHeaders: RequestHeaders, reply: Reply): Reply {
+export function notModifiedOr(requestHeaders: RequestHeaders, reply: Reply): Reply {
   const asked = headerValues(requestHeaders, 'if-none-match').join(', ');
   const tags = tagsIn(asked).map(opaque);
   const isKnown = asked.trim() === '*' || tags.includes(opaque(reply.headers?.ETag ?? ''));

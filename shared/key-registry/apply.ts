@@ -14,7 +14,7 @@ import { idOf, type KeyRecord } from '../keys/key-record.ts';
 import { type PlanId, plans } from '../keys/plans.ts';
 import { isIssued } from '../keys/token.ts';
 import { customerPlans } from './customer-plan.ts';
-import { type ApiStage, type GatewayClients, unlessGone } from './gateway-client.ts';
+import { type ApiStage, type GatewayClients, ignoreNotFound } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 import type { KeyTable } from './key-table.ts';
 import { keyIdWithValue, liveKey, type LiveKey, readLiveKey } from './live-key.ts';
@@ -61,7 +61,7 @@ export async function apply(registry: Registry, record: KeyRecord, live: LiveKey
 /** Deletes a key, if it is there. */
 export async function deleteLiveKey({ gatewayOnce }: GatewayClients, keyId: string): Promise<void> {
   const abortSignal = AbortSignal.timeout(LONGEST_CALL_MS);
-  await unlessGone(gatewayOnce.send(new DeleteApiKeyCommand({ apiKey: keyId }), { abortSignal }));
+  await ignoreNotFound(gatewayOnce.send(new DeleteApiKeyCommand({ apiKey: keyId }), { abortSignal }));
 }
 
 class Application {
@@ -130,7 +130,7 @@ class Application {
 
   async #takeOff(usagePlanId: string, keyId: string): Promise<void> {
     const take = new DeleteUsagePlanKeyCommand({ usagePlanId, keyId });
-    await unlessGone(this.#call((client, end) => client.send(take, end)));
+    await ignoreNotFound(this.#call((client, end) => client.send(take, end)));
   }
 
   #call<Answer>(send: (client: APIGatewayClient, end: { readonly abortSignal: AbortSignal }) => Promise<Answer>) {

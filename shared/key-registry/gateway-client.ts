@@ -49,7 +49,7 @@ export function gatewayClients(settings: APIGatewayClientConfig = {}, onThrottle
 }
 
 /** The answer to a call; undefined where what the call is about is gone. */
-export async function unlessGone<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
+export async function ignoreNotFound<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call;
   } catch (error) {

@@ -8,7 +8,7 @@ import {
 import { type Limits, MOST_PER_MINUTE, planIds } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
-import { type ApiStage, PAGE_SIZE, unlessGone } from './gateway-client.ts';
+import { type ApiStage, PAGE_SIZE, ignoreNotFound } from './gateway-client.ts';
 import { gatewayTags, isoTime } from './gateway-tags.ts';
 import type { GatewayFields } from './key-table.ts';
 import { MAX_NAME_BYTES } from './key-tokens.ts';
@@ -82,7 +82,7 @@ export async function readGatewayState(client: APIGatewayClient, stage: ApiStage
 /** The ids of the keys on a usage plan; none where it was deleted meanwhile. */
 async function keyIdsOn(client: APIGatewayClient, usagePlanId: string): Promise<string[]> {
   const pages = Array.fromAsync(paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId }));
-  const found = (await unlessGone(pages)) ?? [];
+  const found = (await ignoreNotFound(pages)) ?? [];
   return found.flatMap(({ items = [] }) => items.map(({ id = '' }) => id));
 }
 
@@ -92,7 +92,7 @@ export async function readLiveKey(
   stage: ApiStage,
   keyId: string,
 ): Promise<LiveKey | undefined> {
-  const apiKey = await unlessGone(client.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));
+  const apiKey = await ignoreNotFound(client.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));
   if (!apiKey) return undefined;
   const { plans, unreadable } = await customerPlans(client, stage, { keyId });
   const [readable] = plans;

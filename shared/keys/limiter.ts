@@ -3,7 +3,7 @@ import { isConnectionGone, isThrottled, LAST_TRY_AFTER_MS, tryAgain } from '../d
 import { CounterStore, type Write } from './counter-store.ts';
 import { RememberedKey } from './remembered-key.ts';
 import type { Token } from './token.ts';
-import { type CountingStep, nextStep, refusal, type Verdict } from './verdict.ts';
+import { type CountingStep, nextStep, limitRefusal, type Verdict } from './verdict.ts';
 
 /** Losing a race means that another request of the key got through, so a few rounds are always enough. */
 const MAX_ROUNDS = 16;
@@ -70,7 +70,7 @@ export class Limiter {
         if (step.kind === 'countAdmitted') return { kind: 'admitted', key: write.key };
         const refused = await this.#counters.suspendIfRefusedTooOften(token, write.key, now);
         key.update(refused, now);
-        return refusal(refused, now);
+        return limitRefusal(refused, now);
       }
       const next = nextStep(write.key, token.hash, now);
       if (!('window' in next)) return next;

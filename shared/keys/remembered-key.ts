@@ -1,5 +1,5 @@
 import type { KeyRecord } from './key-record.ts';
-import { type CountingStep, countingStep, nextStep, refusal, type Verdict, workingToken } from './verdict.ts';
+import { type CountingStep, countingStep, nextStep, limitRefusal, type Verdict, workingToken } from './verdict.ts';
 import { type Minute, minuteOf } from './window.ts';
 
 /** How long an execution environment refuses from memory, in milliseconds of request time. */
@@ -71,7 +71,7 @@ export class RememberedKey {
     const isWritten = step.window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
     if (isWritten && !isThrottled) return undefined;
     this.#uncounted += 1;
-    return refusal(this.#key, now);
+    return limitRefusal(this.#key, now);
   }
 }
 

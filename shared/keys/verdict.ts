@@ -65,7 +65,7 @@ export interface RefusalStep {
 export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Verdict | CountingStep {
   if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return DENIED;
   if ((key.expiresAt ?? NEVER) <= now || !workingToken(key, hash, now)) return DENIED;
-  return isSuspended(key, now) ? refusal(key, now) : countingStep(key, now);
+  return isSuspended(key, now) ? limitRefusal(key, now) : countingStep(key, now);
 }
 
 /** A token of a key that works at a time; undefined where it is none, or has ended. @param now Unix milliseconds */
@@ -85,7 +85,7 @@ export function countingStep(key: KeyRecord, now: number): CountingStep {
 }
 
 /** The refusal of a request, from the key after it was counted. @param now Unix milliseconds */
-export function refusal(key: KeyRecord, now: number): Refusal {
+export function limitRefusal(key: KeyRecord, now: number): Refusal {
   if (isSuspended(key, now)) return { kind: 'refused', key: asOf(key, now), reason: 'suspended' };
   return { kind: 'refused', key, reason: key.dayUsed >= key.perDay ? 'day' : 'minute' };
 }

@@ -12,7 +12,7 @@ import {
   newVersion,
   parseRefused,
   petNotFound,
-  refusal,
+  stockChangeError,
   type StockChange,
   stockItemSchema,
   type StockStore,
@@ -69,7 +69,7 @@ export class IdempotentChanges {
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the
    *   current ETag, or SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
    */
-  async once(request: IdempotentRequest, change: StockChange): Promise<StockVersion> {
+  async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<StockVersion> {
     const tries: Tries = { version: newVersion(), isLost: false };
     try {
       return await tryAgain(() => this.#attempt(request, change, tries), isUnavailable);
@@ -94,7 +94,7 @@ export class IdempotentChanges {
       if (record?.Code !== 'None' || stock?.Code !== FAILED_CONDITION) throw error;
       const found = parseRefused(stock.Item);
       tries.entry = found?.entry;
-      const refused = refusal(found, change);
+      const refused = stockChangeError(found, change);
       // A try whose answer was lost may still arrive, and succeed if the entry, or enough of it, is back by then. Its version never is.
       const isFinal = !tries.isLost || refused?.code === 'PRECONDITION_FAILED';
       throw isFinal && refused ? refused : error;

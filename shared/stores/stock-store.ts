@@ -117,7 +117,7 @@ export class StockStore {
       return v.parse(stockItemSchema, Attributes);
     } catch (error) {
       const isRefused = error instanceof ConditionalCheckFailedException;
-      if (isRefused && !isLost) throw refusal(parseRefused(error.Item), change) ?? error;
+      if (isRefused && !isLost) throw stockChangeError(parseRefused(error.Item), change) ?? error;
       if (!isLost) throw wasRefused(error) ? unavailable(error) : error;
       const found = isRefused ? parseRefused(error.Item) : await this.find(change.petId).catch(() => undefined);
       if (found?.version === version) return found;
@@ -177,7 +177,10 @@ export const parseRefused = (item: Record<string, AttributeValue> | undefined): 
   item && v.parse(stockItemSchema, unmarshall(item, { ...exactNumbers }));
 
 /** Why a change is not made, given the entry as it is; undefined where it could be. */
-export function refusal(found: StockVersion | undefined, change: StockChange | StockEdit): ServiceError | undefined {
+export function stockChangeError(
+  found: StockVersion | undefined,
+  change: StockChange | StockEdit,
+): ServiceError | undefined {
   if (!found) return petNotFound(change.petId);
   const headers = { ETag: entityTag(found.version) };
   const isExpected = change.versions?.includes(found.version) ?? true;

@@ -61,7 +61,7 @@ async function measureRequests(measured: MeasuredHost): Promise<Figure[]> {
   await measure('one pet', { ...answered, path: '/pets/1' });
   await measure(`page of ${PAGE} pets`, { ...answered, path: `/inventory?limit=${PAGE}` });
   await measure(`page of ${PAGE} orders`, { ...answered, path: `/store/orders?limit=${PAGE}` });
-  const list = await measure(`list of ${number(PETS)} pets`, { ...answered, path: '/inventory' });
+  const list = await measure(`list of ${formatNumber(PETS)} pets`, { ...answered, path: '/inventory' });
   await measure('refused: unknown key (401)', unknown);
   await useUp(baseUrl, keys.free);
   await measure('refused: over the limit (429)', overLimit);
@@ -69,7 +69,7 @@ async function measureRequests(measured: MeasuredHost): Promise<Figure[]> {
     exactly('authorizer, an admitted request: write units', update.unitsOf(KeysTableName, 'written'), 1),
     exactly('authorizer, an admitted request: read units', update.unitsOf(KeysTableName, 'read'), 0),
     exactly('update: write units', update.unitsOf(StockTableName, 'written'), 1),
-    report(`list of ${number(PETS)} pets: read units`, list.unitsOf(StockTableName, 'read')),
+    report(`list of ${formatNumber(PETS)} pets: read units`, list.unitsOf(StockTableName, 'read')),
     ...figures,
   ];
 }
@@ -95,9 +95,10 @@ async function load({ host: { documents, host } }: MeasuredHost): Promise<void> 
 }
 
 function usageText({ writeUnits, readUnits, invocations, billedMs, logBytes, answerBytes }: RequestUsage): string {
-  const ofDynamoDB = `${number(writeUnits)} writes, ${number(readUnits)} reads`;
-  const ofLambda = `${number(invocations)} functions, ${billedMs.toFixed(1)} ms`;
-  return `${ofDynamoDB}, ${ofLambda}, ${number(logBytes)} bytes of logs, ${number(answerBytes)} bytes of answer`;
+  const ofDynamoDB = `${formatNumber(writeUnits)} writes, ${formatNumber(readUnits)} reads`;
+  const ofLambda = `${formatNumber(invocations)} functions, ${billedMs.toFixed(1)} ms`;
+  return `${ofDynamoDB}, ${ofLambda}, ${formatNumber(logBytes)} bytes of logs, ${formatNumber(answerBytes)} bytes of answer`;
 }
 
-const number = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
+const formatNumber = (value: number): string =>
+  value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });

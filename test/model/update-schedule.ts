@@ -101,7 +101,10 @@ function updater({ client }: VirtualDynamoDB): (request: ClientRequest) => Promi
     const authorizer = { ...admittedContext, recordId: 'r3c0rd' };
     try {
       const request = idempotentRequest(aRequest({ headers, authorizer }), update);
-      return { kind: 'updated', ...(await (request ? idempotent.once(request, update) : stock.change(update))) };
+      return {
+        kind: 'updated',
+        ...(await (request ? idempotent.applyIdempotently(request, update) : stock.change(update))),
+      };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return { kind: 'refused', status: error.status, etag: error.headers['ETag'] };

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, jest } from '@jest/globals';
 import * as v from 'valibot';
-import { findTarget, type Notices, type Target } from '../../infra/admin/target.ts';
+import { findTarget, type ProgressListener, type Target } from '../../infra/admin/target.ts';
 import { acceptForeignErrors } from './foreign-errors.ts';
 import type { LocalHost } from './local-host.ts';
 
@@ -173,10 +173,14 @@ export class AdminCommand {
   }
 }
 
-const noNotices: Notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
+const noProgress: ProgressListener = {
+  throttled: () => undefined,
+  unreadable: () => undefined,
+  incomplete: () => undefined,
+};
 
 /** A local host as the admin command finds it, without what AWS needs and a laptop does not: the pace, and the pause. */
-export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, noNotices);
+export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, noProgress);
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {
   const target = await findTarget(...options);

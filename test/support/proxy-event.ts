@@ -5,7 +5,7 @@ import { requestContext, requestEvent } from '../../infra/local/gateway/proxy-ev
 import {
   awslambda,
   DELIMITER,
-  isStreaming,
+  streamsResponse,
   ResponseStream,
   type StreamingHandler,
 } from '../../infra/local/lambda/response-stream.ts';
@@ -170,4 +170,4 @@ export async function streamedAnswer(
 }
 
 const isStreamingHandler = (handler: object): handler is StreamingHandler =>
-  typeof handler === 'function' && isStreaming(handler);
+  typeof handler === 'function' && streamsResponse(handler);

@@ -4,7 +4,7 @@ import { wholeNumberUpTo } from '../inputs.ts';
 import { targetOption } from '../target-options.ts';
 import { findTarget } from '../target.ts';
 import { targetOptionsOf } from './options.ts';
-import { noticesOf } from './output.ts';
+import { progressListener } from './output.ts';
 
 /** `console`. No browser is opened: what is in the arguments of a program, every user of the machine can read. */
 export function consoleCommand(): Command {
@@ -13,7 +13,7 @@ export function consoleCommand(): Command {
     .option('--port <n>', 'port that it is served at; otherwise any that is free', wholeNumberUpTo(65_535))
     .action(async ({ port = 0 }: { readonly port?: number }, command: Command) => {
       const options = targetOptionsOf(command);
-      const target = await findTarget(options, noticesOf(targetOption(options)));
+      const target = await findTarget(options, progressListener(targetOption(options)));
       const { link } = await serveConsole(target, port);
       process.stdout.write(
         `\n  The console of ${target.place} is at\n\n    ${link}\n\n` +

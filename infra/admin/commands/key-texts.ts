@@ -4,7 +4,7 @@ import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
 import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { ago, number, span, time, timeOrNever, withTarget } from '../text-format.ts';
+import { ago, formatNumber, span, formatTime, timeOrNever, withTarget } from '../text-format.ts';
 import { list, styled, table } from './output.ts';
 
 const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;
@@ -31,21 +31,21 @@ export function keyText(view: KeyView): string {
     Name: view.name,
     Plan: plans[view.plan].title,
     State: styled(colours[view.state], stateText(view)),
-    Created: time(view.created),
+    Created: formatTime(view.created),
     'Last used': timeOrNever(view.lastUsed),
     Expires: timeOrNever(view.expires),
-    'This minute': `${number(view.usedThisMinute)} of ${number(view.perMinute)} requests`,
-    Today: `${number(view.usedToday)} of ${number(view.perDay)} requests`,
+    'This minute': `${formatNumber(view.usedThisMinute)} of ${formatNumber(view.perMinute)} requests`,
+    Today: `${formatNumber(view.usedToday)} of ${formatNumber(view.perDay)} requests`,
   };
   const tokens = table(
     ['token', 'since (UTC)', 'may'],
-    view.tokens.map((token) => [token.name, time(token.since).replace(' UTC', ''), tokenText(token)]),
+    view.tokens.map((token) => [token.name, formatTime(token.since).replace(' UTC', ''), tokenText(token)]),
   );
   return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
 }
 
 /** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
-export function keyTable(views: readonly KeyView[], targetOption: string): string {
+export function keyTableText(views: readonly KeyView[], targetOption: string): string {
   if (views.length === 0)
     return withTarget('There are no such keys. Issue one with: npm run admin -- keys create', targetOption);
   const now = Date.now();
@@ -57,7 +57,7 @@ export function keyTable(views: readonly KeyView[], targetOption: string): strin
       view.plan,
       styled(colours[view.state], shortState(view, now)),
       view.lastUsed === null ? 'never' : ago(Date.parse(view.lastUsed), now),
-      `${number(view.usedToday)}/${number(view.perDay)}`,
+      `${formatNumber(view.usedToday)}/${formatNumber(view.perDay)}`,
     ]),
     [5],
   );
@@ -79,7 +79,7 @@ export function syncText({ problems, ...keys }: SyncReport, targetOption: string
   const { added, changed, closed, applied, left, unchanged } = keys;
   const counts = { added, changed, closed, applied, 'left to the next': left, unchanged };
   const summary = `Keys: ${Object.entries(counts)
-    .map(([what, ids]) => `${number(ids.length)} ${what}`)
+    .map(([what, ids]) => `${formatNumber(ids.length)} ${what}`)
     .join(', ')}.`;
   return [summary, ...problems.map((problem) => styled('yellow', withTarget(problem, targetOption)))].join('\n');
 }

@@ -13,7 +13,7 @@ import { revokeKey } from '../keys/revoke-key.ts';
 import type { Target } from '../target.ts';
 import { withTarget } from '../text-format.ts';
 import { ask, confirm } from './confirm.ts';
-import { foundTokenText, keyTable, keyText, newTokenText, syncText } from './key-texts.ts';
+import { foundTokenText, keyTableText, keyText, newTokenText, syncText } from './key-texts.ts';
 import { KEY_ARGUMENT, onService, type Report, report } from './options.ts';
 
 /** `keys …`. */
@@ -23,7 +23,7 @@ export function keysCommand(): Command {
   const list = keys.command('list').description('shows all keys');
   onService<KeySelection>(list, async (find, selection) => {
     const target = await find();
-    return report(await listKeys(target, selection), (views) => keyTable(views, target.option));
+    return report(await listKeys(target, selection), (views) => keyTableText(views, target.option));
   });
   list
     .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))

@@ -3,7 +3,7 @@ import { type AnyStageName, parseStageName, STAGE_NAMES } from '../../stages.ts'
 import { DEFAULT_URL, targetOption, type TargetOptions } from '../target-options.ts';
 import { findTarget, type Target } from '../target.ts';
 import { visible } from '../text-format.ts';
-import { noticesOf } from './output.ts';
+import { progressListener } from './output.ts';
 
 /** The result of a command. */
 export interface Report {
@@ -37,7 +37,7 @@ export function onService<Options = object>(
   return command.option('--json', 'print one JSON value, for scripts', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
     const target = targetOptionsOf(command);
-    const find = (): Promise<Target> => findTarget(target, noticesOf(targetOption(target)));
+    const find = (): Promise<Target> => findTarget(target, progressListener(targetOption(target)));
     const { value, text, after } = await work(find, options, command.args[0] ?? '');
     await print(options.json ? visible(JSON.stringify(value)) : text);
     const more = await after?.();

@@ -2,8 +2,8 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { OnProgress } from '../records/record-kinds.ts';
-import type { Notices } from '../target.ts';
-import { number, visible, withTarget } from '../text-format.ts';
+import type { ProgressListener } from '../target.ts';
+import { formatNumber, visible, withTarget } from '../text-format.ts';
 
 /** Spaces between two columns. */
 const GAP = 2;
@@ -11,7 +11,7 @@ const GAP = 2;
 type Style = Parameters<typeof styleText>[0];
 
 /** Says on standard error what a command waits for, and has to leave out. @param option that names the service */
-export function noticesOf(option: string): Notices {
+export function progressListener(option: string): ProgressListener {
   let isReported = false;
   const say = (message: string): void => void process.stderr.write(`${withTarget(visible(message), option)}\n`);
   return {
@@ -36,7 +36,7 @@ export async function withProgress<Result>(
   work: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
   const format = `${doing} {bar} {percentage}% | {value} of {total}`;
-  const bar = new SingleBar({ format, formatValue: number, stream: process.stderr }, Presets.shades_classic);
+  const bar = new SingleBar({ format, formatValue: formatNumber, stream: process.stderr }, Presets.shades_classic);
   let reached: readonly [done: number, total: number] = [0, 0];
   const stop = (): never => {
     bar.stop();

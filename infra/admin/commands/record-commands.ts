@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { exportRecords } from '../records/export-records.ts';
 import { importRecords } from '../records/import-records.ts';
 import { counted, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
-import { number } from '../text-format.ts';
+import { formatNumber } from '../text-format.ts';
 import { onService } from './options.ts';
 import { type ProgressText, withProgress } from './output.ts';
 
@@ -25,7 +25,7 @@ export const writtenOf =
   (written, total) =>
     written === 0
       ? 'Nothing was written.'
-      : `${number(written)} of ${counted(total, kind)} written; run it again to complete it.`;
+      : `${formatNumber(written)} of ${counted(total, kind)} written; run it again to complete it.`;
 
 /** The same after an export. */
 export const unchanged =

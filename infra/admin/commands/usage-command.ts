@@ -3,7 +3,7 @@ import { AdminError } from '../admin-error.ts';
 import { wholeNumberUpTo } from '../inputs.ts';
 import { listKeys, planViews } from '../keys/key-view.ts';
 import { closest, type Closeness, dailyUsage, type Usage } from '../usage.ts';
-import { limitText, number, percent } from '../text-format.ts';
+import { limitText, formatNumber, percent } from '../text-format.ts';
 import { KEY_ARGUMENT, onService, report } from './options.ts';
 import { styled, table } from './output.ts';
 
@@ -39,7 +39,7 @@ export function plansCommand(): Command {
   onService(list, async (find) => {
     const views = planViews(await listKeys(await find()));
     const rows = views.map(({ title, perMinute, perDay, keys }) => {
-      return [title, limitText(perMinute), limitText(perDay), number(keys)];
+      return [title, limitText(perMinute), limitText(perDay), formatNumber(keys)];
     });
     return { value: views, text: table(['plan', 'requests a minute', 'requests a day', 'keys'], rows, [1, 2, 3]) };
   });
@@ -54,8 +54,8 @@ function topTable(keys: readonly Closeness[]): string {
       key.id,
       key.name,
       key.plan,
-      `${number(key.usedThisMinute)} / ${number(key.perMinute)}`,
-      `${number(key.usedToday)} / ${number(key.perDay)}`,
+      `${formatNumber(key.usedThisMinute)} / ${formatNumber(key.perMinute)}`,
+      `${formatNumber(key.usedToday)} / ${formatNumber(key.perDay)}`,
       styled(colour(key.used), percent(key.used)),
     ]),
     [3, 4, 5],
@@ -65,14 +65,14 @@ function topTable(keys: readonly Closeness[]): string {
 /** Requests per day against the quota, as bars: a full bar is a full quota. Of days without requests, only today has a line. */
 export function usageChart({ name, plan, perDay, days }: Usage): string {
   const width = Math.max(0, Math.min(WIDTH, (process.stdout.columns ?? Infinity) - BESIDE_BAR));
-  const widest = Math.max(...days.map(({ requests }) => number(requests).length));
+  const widest = Math.max(...days.map(({ requests }) => formatNumber(requests).length));
   const shown = days.filter(({ requests }, at) => requests > 0 || at === days.length - 1);
   const lines = shown.map(({ date, requests }) => {
     const used = requests / perDay;
     const bar = '█'.repeat(Math.min(width, Math.ceil(used * width))).padEnd(width);
-    return `${date}  ${styled(colour(used), bar)} ${number(requests).padStart(widest)} ${percent(used).padStart(8)}`;
+    return `${date}  ${styled(colour(used), bar)} ${formatNumber(requests).padStart(widest)} ${percent(used).padStart(8)}`;
   });
-  const head = `requests a day, of ${number(perDay)}; days without any of the last ${days.length} are left out`;
+  const head = `requests a day, of ${formatNumber(perDay)}; days without any of the last ${days.length} are left out`;
   return [`${styled('bold', name)}, ${plan}: ${head}`, '', ...lines].join('\n');
 }
 

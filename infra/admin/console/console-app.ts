@@ -10,7 +10,7 @@ import { AdminError, failureText } from '../admin-error.ts';
 import { UnknownKeyError } from '../keys/find-key.ts';
 import type { Target } from '../target.ts';
 import { visibleLines } from '../text-format.ts';
-import { formLimit, headers, newPass, ownName, type Pass, refuse, session } from './guard.ts';
+import { formLimit, headers, newLoginLink, checkHost, type LoginLink, refuse, session } from './guard.ts';
 import { addKeyPage, addNewKeyPage } from './key-page.ts';
 import { addKeysPage } from './keys-page.ts';
 import { markup } from './markup.ts';
@@ -44,11 +44,11 @@ export async function serveConsole(target: Target, port: number): Promise<Served
   });
   const address = server.address();
   const origin = `http://${LOOPBACK}:${typeof address === 'object' ? address?.port : port}`;
-  const pass = newPass();
-  const app = createConsole(target, origin, pass);
+  const loginLink = newLoginLink();
+  const app = createConsole(target, origin, loginLink);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   server.on('request', (request, response) => void listener(request, response));
-  const { base, token } = pass;
+  const { base, token } = loginLink;
   return { origin, base, link: `${origin}${base}/?token=${token}`, close: () => void server.close() };
 }
 
@@ -56,15 +56,15 @@ export async function serveConsole(target: Target, port: number): Promise<Served
  * The pages for admins, over one service.
  *
  * @param origin where it is served, such as `http://127.0.0.1:4000`: it answers by no other name
- * @param pass lets in the browser that brings it first
+ * @param link lets in the browser that brings it first
  */
-export function createConsole(target: Target, origin: string, pass: Pass): Hono {
-  const { base } = pass;
+export function createConsole(target: Target, origin: string, link: LoginLink): Hono {
+  const { base } = link;
   const site = new Site(target, base);
-  const { enter, guard } = session(origin, pass);
+  const { login, guard } = session(origin, link);
   const app = new Hono();
-  app.use(headers, ownName(origin), csrf());
-  app.get(`${base}/`, enter);
+  app.use(headers, checkHost(origin), csrf());
+  app.get(`${base}/`, login);
   for (const [name, type] of Object.entries(files)) {
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
     app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));

@@ -27,7 +27,7 @@ export const headers = secureHeaders({
 });
 
 /** Refuses requests that came by another name, as with DNS rebinding. No answer is kept. */
-export function ownName(origin: string): MiddlewareHandler {
+export function checkHost(origin: string): MiddlewareHandler {
   const { host } = new URL(origin);
   return async (c, next) => {
     c.header('Cache-Control', 'no-store');
@@ -36,7 +36,7 @@ export function ownName(origin: string): MiddlewareHandler {
 }
 
 /** What lets a browser in. */
-export interface Pass {
+export interface LoginLink {
   /** Begins the path of every page: a slash and a secret. */
   readonly base: string;
   /** Is exchanged for the cookie, once. */
@@ -44,7 +44,7 @@ export interface Pass {
 }
 
 const newSecret = (): string => randomBytes(16).toString('base64url');
-export const newPass = (): Pass => ({ base: `/${newSecret()}`, token: newSecret() });
+export const newLoginLink = (): LoginLink => ({ base: `/${newSecret()}`, token: newSecret() });
 
 /**
  * Lets in a browser that has the cookie, and is at the path of the pages: browsers send a cookie to all ports of this
@@ -53,8 +53,8 @@ export const newPass = (): Pass => ({ base: `/${newSecret()}`, token: newSecret(
  */
 export function session(
   origin: string,
-  { base, token }: Pass,
-): { readonly enter: Handler; readonly guard: MiddlewareHandler } {
+  { base, token }: LoginLink,
+): { readonly login: Handler; readonly guard: MiddlewareHandler } {
   const cookie = `console-${new URL(origin).port}`;
   const secret = newSecret();
   let isTokenOpen = true;
@@ -62,7 +62,7 @@ export function session(
   return {
     guard: async (c, next) => (isIn(c) ? next() : refuse(c, 401, NO_SESSION)),
     /** Exchanges the token for the cookie. Which page leads here does not matter: the token is enough. */
-    enter: (c) => {
+    login: (c) => {
       if (!isIn(c)) {
         if (!isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, NO_SESSION);
         isTokenOpen = false;

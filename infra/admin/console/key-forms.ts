@@ -4,7 +4,7 @@ import { type Inputs, limitsOn } from '../inputs.ts';
 import { type Done, type KeyAction, keyActions, revokeAction } from '../key-actions.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
 import type { Target } from '../target.ts';
-import { counted, limitsText, time, timeOrNever } from '../text-format.ts';
+import { counted, limitsText, formatTime, timeOrNever } from '../text-format.ts';
 import { facts, field, type Field, hidden, type Html, markup, nothingSent, sentence, type Sent } from './markup.ts';
 import { fieldOf, FormFault, onForm, parseInputs, type Site } from './site.ts';
 
@@ -16,7 +16,7 @@ const dangers: ReadonlySet<string> = new Set(['suspend', 'end', 'revoke']);
 /** What an action refuses the customer, in sentences: the page asks first. Those that ask at the terminal too say it themselves. */
 const refusals: Readonly<Record<string, (target: Target, view: KeyView, inputs: Inputs) => string | undefined>> = {
   suspend: (_, __, { for: forMs }) => {
-    const end = forMs === undefined ? 'an admin resumes it' : time(new Date(Date.now() + forMs).toISOString());
+    const end = forMs === undefined ? 'an admin resumes it' : formatTime(new Date(Date.now() + forMs).toISOString());
     return `All its requests are refused until ${end}.`;
   },
   rotate: (_, view, { label, grace }) => {
@@ -46,7 +46,7 @@ function fieldsOf(action: string, { inputs }: KeyAction, view: KeyView): Field[]
     if (input === 'token')
       return {
         ...given,
-        choices: view.tokens.map(({ name, since }) => [name, `${name}, since ${time(since)}`] as const),
+        choices: view.tokens.map(({ name, since }) => [name, `${name}, since ${formatTime(since)}`] as const),
       };
     if (input === 'label' && action === 'rotate') return { ...given, choices: newestTokens(view) };
     if (input !== 'plan') return given;

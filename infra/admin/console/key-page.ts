@@ -4,7 +4,7 @@ import { failureText } from '../admin-error.ts';
 import { createAction, type Done } from '../key-actions.ts';
 import { curlWith, planOfToken, tokenText } from '../key-text.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
-import { time, timeOrNever } from '../text-format.ts';
+import { formatTime, timeOrNever } from '../text-format.ts';
 import { dailyUsage } from '../usage.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
@@ -48,13 +48,13 @@ export function addKeyPage(app: Hono, site: Site): void {
 
 function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
   const { id, name, plan, created, lastUsed, expires, usedThisMinute, perMinute, usedToday, perDay } = view;
-  const tokens = view.tokens.map((token) => [token.name, time(token.since), tokenText(token)]);
+  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${name}</h1>${stateBadge(view)}</div>
 ${facts({
   Id: markup`<code>${id}</code>`,
   Plan: plans[plan].title,
-  Created: time(created),
+  Created: formatTime(created),
   'Last used': timeOrNever(lastUsed),
   Expires: timeOrNever(expires),
 })}

@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { type KeyState, type KeyView, listKeys } from '../keys/key-view.ts';
 import { stateText } from '../key-text.ts';
-import { counted, number, timeOrNever } from '../text-format.ts';
+import { counted, formatNumber, timeOrNever } from '../text-format.ts';
 import { type Field, filters, heads, type Html, markup, meter, type Sent, table } from './markup.ts';
 import type { Site } from './site.ts';
 
@@ -19,7 +19,7 @@ export function stateBadge(view: KeyView): Html {
 }
 
 /** Keys as they stand in a list; undefined without any. */
-export function keyTable(label: string, views: readonly KeyView[]): Html | undefined {
+export function keyTableHtml(label: string, views: readonly KeyView[]): Html | undefined {
   const rows = views.map((view) => [
     markup`<a href="keys/${view.id}">${view.name}</a> <small>${view.id}</small>`,
     plans[view.plan].title,
@@ -58,8 +58,8 @@ function keyRows(views: readonly KeyView[], query: Query): Html {
   const page = Math.min(last, Math.max(1, Math.trunc(Number(query['page'])) || 1));
   const rows = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
   return markup`<section data-results data-live="${address(query)}" data-seconds="10">
-<p class="quiet" aria-live="polite">${number(found.length)} of ${counted(views.length, 'key')}</p>
-${keyTable('Keys', rows) ?? markup`<p class="empty">No key is like that. <a href="keys">Show all</a>, or <a href="keys/new">create one</a>.</p>`}
+<p class="quiet" aria-live="polite">${formatNumber(found.length)} of ${counted(views.length, 'key')}</p>
+${keyTableHtml('Keys', rows) ?? markup`<p class="empty">No key is like that. <a href="keys">Show all</a>, or <a href="keys/new">create one</a>.</p>`}
 ${last === 1 ? '' : pageLinks(page, last, query)}</section>`;
 }
 
@@ -81,5 +81,5 @@ function pageLinks(page: number, last: number, query: Query): Html {
       ? markup`<span>${text}</span>`
       : markup`<a href="${address(query, { page: String(to) })}">${text}</a>`;
   return markup`<nav class="pages" aria-label="Pages">${link(page - 1, '← Previous')}
-<span>Page ${number(page)} of ${number(last)}</span>${link(page + 1, 'Next →')}</nav>`;
+<span>Page ${formatNumber(page)} of ${formatNumber(last)}</span>${link(page + 1, 'Next →')}</nav>`;
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { number, visibleLines } from '../text-format.ts';
+import { formatNumber, visibleLines } from '../text-format.ts';
 
 export type Html = ReturnType<typeof html>;
 
@@ -120,7 +120,7 @@ ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<
 export function meter(label: string, used: number, limit: number): Html {
   return markup`<span class="meter"><meter aria-label="${label}" max="${limit}" low="${limit * 0.8}" high="${
     limit * 0.95
-  }" optimum="0" value="${used}"></meter><span>${number(used)} / ${number(limit)}</span></span>`;
+  }" optimum="0" value="${used}"></meter><span>${formatNumber(used)} / ${formatNumber(limit)}</span></span>`;
 }
 
 export const heads = (titles: readonly string[]): Html[] =>

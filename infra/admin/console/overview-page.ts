@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
 import { type KeyView, listKeys, planViews } from '../keys/key-view.ts';
-import { counted, limitText, number } from '../text-format.ts';
+import { counted, limitText, formatNumber } from '../text-format.ts';
 import { partUsed } from '../usage.ts';
-import { keyTable } from './keys-page.ts';
+import { keyTableHtml } from './keys-page.ts';
 import { facts, heads, type Html, markup, table } from './markup.ts';
 import type { Site } from './site.ts';
 
@@ -20,21 +20,21 @@ export function addOverviewPage(app: Hono, site: Site): void {
     const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
 ${figures(views)}
 <h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
-${keyTable('Keys close to a limit', close.slice(0, MOST_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
+${keyTableHtml('Keys close to a limit', close.slice(0, MOST_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
 <h2>Plans</h2>${planTable(views)}</section>`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });
 }
 
 const sum = (views: readonly KeyView[], of: (view: KeyView) => number): string =>
-  number(views.reduce((total, view) => total + of(view), 0));
+  formatNumber(views.reduce((total, view) => total + of(view), 0));
 
 function figures(views: readonly KeyView[]): Html {
   const values = {
     'Requests today': sum(views, ({ usedToday }) => usedToday),
     'Requests this minute': sum(views, ({ usedThisMinute }) => usedThisMinute),
     'Refused this minute, at least': sum(views, ({ refusedThisMinute }) => refusedThisMinute),
-    'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${number(views.length)}`,
+    'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${formatNumber(views.length)}`,
   };
   return markup`<div class="card figures">${facts(values)}
 <p class="quiet">Counted are requests of keys that are not revoked, in days and minutes of UTC. Refused are requests over a limit of their key; of several within
@@ -45,7 +45,7 @@ function planTable(views: readonly KeyView[]): Html {
   const rows = planViews(views).map(({ plan, title, perMinute, perDay, keys }) => {
     const used = sum(views, (view) => (view.plan === plan ? view.usedToday : 0));
     const link = markup`<a href="keys?plan=${plan}">${title}</a>`;
-    return [link, limitText(perMinute), limitText(perDay), number(keys), used];
+    return [link, limitText(perMinute), limitText(perDay), formatNumber(keys), used];
   });
   return table('Plans', planHeads, rows);
 }

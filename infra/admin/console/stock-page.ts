@@ -3,7 +3,7 @@ import { isInt64 } from '../../../shared/contract/int64.ts';
 import { petStatuses } from '../../../shared/contract/records.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import type { Target } from '../target.ts';
-import { number } from '../text-format.ts';
+import { formatNumber } from '../text-format.ts';
 import { filters, heads, type Html, markup, type Sent, table } from './markup.ts';
 import type { Site } from './site.ts';
 import { addStockFiles, fileCards } from './stock-files.ts';
@@ -30,7 +30,7 @@ export function addStockPage(app: Hono, site: Site): void {
 /** The stock, a page at a time, in ascending id. */
 async function stockTable(target: Target, query: Sent['values']): Promise<Html> {
   const { entries, last } = await read(target, query);
-  const rows = entries.map(({ petId, quantity, status }) => [petId, number(quantity), status]);
+  const rows = entries.map(({ petId, quantity, status }) => [petId, formatNumber(quantity), status]);
   const next = new URLSearchParams({ status: query['status'] ?? '', after: last ?? '' }).toString();
   const none = markup`<p class="empty">No pet is like that${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(fields, query)}<section data-results>

@@ -1,5 +1,5 @@
 import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
-import { unlessGone } from '../../../shared/key-registry/gateway-client.ts';
+import { ignoreNotFound } from '../../../shared/key-registry/gateway-client.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
@@ -30,7 +30,7 @@ export async function findRecord(target: Target, text: string): Promise<KeyRecor
   const { gateway, keyTable } = target;
   const apiKey = isIssued(text)
     ? undefined
-    : await unlessGone(gateway.send(new GetApiKeyCommand({ apiKey: text, includeValue: true })));
+    : await ignoreNotFound(gateway.send(new GetApiKeyCommand({ apiKey: text, includeValue: true })));
   const recordId = isIssued(text) ? text : recordIdOf(apiKey?.value ?? '');
   const read = async () => (recordId === undefined ? undefined : keyTable.get(recordId));
   const known = await read();

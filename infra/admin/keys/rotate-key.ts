@@ -4,7 +4,7 @@ import { generateToken } from '../../../shared/keys/token.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { time } from '../text-format.ts';
+import { formatTime } from '../text-format.ts';
 import { changeKey, waitOutMemory } from './change-key.ts';
 import { addition, checkOpen, confirmation, findIssued, type NewToken, newToken } from './new-token.ts';
 
@@ -68,7 +68,7 @@ function checkRotatable(record: KeyRecord, { label, graceMs }: RotationOrder): v
   const [old] = inGrace;
   if (!old || graceMs === 0) return;
   throw new AdminError(
-    `The token ${label} of the key ${id} was rotated already, and the old one, ${tokenName(old)}, works until ${time(new Date(old.until).toISOString())}. ` +
+    `The token ${label} of the key ${id} was rotated already, and the old one, ${tokenName(old)}, works until ${formatTime(new Date(old.until).toISOString())}. ` +
       'Rotate it again once that one has ended, or with --grace 0s, which ends both at once.',
   );
 }

@@ -1,7 +1,7 @@
 import { inBatches, writeItems } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { number, visible } from '../text-format.ts';
+import { formatNumber, visible } from '../text-format.ts';
 import { readRecords, type Source } from './read-records.ts';
 import { counted, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 
@@ -33,7 +33,7 @@ export async function importRecords<Entry>(
     });
   } catch (error) {
     throw new AdminError(
-      `The import stopped after ${number(written)} of ${number(count)} ${kind.names[1]}: ${reasonOf(error)}. ` +
+      `The import stopped after ${formatNumber(written)} of ${formatNumber(count)} ${kind.names[1]}: ${reasonOf(error)}. ` +
         'Run the same command again: it writes all of them once more.',
     );
   }

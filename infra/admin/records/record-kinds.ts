@@ -11,7 +11,7 @@ import { stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { number } from '../text-format.ts';
+import { formatNumber } from '../text-format.ts';
 import { petList } from './pet-list.ts';
 
 /** Formats of a file, by the ending of its name. */
@@ -94,7 +94,7 @@ export const orders: RecordKind<Order> = {
 
 /** `1,000 stock entries`. */
 export function counted(count: number, { names: [one, several] }: Pick<RecordKind<never>, 'names'>): string {
-  return `${number(count)} ${count === 1 ? one : several}`;
+  return `${formatNumber(count)} ${count === 1 ? one : several}`;
 }
 
 /** The format of a file, by the ending of its name. @throws AdminError where records of the kind have no such format */

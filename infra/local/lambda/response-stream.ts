@@ -60,4 +60,4 @@ export const awslambda = {
   },
 };
 
-export const isStreaming = (handler: object): boolean => STREAMING in handler;
+export const streamsResponse = (handler: object): boolean => STREAMING in handler;

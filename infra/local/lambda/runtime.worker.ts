@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
 import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, WorkerMessage } from './invocation.ts';
-import { awslambda, isStreaming, ResponseStream } from './response-stream.ts';
+import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
 
 /**
  * The Node.js runtime of all functions. Each bundle is loaded with its first event. The function that runs is a value of
@@ -83,7 +83,7 @@ async function answer(invocation: Invocation, settings: FunctionSettings): Promi
     const handler = await loaded;
     const initDurationMs = loading ? undefined : performance.now() - begunAt;
     const context = contextOf(invocation, settings);
-    const payload = isStreaming(handler)
+    const payload = streamsResponse(handler)
       ? await streamed(id, (stream) => handler(JSON.parse(event), stream, context))
       : (JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null');
     post({ kind: 'ended', id, payload, initDurationMs });

@@ -4,7 +4,7 @@ import { allow, challenges, deny } from '../../../shared/http/authorizer-answer.
 import { contextOf, noLimitContext, readAuthorizerContext } from '../../../shared/http/authorizer-context.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { refusal } from '../../../shared/keys/verdict.ts';
+import { limitRefusal } from '../../../shared/keys/verdict.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -18,7 +18,8 @@ const key = aKey({ recordId, tokens, currentMinute: MINUTE, minuteUsed: 18, dayU
 const admitted = (differences: Partial<KeyRecord> = {}, now = NOW) =>
   contextOf({ kind: 'admitted', key: { ...key, ...differences } }, hash, now);
 
-const refused = (differences: Partial<KeyRecord>) => contextOf(refusal({ ...key, ...differences }, NOW), hash, NOW);
+const refused = (differences: Partial<KeyRecord>) =>
+  contextOf(limitRefusal({ ...key, ...differences }, NOW), hash, NOW);
 
 /** A request without a valid key has nothing left until the minute ends. */
 const nothingLeft = {

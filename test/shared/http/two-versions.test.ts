@@ -8,7 +8,7 @@ import {
   refusedWith,
   unknownLimitHeaders,
 } from '../../../shared/http/authorizer-context.ts';
-import { refusal } from '../../../shared/keys/verdict.ts';
+import { limitRefusal } from '../../../shared/keys/verdict.ts';
 import { admittedContext, admittedLimits, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
@@ -100,7 +100,7 @@ test('The authorizer makes what functions of the last release can read', () => {
   const key = aKey({ currentMinute: now / 60_000 - 0.5 });
   const { hash } = tokenOf(key);
   const refusals = [{ dayUsed: 1_000 }, { minuteUsed: 60 }, { suspendedUntil: now + 1 }].map((state) =>
-    contextOf(refusal({ ...key, ...state }, now), hash, now),
+    contextOf(limitRefusal({ ...key, ...state }, now), hash, now),
   );
   const uncounted = { ...refusedWith('SERVICE_UNAVAILABLE'), ...noLimitContext(now) };
 

@@ -6,7 +6,7 @@ import {
   DENIED as deny,
   NEVER,
   nextStep,
-  refusal,
+  limitRefusal,
   tightest,
   windowsOf,
 } from '../../../shared/keys/verdict.ts';
@@ -134,7 +134,7 @@ describe('a refusal has its reason, and waits for an end', () => {
       END_OF_MINUTE,
     ],
   ])('%s', (_, state, reason, ofMinute, ofDay, resetsAt) => {
-    const verdict = refusal(key(state), NOW);
+    const verdict = limitRefusal(key(state), NOW);
 
     expect(verdict).toEqual({ kind: 'refused', key: verdict.key, reason });
     expect(windowsOf(verdict)).toEqual({ minute: ofMinute, day: ofDay });

@@ -35,7 +35,7 @@ describe('A change of the stock after a pause in which DynamoDB has closed the c
     ['an adjustment of a version', (versions) => store.change({ petId, by: 1, versions })],
     [
       'an update with an Idempotency-Key',
-      () => idempotent.once({ requestId: randomUUID(), fingerprint: 'f' }, { petId, quantity: 1 }),
+      () => idempotent.applyIdempotently({ requestId: randomUUID(), fingerprint: 'f' }, { petId, quantity: 1 }),
     ],
   ];
 

@@ -37,10 +37,13 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
   });
 
   const take = (by: number, requestId = randomUUID() as string): Promise<StockVersion> =>
-    idempotent.once({ requestId, fingerprint: 'f' }, { petId, by });
+    idempotent.applyIdempotently({ requestId, fingerprint: 'f' }, { petId, by });
   const ways: readonly [string, (adjustment: StockAdjustment) => Promise<StockVersion>][] = [
     ['without an Idempotency-Key', (adjustment) => store.change(adjustment)],
-    ['with one', (adjustment) => idempotent.once({ requestId: randomUUID(), fingerprint: 'f' }, adjustment)],
+    [
+      'with one',
+      (adjustment) => idempotent.applyIdempotently({ requestId: randomUUID(), fingerprint: 'f' }, adjustment),
+    ],
   ];
 
   describe.each(ways)('%s', (_, apply) => {
@@ -102,7 +105,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     await store.change({ petId, by: 10 });
 
     expect(await take(-2, 'once')).toMatchObject({ entry: anEntry(42, 13, 'pending') });
-    const other = idempotent.once({ requestId: 'once', fingerprint: 'g' }, { petId, by: -3 });
+    const other = idempotent.applyIdempotently({ requestId: 'once', fingerprint: 'g' }, { petId, by: -3 });
     await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
     expect(await stock.read('42')).toMatchObject({ quantity: 13 });
   });

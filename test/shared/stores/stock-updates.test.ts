@@ -57,7 +57,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
 
   const ways: readonly [string, (update: StockUpdate) => Promise<StockVersion>][] = [
     ['without an Idempotency-Key', (update) => store.change(update)],
-    ['with one', (update) => idempotent.once(aRequest(), update)],
+    ['with one', (update) => idempotent.applyIdempotently(aRequest(), update)],
   ];
 
   test('of an admin set the status too', async () => {
@@ -106,32 +106,31 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
   describe('that are repeated', () => {
     test('get the same answer, whatever others do, and are done once', async () => {
       const request = aRequest();
-      const first = await idempotent.once(request, anUpdate({ versions: ['v1'] }));
+      const first = await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }));
       await stock.put(anEntry(42, 99, 'sold'), { version: 'v9' });
 
-      expect(await idempotent.once(request, anUpdate({ versions: ['v1'] }))).toEqual(first);
+      expect(await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }))).toEqual(first);
       await stock.delete('42');
-      expect(await idempotent.once(request, anUpdate({ versions: ['v1'] }))).toEqual(first);
+      expect(await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }))).toEqual(first);
       expect(await stock.read('42')).toBeUndefined();
     });
 
     test('are refused where they ask for something else, before anything else is looked at', async () => {
       const request = aRequest();
-      await idempotent.once(request, anUpdate());
-      const other = { ...request, fingerprint: 'f2' };
-
+      await idempotent.applyIdempotently(request, anUpdate());
       for (const update of [anUpdate(), anUpdate({ versions: ['v0'] }), anUpdate({ petId: int64('44') })]) {
-        await expect(idempotent.once(other, update)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+        const repeated = idempotent.applyIdempotently({ ...request, fingerprint: 'f2' }, update);
+        await expect(repeated).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
       }
     });
 
     test('are tried anew where they were refused', async () => {
       const request = aRequest();
       const update = anUpdate({ petId: int64('44') });
-      await expect(idempotent.once(request, update)).rejects.toMatchObject(NOT_FOUND);
+      await expect(idempotent.applyIdempotently(request, update)).rejects.toMatchObject(NOT_FOUND);
       await stock.put(anEntry(44, 1, 'sold'));
 
-      expect(await idempotent.once(request, update)).toMatchObject({ entry: anEntry(44, 12, 'sold') });
+      expect(await idempotent.applyIdempotently(request, update)).toMatchObject({ entry: anEntry(44, 12, 'sold') });
     });
 
     test.each([
@@ -141,9 +140,9 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
       const now = Date.now();
       const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
       const request = aRequest();
-      const first = await idempotent.once(request, anUpdate());
+      const first = await idempotent.applyIdempotently(request, anUpdate());
       clock.mockReturnValue(now + later);
-      const second = await idempotent.once(request, anUpdate());
+      const second = await idempotent.applyIdempotently(request, anUpdate());
 
       expect(second.version !== first.version).toBe(isNew);
     });
@@ -184,7 +183,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
 
   const update = { petId, quantity: 12 };
   const keyed = (asked: StockUpdate = update, requestId: string = randomUUID()) =>
-    idempotent.once({ requestId, fingerprint: 'f' }, asked);
+    idempotent.applyIdempotently({ requestId, fingerprint: 'f' }, asked);
   const ways: readonly [string, () => Promise<StockVersion>][] = [
     ['without an Idempotency-Key', () => store.change(update)],
     ['with one', () => keyed()],

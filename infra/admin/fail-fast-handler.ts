@@ -9,7 +9,7 @@ const LONGEST_ANSWER_MS = 30_000;
 type Handle = NodeHttpHandler['handle'];
 
 /** Sends the calls of the AWS SDK. Where nothing answers it says so at once: the SDK would repeat the call, for minutes. */
-export class ReachingHandler extends NodeHttpHandler {
+export class FailFastHandler extends NodeHttpHandler {
   readonly #sentence: (reason: string) => string;
 
   /** @param sentence for an admin, where nothing answers */
