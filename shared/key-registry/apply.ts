@@ -17,7 +17,7 @@ import { customerPlans } from './customer-plan.ts';
 import { type ApiStage, type GatewayClients, ignoreNotFound } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 import type { KeyTable } from './key-table.ts';
-import { keyIdWithValue, liveKey, type LiveKey, readLiveKey } from './live-key.ts';
+import { keyIdOfRecord, liveKey, type LiveKey, readLiveKey } from './live-key.ts';
 import { AT_WORK_MS } from './reconcile.ts';
 
 /** Where keys are: API Gateway and the keys table of a stage. */
@@ -36,7 +36,10 @@ export class NotAppliedError extends Error {
 
 /** The key of a record as it is now in API Gateway; undefined where it is not there. */
 export async function lookAt({ gateway, apiStage }: Registry, record: KeyRecord): Promise<LiveKey | undefined> {
-  const keyId = record.keyId ?? (await keyIdWithValue(gateway, { name: record.name, value: record.recordId }));
+  const known = record.keyId === undefined ? undefined : await readLiveKey(gateway, apiStage, record.keyId);
+  if (known) return known;
+  // It was not made yet, or was deleted and made again.
+  const keyId = await keyIdOfRecord(gateway, record);
   return keyId === undefined ? undefined : readLiveKey(gateway, apiStage, keyId);
 }
 
@@ -110,7 +113,8 @@ class Application {
   }
 
   /** Puts the key on its plan. API Gateway refuses a key that is on another of the same stage. */
-  async putOnPlan({ keyId, usagePlanId: current }: LiveKey): Promise<void> {
+  async putOnPlan({ keyId, usagePlanId: current, reading }: LiveKey): Promise<void> {
+    if (reading && 'fields' in reading && reading.fields.plan === this.#record.plan) return;
     const usagePlanId = await usagePlanIdOf(this.#registry, this.#record.plan);
     if (usagePlanId === current) return;
     if (current !== undefined) await this.#takeOff(current, keyId);

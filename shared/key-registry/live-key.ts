@@ -5,6 +5,7 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
+import type { KeyRecord } from '../keys/key-record.ts';
 import { type Limits, MOST_PER_MINUTE, planIds } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
@@ -101,13 +102,13 @@ export async function readLiveKey(
 }
 
 /** The id of the key with a value, by the name that it was given; undefined where there is none. */
-export async function keyIdWithValue(
+export async function keyIdOfRecord(
   client: APIGatewayClient,
-  { name, value }: Pick<LiveKey, 'name' | 'value'>,
+  { name, recordId }: Pick<KeyRecord, 'name' | 'recordId'>,
 ): Promise<string | undefined> {
   const query = { nameQuery: name, includeValues: true };
   const pages = await Array.fromAsync(paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query));
-  return pages.flatMap(({ items = [] }) => items).find((apiKey) => apiKey.value === value)?.id;
+  return pages.flatMap(({ items = [] }) => items).find(({ value = '' }) => recordIdOf(value) === recordId)?.id;
 }
 
 /** A key with agreed limits that its usage plan does not admit. The guards of the other plans are checked as such. */

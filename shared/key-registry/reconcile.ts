@@ -72,7 +72,8 @@ export function reconcile(record: KeyRecord | undefined, live: LiveKey | undefin
   if (unappliedSince !== undefined && now - unappliedSince < AT_WORK_MS) return LEAVE;
   if (!live && keyId !== undefined) return { kind: 'closed', record, change: revocation(now) };
   const reading = live?.reading;
-  if (reading && 'problem' in reading) return unreadable(record, live, reading.problem);
+  // What is unapplied is set right from the record: an untagged key on Enterprise may be a move that was cut off.
+  if (reading && 'problem' in reading && !unappliedSince) return unreadable(record, live, reading.problem);
   return unappliedSince === undefined ? applied(record, live, now) : unapplied(record, live, now - unappliedSince, now);
 }
 
@@ -95,7 +96,7 @@ function unreadable(record: KeyRecord, { keyId, enabled }: LiveKey, words: strin
 function unapplied(record: KeyRecord, live: LiveKey | undefined, age: number, now: number): Step {
   const left = unsaid(record, live);
   const edit = record.unappliedSince === RESTORED ? editOf(record, live) : {};
-  if (Object.keys(edit).length > 0) return { kind: 'changed', record, change: edit };
+  if (Object.keys(edit).length > 0) return { kind: live?.reading ? 'changed' : 'closed', record, change: edit };
   if (left.length > 0) return { kind: 'apply', record, unsaid: left };
   return age < SETTLED_MS ? LEAVE : { kind: 'cleared', record, change: cleared(now) };
 }

@@ -6,6 +6,7 @@ const firsts: readonly CommandName[] = [
   'create',
   'move to Pro',
   'move to Enterprise',
+  'move off Enterprise',
   'rotate',
   'end',
   'suspend',

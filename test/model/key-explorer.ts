@@ -161,7 +161,7 @@ export class KeyExplorer {
     this.#now = Date.UTC(2026, 10, 23, 9);
     this.#lists = undefined;
     world.reset();
-    const start = [first, second].includes('resume') ? 'suspended' : 'open';
+    const start = [first, second].includes('resume') ? 'suspended' : startOf(first);
     const subject = await issueSubject(world, start);
     if (first === 'sync') await halfMoved(world, subject, this.#now);
     if (scenario.hasOldLists) {
@@ -247,6 +247,8 @@ export class KeyExplorer {
     return Promise.resolve();
   }
 }
+
+const startOf = (first: CommandName) => (first === 'move off Enterprise' ? 'on Enterprise' : 'open');
 
 const isEdit = (name: ActorName): name is ConsoleEdit => name in consoleEdits;
 

@@ -23,6 +23,7 @@ export interface Done {
 /** What a done actor leaves in a record, and which part of it that is: another done actor may have changed the same. */
 const effects: { readonly [Name in ActorName]?: readonly [part: string, holds: (key: KeyRecord) => boolean] } = {
   'move to Free': ['plan', ({ plan }) => plan === 'free'],
+  'move off Enterprise': ['plan', ({ plan }) => plan === 'pro'],
   'move to Pro': ['plan', ({ plan }) => plan === 'pro'],
   'move to Enterprise': ['plan', ({ plan, perMinute }) => plan === 'enterprise' && perMinute === 800],
   'console: move': ['plan', ({ plan }) => plan === 'business'],

@@ -220,6 +220,7 @@ export const commands = {
   'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
   'move to Free': (target, id) => moveKey(target, id, 'free', plans.free.limits),
   'move to Pro': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
+  'move off Enterprise': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
   'move to Enterprise': (target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 }),
   rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
   'rotate at once': (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: 0 })),

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apply, deleteLiveKey, lookAt } from '../../../shared/key-registry/apply.ts';
-import { type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
+import { differences, type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
-import { cleared, editOf, INTERIM_MS, RESTORED, unsaid } from '../../../shared/key-registry/reconcile.ts';
+import {
+  cleared,
+  editOf,
+  INTERIM_MS,
+  isSuspendedForGood,
+  RESTORED,
+  unsaid,
+} from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
@@ -41,17 +48,19 @@ export function changeKey(
   return untilDone(async () => {
     const record = await readRecord(target, recordId);
     const live = await lookAt(target, record);
-    if (!live && record.keyId !== undefined) throw await closeDeleted(target, record);
+    if (!live && record.keyId !== undefined) return closeDeleted(target, record);
     const wasApplied = record.unappliedSince === undefined;
     const edit = wasApplied || record.unappliedSince === RESTORED ? editOf(record, live) : {};
     const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
-    const isSaid = wasApplied && unsaid({ ...record, ...wanted }, live).length === 0;
+    const isSaid = wasApplied && !hasToTell(record, wanted, live);
     if (isSaid && Object.keys(wanted).length === 0) return record;
     // From the clock before the write is sent: the minute of its calls may be shorter, never longer.
     const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};
     const stamp = isSaid ? soon : { unappliedSince: Date.now() };
     const written = await target.keyTable.revise(record, { ...wanted, ...stamp });
     if (!written && isOnce) throw changedMeanwhile(idOf(record));
+    if (written && wasApplied && isSuspendedForGood(record) && isSuspendedForGood(written) && live?.enabled)
+      target.notices.incomplete('It was enabled in API Gateway, but is suspended: it is disabled there again.');
     return written && !isSaid ? applyChange(target, { record: written, live }, wasApplied) : written;
   });
 }
@@ -96,10 +105,24 @@ export async function untilDone<Result>(attempt: () => Promise<Result | undefine
   throw new AdminError('The key is being changed by others all the time. Run the command again.');
 }
 
-/** Closes a key that was deleted in API Gateway. @returns what to tell the admin */
-async function closeDeleted({ keyTable }: Target, record: KeyRecord): Promise<AdminError> {
-  await keyTable.revise(record, revocation(Date.now()));
-  return new AdminError(`The key ${idOf(record)} was deleted in API Gateway, and is revoked. Create another.`);
+/** Whether API Gateway has to hear of a change. What it has that cannot be read stays, unless the change is about that. */
+function hasToTell(record: KeyRecord, wanted: KeyChange, live: LiveKey | undefined): boolean {
+  const reading = live?.reading;
+  if (!reading || !('problem' in reading)) return unsaid({ ...record, ...wanted }, live).length > 0;
+  const { name, plan, perMinute, perDay, enabled, expiresAt } = record;
+  const before = { name, plan, perMinute, perDay, enabled, expiresAt };
+  return Object.keys(differences(record, wanted)).some((field) => field in before);
+}
+
+/**
+ * Closes a key that was deleted in API Gateway.
+ *
+ * @returns undefined where it was changed meanwhile
+ * @throws AdminError that says so
+ */
+async function closeDeleted({ keyTable }: Target, record: KeyRecord): Promise<undefined> {
+  if (!(await keyTable.revise(record, revocation(Date.now())))) return undefined;
+  throw new AdminError(`The key ${idOf(record)} was deleted in API Gateway, and is revoked. Create another.`);
 }
 
 /** Waits until no execution environment refuses a key by what it was before: each remembers refusals for up to a second. */

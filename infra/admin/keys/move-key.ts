@@ -12,7 +12,7 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
     plan,
     ...limits,
     // One that was taken off its plan is on one again.
-    ...(live && !live.reading && { enabled: record.enabled && live.enabled }),
+    ...(!record.unappliedSince && live && !live.reading && { enabled: record.enabled && live.enabled }),
     // Refusals under the old limits do not count against the key any more.
     ...(!now.suspendedByAdmin && { suspendedUntil: 0 }),
     minuteRefused: 0,

@@ -4,7 +4,7 @@ import type { ApiKey, UsagePlan } from '../../../infra/local/account/records.ts'
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import {
   type GatewayState,
-  keyIdWithValue,
+  keyIdOfRecord,
   type LiveKey,
   readGatewayState,
   readLiveKey,
@@ -73,8 +73,8 @@ describe('A key of API Gateway', () => {
     registry.putKey({ value: CONSOLE_VALUE }, 'free');
     const { gateway } = registry.target;
 
-    expect(await keyIdWithValue(gateway, { name: 'acme', value: ISSUED })).toBe(keyId);
-    expect(await keyIdWithValue(gateway, { name: 'acme', value: `${ISSUED}x` })).toBeUndefined();
+    expect(await keyIdOfRecord(gateway, { name: 'acme', recordId: ISSUED })).toBe(keyId);
+    expect(await keyIdOfRecord(gateway, { name: 'acme', recordId: `${ISSUED}x` })).toBeUndefined();
   });
 
   test.each<[string, string, string | undefined]>([

@@ -121,8 +121,8 @@ const others: Row[] = [
     'with a tag that cannot be read, unapplied',
     unapplied(60),
     unreadable('is odd', false),
-    'report',
-    'The key k1 is odd.',
+    'apply',
+    ['plan', 'enabled'],
   ],
 ];
 
