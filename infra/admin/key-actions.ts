@@ -99,7 +99,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   }),
   rotate: action({
     title: 'Rotate',
-    effect: 'puts a new token in the place of an old one, which works until the grace ends; the key goes on as it is',
+    effect: 'gives the key a new token; the old one works until the grace period ends',
     inputs: ['label', 'grace'],
     defaults: { label: MAIN_LABEL, grace: '24h' },
     suits: (view) => isCurrent(view) && !isClosed(view),

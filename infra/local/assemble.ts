@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { HostError } from './host-error.ts';
+import { HostError, messageOf, writeNotice } from './host-error.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
 
@@ -19,18 +19,13 @@ const cacheFolder = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
 export async function assemble(folder: string): Promise<void> {
   const cached = join(cacheFolder, sourceHash(projectRoot));
   if (existsSync(cached)) return cpSync(cached, folder, { recursive: true });
-  report('Synthesising the service. The next start is quicker, until a source changes.');
+  writeNotice('Synthesising the service. The next start is quicker, until a source changes.');
   await synthesize(folder);
   try {
     keep(folder, cached);
   } catch (error) {
-    report(`The next start will synthesise again: ${error instanceof Error ? error.message : String(error)}`);
+    writeNotice(`The next start will synthesise again: ${messageOf(error)}`);
   }
-}
-
-/** Never on standard output: with --json it has one line, and nothing else. */
-function report(line: string): void {
-  process.stderr.write(`${line}\n`);
 }
 
 async function synthesize(folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HostError } from './host-error.ts';
+import { HostError, messageOf } from './host-error.ts';
 
 /** Of what the host keeps. To be raised whenever it no longer understands what it has kept before. */
 const FORMAT = 3;
@@ -30,7 +30,7 @@ export function openDataFolder(dataFolder: string): void {
     // Comes before all data: a host that is killed here leaves an empty folder, and no data without a mark.
     if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
   } catch (error) {
-    throw unusable(dataFolder, error instanceof Error ? error.message : String(error));
+    throw unusable(dataFolder, messageOf(error));
   }
   throw new HostError(
     `The data folder ${dataFolder} was written by another version of the service. Delete it, or choose another with --data.`,
@@ -55,7 +55,7 @@ export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): 
     if (name !== '') closeToOthers(folder);
     return folder;
   } catch (error) {
-    throw unusable(dataFolder, error instanceof Error ? error.message : String(error));
+    throw unusable(dataFolder, messageOf(error));
   }
 }
 

@@ -1,5 +1,6 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf, writeNotice } from './host-error.ts';
 
 /** How long a line may wait for others: a write for each would take a good part of the time of a request. */
 const WRITE_DELAY_MS = 50;
@@ -37,7 +38,7 @@ export class LogGroups {
     } catch (error) {
       // A full disk must not stop the service.
       this.#isClosed = true;
-      process.stderr.write(`The logs end here: ${error instanceof Error ? error.message : String(error)}\n`);
+      writeNotice(`The logs end here: ${messageOf(error)}`);
     }
     this.#waiting.clear();
   }

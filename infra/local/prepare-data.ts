@@ -11,7 +11,7 @@ import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './account/gateway-records.ts';
-import { HostError } from './host-error.ts';
+import { HostError, messageOf } from './host-error.ts';
 import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
 
@@ -43,16 +43,11 @@ export async function prepareData(
   } catch (error) {
     if (error instanceof HostError) throw error;
     throw new HostError(
-      `The DynamoDB engine at ${endpoint.origin} cannot be used: ${reasonOf(error)}. Start it, or leave out --dynamodb.`,
+      `The DynamoDB engine at ${endpoint.origin} cannot be used: ${messageOf(error)}. Start it, or leave out --dynamodb.`,
     );
   } finally {
     client.destroy();
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(String).join(', ');
-  return error instanceof Error ? error.message : String(error);
 }
 
 function outputOf(stack: ServedStack, name: string): string {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { buildsOfFunctions } from '../stack/bundle.ts';
+import { messageOf, writeNotice } from './host-error.ts';
 import type { LambdaFunctions } from './lambda/lambda-functions.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
@@ -20,7 +21,7 @@ export async function watchSources(functions: LambdaFunctions): Promise<void> {
     if (replaced.length === 0) return;
     for (const [name, file] of replaced) writeFileSync(file, saved.get(name) ?? '');
     await functions.stop('its code was replaced');
-    report(`Replaced ${replaced.map(([name]) => name).join(', ')}.`);
+    writeNotice(`Replaced ${replaced.map(([name]) => name).join(', ')}.`);
   };
   let timer: NodeJS.Timeout | undefined;
   // Each folder by itself: what Node.js calls recursive loses files that an editor replaces (Linux).
@@ -30,7 +31,7 @@ export async function watchSources(functions: LambdaFunctions): Promise<void> {
       timer = setTimeout(() => void update().catch(reportFault), QUIET_MS);
     });
   }
-  watch(join(projectRoot, 'infra/stack'), () => report('infra/stack was saved: start again to serve it.'));
+  watch(join(projectRoot, 'infra/stack'), () => writeNotice('infra/stack was saved: start again to serve it.'));
 }
 
 /** The bundle of each function, by its name. */
@@ -50,11 +51,8 @@ function foldersIn(name: string): string[] {
   return [folder, ...inner.filter((each) => !each.includes('node_modules', folder.length))];
 }
 
-/** Never on standard output: with --json it has one line, and nothing else. */
-const report = (line: string): void => void process.stderr.write(`${line}\n`);
-
 /** esbuild names the fault, with its file, in the second line of its message. */
 function reportFault(error: unknown): void {
-  const [first = '', second = first] = (error instanceof Error ? error.message : String(error)).split('\n');
-  report(`What runs stays as it was: ${second}`);
+  const [first = '', second = first] = messageOf(error).split('\n');
+  writeNotice(`What runs stays as it was: ${second}`);
 }

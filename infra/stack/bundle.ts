@@ -25,7 +25,7 @@ const parts: Files = {
   '@aws-sdk/core/client': part('core-client.ts'),
   '@smithy/core/client': part('core-client.ts'),
   '@smithy/core/dist-es': modulesOf('@smithy/core'),
-  // Imported when it is wanted, which is never; whatever it imports could not be put in line with the rest.
+  // The SDK imports it on demand, and no function demands it: its own imports could not be bundled in line.
   '@smithy/core/event-streams': part('core-client.ts'),
   'node:stream/web': join(import.meta.dirname, 'web-streams-stand-in.ts'),
 };

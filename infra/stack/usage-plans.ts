@@ -28,13 +28,15 @@ export interface UsagePlansProps {
   readonly bulks: Method;
 }
 
-/** A plan that requests are metered on which cannot be, or may not be, on the customer's own. */
+/**
+ * Plans that no customer is on. Overflow meters refused requests. Interim meters the requests of keys that were just issued
+ * or moved, until API Gateway knows the change everywhere.
+ */
 type InternalPlan = 'Overflow' | 'Interim';
 
 /**
- * One usage plan per plan of the catalogue, and two that no customer is on: Overflow meters refused requests; Interim
- * meters those of keys that were just issued or moved, until API Gateway knows the change everywhere. Overflow is one
- * bucket for all keys: were it narrower than the stage, one that floods it would take the exact answers from all others.
+ * One usage plan per plan of the catalogue, and the internal ones. Overflow is one bucket for all keys: were it narrower
+ * than the stage, a key that floods it would take the exact answers from all others.
  */
 export class UsagePlans extends Construct {
   #previous: UsagePlan | undefined;

@@ -1,2 +1,2 @@
-/** What the bundles have in the place of `node:stream/web`, which middy asks whether a body is of: ours never are. */
+/** Replaces `node:stream/web` in the bundles: middy only asks whether a body is a web stream, and no body of ours is one. */
 export const ReadableStream = WeakSet;

@@ -112,7 +112,7 @@ async function wholeList<Entry>(
 
 /**
  * Hands parts on, and cuts off a reader that takes less than the least pace. The time between two parts is the store's,
- * and does not count. What was taken faster gives no time for later: the next bytes have all of theirs, and no more.
+ * and does not count. Each span of bytes has the whole time: a fast reader saves none of it for later.
  */
 function pacedBy(leastPace: LeastPace, cutOff: (error: Error) => void) {
   const { bytes, withinMs } = leastPace;

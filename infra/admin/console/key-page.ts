@@ -67,7 +67,7 @@ ${facts({
 <noscript><a href="keys/${id}/usage">Show them</a></noscript></p></div></section>
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>
-<h2>What refuses the customer</h2>
+<h2>Actions that cut off the customer</h2>
 <div class="cards pairs dangers">${dangers}</div>`;
 }
 

@@ -44,7 +44,7 @@ export class FormFault extends Error {
   readonly faults: Sent['values'];
 
   constructor(faults: Sent['values']) {
-    super('The fields say what is wrong. Nothing was done.');
+    super('Nothing was done: correct the marked fields.');
     this.faults = faults;
   }
 }

@@ -4,6 +4,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder, unusable } from '../data-folder.ts';
+import { messageOf, writeNotice } from '../host-error.ts';
 import { type ApiKey, apiKeySchema, type ApiStage, stageOf, type UsagePlan } from './records.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
@@ -63,7 +64,7 @@ export class GatewayRecords {
     try {
       if (existsSync(file)) records.#load(JSON.parse(readFileSync(file, 'utf8')));
     } catch (error) {
-      throw unusable(dataFolder, `its gateway.json is broken or of another version (${reasonOf(error)})`);
+      throw unusable(dataFolder, `its gateway.json is broken or of another version (${messageOf(error)})`);
     }
     return records;
   }
@@ -175,7 +176,7 @@ export class GatewayRecords {
       await writeFile(`${this.#file}.new`, JSON.stringify(content), { mode: 0o600 });
       await rename(`${this.#file}.new`, this.#file);
     } catch (error) {
-      throw unusable(dirname(this.#file), reasonOf(error));
+      throw unusable(dirname(this.#file), messageOf(error));
     }
   }
 
@@ -188,7 +189,4 @@ export class GatewayRecords {
   }
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const reportUnsaved = (error: unknown): void =>
-  void process.stderr.write(`The usage of API keys is not saved: ${reasonOf(error)}\n`);
+const reportUnsaved = (error: unknown): void => writeNotice(`The usage of API keys is not saved: ${messageOf(error)}`);

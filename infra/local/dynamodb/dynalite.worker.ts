@@ -23,7 +23,7 @@ export type CallerMessage = { readonly path: string; readonly grants: readonly G
 const { folder, callPath }: DynaliteSettings = workerData;
 const callers = new Map([[callPath, everything]]);
 
-function report(message: DynaliteMessage): void {
+function postToHost(message: DynaliteMessage): void {
   parentPort?.postMessage(message);
 }
 
@@ -56,7 +56,7 @@ function serve(): void {
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();
-    if (address !== null && typeof address === 'object') report({ port: address.port });
+    if (address !== null && typeof address === 'object') postToHost({ port: address.port });
   });
   parentPort?.on('message', (message: CallerMessage | 'close') => {
     if (message !== 'close') return void callers.set(message.path, message.grants);
@@ -67,4 +67,4 @@ function serve(): void {
 
 const reason = folder === undefined ? undefined : await checkStore(folder);
 if (reason === undefined) serve();
-else report({ reason });
+else postToHost({ reason });

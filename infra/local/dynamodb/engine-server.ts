@@ -9,6 +9,7 @@ import updateParser from 'dynalite/db/updateParser.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
 import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
+import { messageOf } from '../host-error.ts';
 import { type Grant, refusalOf } from './access.ts';
 import { rememberParsed } from './remember-parsed.ts';
 import { isApiError, transactWriteItems } from './transact-write-items.ts';
@@ -113,7 +114,7 @@ async function answer(response: ServerResponse, call: () => Promise<object>): Pr
     send(response, 200, await call());
   } catch (error) {
     if (isApiError(error)) return send(response, error.statusCode, error.body);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
   }
 }

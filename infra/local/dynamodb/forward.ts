@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { messageOf } from '../host-error.ts';
 
 /** Whether a request is a DynamoDB API call, as an AWS SDK or the AWS CLI sends it. */
 export function isDynamoDBCall({ method, headers }: IncomingMessage): boolean {
@@ -31,6 +32,6 @@ export async function forwardToEngine(
 }
 
 function unavailable(error: unknown): string {
-  const message = `The DynamoDB engine cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `The DynamoDB engine cannot be reached: ${messageOf(error)}`;
   return JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
 }
