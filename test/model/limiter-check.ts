@@ -31,8 +31,8 @@ interface Version {
 /** Answers that the table does not bear out; none where all is well. */
 export function violationsOfLimiter({ requests, commits }: LimiterHistory): string[] {
   const versions = commits.flatMap(({ at, writer, before, after }): Version[] => {
-    const key = recordOf(after);
-    return key ? [{ at, writer, key, before: recordOf(before) }] : [];
+    const key = parsedRecord(after);
+    return key ? [{ at, writer, key, before: parsedRecord(before) }] : [];
   });
   const byKey = Map.groupBy(versions, ({ key }) => key.recordId);
   const answered = requests.toSorted((a, b) => a.answeredAt - b.answeredAt);
@@ -46,7 +46,7 @@ export function violationsOfLimiter({ requests, commits }: LimiterHistory): stri
   });
 }
 
-const recordOf = (item: Item | undefined): KeyRecord | undefined =>
+const parsedRecord = (item: Item | undefined): KeyRecord | undefined =>
   item && parseKeyRecord(unmarshall(item, { ...exactNumbers }));
 
 /** The key as it was at each moment at which the data behind an answer may have been read; undefined: it was absent. */

@@ -97,7 +97,7 @@ export class VirtualTables {
   execute(command: string, input: Input, occasion: Occasion): Input {
     const results = partsOfCommand(command, input).map(([action, part]) => this.#try(action, part, occasion));
     const failure = results.find((result) => result.failure)?.failure;
-    if (failure) throw command === TRANSACTION ? canceled(results.map(reasonOf)) : failure;
+    if (failure) throw command === TRANSACTION ? canceled(results.map(cancellationReason)) : failure;
     for (const commit of results.flatMap(({ commits }) => commits)) {
       this.#items.set(this.#placeOf({ TableName: commit.table, Key: commit.key }), commit.after);
       this.commits.push(commit);
@@ -181,7 +181,7 @@ export function canceled(reasons: CancellationReason[]): TransactionCanceledExce
   return new TransactionCanceledException({ message, CancellationReasons: reasons, ...metadata(400) });
 }
 
-function reasonOf({ failure }: Result): CancellationReason {
+function cancellationReason({ failure }: Result): CancellationReason {
   if (!failure) return { Code: 'None' };
   const { message, Item } = failure;
   return { Code: 'ConditionalCheckFailed', Message: message, ...(Item && { Item }) };

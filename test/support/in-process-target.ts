@@ -212,7 +212,7 @@ export function nameLabelled(record: KeyRecord | undefined, label: string): stri
   return token ? tokenName(token) : label;
 }
 
-const recordOf = async ({ keyTable }: Target, id: string): Promise<KeyRecord | undefined> =>
+const readKeyRecord = async ({ keyTable }: Target, id: string): Promise<KeyRecord | undefined> =>
   (await keyTable.all(() => undefined)).find(({ keyId }) => keyId === id);
 
 export const commands = {
@@ -226,7 +226,8 @@ export const commands = {
   'rotate at once': (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: 0 })),
   add: (target, id) => shown(addToken(target, id, { label: NEW_LABEL, access: 'read' })),
   end: (target, id, subject?: KeyRecord) => endToken(target, id, nameLabelled(subject, MAIN_LABEL)),
-  'end what is added': async (target, id) => endToken(target, id, nameLabelled(await recordOf(target, id), NEW_LABEL)),
+  'end what is added': async (target, id) =>
+    endToken(target, id, nameLabelled(await readKeyRecord(target, id), NEW_LABEL)),
   suspend: (target, id) => suspendKey(target, id, undefined),
   'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
   resume: (target, id) => resumeKey(target, id),

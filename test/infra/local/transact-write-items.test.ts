@@ -58,8 +58,8 @@ const failure = (...call: Parameters<typeof send>): Promise<unknown> =>
   );
 
 const stored = async (key: typeof stock) => (await client.send(new GetItemCommand(key))).Item;
-const recordOf = (requestId: string) => ({ TableName: requests, Key: { requestId: { S: requestId } } });
-const recorded = (requestId: string) => stored(recordOf(requestId));
+const requestKey = (requestId: string) => ({ TableName: requests, Key: { requestId: { S: requestId } } });
+const recorded = (requestId: string) => stored(requestKey(requestId));
 
 const failed = { Code: 'ConditionalCheckFailed', Message: 'The conditional request failed' };
 
@@ -118,7 +118,7 @@ describeOnEachEngine('A transaction', () => {
   });
 
   test.each<[string, string, () => TransactWriteItem]>([
-    ['two actions on one item', 'ValidationException', () => ({ Update: adding('ADD a :one', recordOf('request')) })],
+    ['two actions on one item', 'ValidationException', () => ({ Update: adding('ADD a :one', requestKey('request')) })],
     ['a bad expression', 'ValidationException', () => setting(5, 6, { ConditionExpression: 'a a' })],
     ['a table that is not there', 'ResourceNotFoundException', () => setting(5, 6, { TableName: 'missing' })],
   ])('is refused with %s', async (_, name, action) => {
