@@ -54,7 +54,7 @@ describe('a number on a page', () => {
     ['limits', `${bulkShare.rateLimit} times a second from each key`],
     ['limits', `on production ${stages.production.bulksAtOnce} run at once`],
     ['../guide', `send ${bulkShare.rateLimit} of these requests a second`],
-    ['first-deploy', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
+    ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
     ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],
     ['security', `${stages.production.logRetentionDays} days on both stages`],

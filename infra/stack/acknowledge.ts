@@ -31,7 +31,7 @@ const reasons: Readonly<Record<string, string>> = {
   CloudWatchLogGroupEncrypted:
     'Logs are encrypted with a key of CloudWatch: they hold no API keys and no bodies that one of our own would protect better.',
   DynamoDBInBackupPlan:
-    'Every table can be restored to any second of the last 35 days; a plan is a setting (docs/operating/backup-and-restore.md).',
+    'Every table can be restored to any second of the last 35 days; a plan is a setting (docs/operating/data.md).',
   IAMNoInlinePolicy: 'Each policy belongs to the one role of one function, is made with it, and goes with it.',
   LambdaConcurrency:
     'A reserve for one function is taken from all others. Keys, usage plans and the firewall bound what reaches a function.',

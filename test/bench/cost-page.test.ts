@@ -31,7 +31,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) 
 const ROUNDING = 0.011;
 
 test('The page of attacks computes with what a million cost on the page of the costs', () => {
-  const attacks = readFileSync(path.join(import.meta.dirname, '../../docs/operating/attacks.md'), 'utf8');
+  const attacks = readFileSync(path.join(import.meta.dirname, '../../docs/operating/security.md'), 'utf8');
   const totals = [...tableOf('a million').values()].map((numbers) => numbers.at(-1) ?? NaN);
   const ofTypo = totalOf(costPerMillion(usageOf('refused: unknown key (401)'))) - priceOf('a million writes');
   const products = [...attacks.matchAll(/: ([\d.]+) an? (?:hour|day)[^:\n]*: ([\d,]+) × ([\d.]+) a million/g)];

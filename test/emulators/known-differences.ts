@@ -66,7 +66,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     of: ['ministack'],
     line: /^PATCH 404 ROUTE_NOT_FOUND: status is 400/,
-    aws: 'Not known for a slash at the end of the path of an operation: docs/operating/first-deploy.md asks',
+    aws: 'Not known for a slash at the end of the path of an operation: docs/operating/deploying.md asks',
     source: 'https://github.com/floci-io/floci/pull/1863',
   },
   {
