@@ -99,8 +99,12 @@ describeInBrowser('The reference page in a browser', () => {
     await client.waitFor({ state: 'hidden' });
     await page.setViewportSize({ width: 390, height: 844 });
     for (const { method, path } of Object.values(operations)) {
-      const tag = path.startsWith('/store/orders') ? 'orders' : (path.split('/')[1] ?? '');
-      expect(await reference.links(tag, method, path).count()).toBeGreaterThan(0);
+      const [, folder = ''] = path.split('/');
+      const tag = new Map([
+        ['store', 'orders'],
+        ['key', 'keys'],
+      ]).get(folder);
+      expect(await reference.links(tag ?? folder, method, path).count()).toBeGreaterThan(0);
     }
     const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
     expect({ overflow }).toEqual({ overflow: 0 });

@@ -12,6 +12,7 @@ import {
   type FuzzedRequest,
   oddRequest,
   requestContracts,
+  takesInput,
 } from './fuzzed-requests.ts';
 import type { Outcome } from './models.ts';
 
@@ -57,8 +58,15 @@ async function fuzz(send: Send, seed: number): Promise<Outcome> {
   const kinds: [string, fc.Arbitrary<FuzzedRequest>, number, (answer: RawAnswer) => boolean][] = [
     ...contracts.flatMap((contract): typeof kinds => [
       [`${contract.operationId}, allowed`, allowedRequest(contract, petIds), 200, isTaken],
-      [`${contract.operationId}, forbidden`, forbiddenRequest(contract, petIds), 400, isRefused],
     ]),
+    ...contracts
+      .filter(takesInput)
+      .map((contract): (typeof kinds)[number] => [
+        `${contract.operationId}, forbidden`,
+        forbiddenRequest(contract, petIds),
+        400,
+        isRefused,
+      ]),
     ['odd requests', oddRequest(contracts.map(({ path }) => path)), 404, () => true],
   ];
   for (const [title, requests, mustOccur, isRight] of kinds) {

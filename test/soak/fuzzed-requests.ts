@@ -137,7 +137,11 @@ const alone = (query: [string, string][]): [string, string][] => {
   return ids?.[1].split(',').map((id) => ['petId', id]) ?? query;
 };
 
-/** Requests of one operation that are allowed but for one part. */
+/** Whether an operation has a part that can be wrong. */
+export const takesInput = ({ path, parameters, body }: RequestContract): boolean =>
+  path.includes('{') || body !== undefined || parameters.some((parameter) => parameter.in === 'query');
+
+/** Requests of one operation that takes input which are allowed but for one part. */
 export function forbiddenRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
   const { path, parameters, body } = operation;
   const query = parameters.filter((parameter) => parameter.in === 'query');
