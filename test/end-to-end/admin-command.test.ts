@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyActions } from '../../infra/admin/key-actions.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
-import { AdminCommand, run, Terminal, terminalObstacle } from '../support/admin-command.ts';
+import { AdminCommand, run, Terminal, describeOnTerminal } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -178,10 +178,7 @@ test('--help is there for every command, without a host', async () => {
   }
 });
 
-const obstacle = terminalObstacle();
-if (obstacle !== undefined) process.stderr.write(`The tests on a terminal are skipped: ${obstacle}.\n`);
-
-(obstacle === undefined ? describe : describe.skip)('On a terminal, keys revoke asks', () => {
+describeOnTerminal('On a terminal, keys revoke asks', () => {
   const folder = temporaryFolder();
 
   test.each([

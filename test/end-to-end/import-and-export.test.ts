@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AdminCommand, failureLine, interruptedAdmin, Terminal, terminalObstacle } from '../support/admin-command.ts';
+import { AdminCommand, failureLine, interruptedAdmin, Terminal, describeOnTerminal } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
@@ -160,7 +160,7 @@ describe('npm run admin -- inventory import', () => {
   });
 });
 
-(terminalObstacle() === undefined ? describe : describe.skip)('On a terminal, an import', () => {
+describeOnTerminal('On a terminal, an import', () => {
   test('says after Ctrl-C how far it got, and leaves the terminal as it was', async () => {
     let writes = 0;
     link.faults = ({ action }) => (action === 'BatchWriteItem' && (writes += 1) > 5 ? { kind: 'silence' } : undefined);

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { expect, jest } from '@jest/globals';
+import { describe, expect, jest } from '@jest/globals';
 import * as v from 'valibot';
 import { findTarget, type ProgressListener, type Target } from '../../infra/admin/target.ts';
 import { acceptForeignErrors } from './foreign-errors.ts';
@@ -201,10 +201,15 @@ export function closeTarget({ gateway, gatewayOnce, documents }: Target): void {
   for (const client of [gateway, gatewayOnce, documents]) client.destroy();
 }
 
-/** Why no {@link Terminal} can be opened here; undefined where one can. */
-export function terminalObstacle(): string | undefined {
+/** Tests on a terminal; skipped, with a word about it, where none can be opened. */
+export function describeOnTerminal(name: string, tests: () => void): void {
   const { stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
-  return stdout?.includes('util-linux') ? undefined : 'there is no util-linux script(1) on the PATH to open one with';
+  const isSupported = stdout?.includes('util-linux') ?? false;
+  if (!isSupported)
+    process.stderr.write(
+      `Skipped, as there is no util-linux script(1) on the PATH to open a terminal with: ${name}.\n`,
+    );
+  (isSupported ? describe : describe.skip)(name, tests);
 }
 
 /** A terminal with a shell command in it, at which a test can type. */

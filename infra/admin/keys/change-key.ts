@@ -59,7 +59,7 @@ export function changeKey(
     const stamp = isSaid ? soon : { unappliedSince: Date.now() };
     const written = await target.keyTable.revise(record, { ...wanted, ...stamp });
     if (!written && isOnce) throw changedMeanwhile(idOf(record));
-    if (written && wasApplied && isSuspendedForGood(record) && isSuspendedForGood(written) && live?.enabled)
+    if (written && wasApplied && !isSaid && isSuspendedForGood(record) && isSuspendedForGood(written) && live?.enabled)
       target.notices.incomplete('It was enabled in API Gateway, but is suspended: it is disabled there again.');
     return written && !isSaid ? applyChange(target, { record: written, live }, wasApplied) : written;
   });

@@ -58,6 +58,7 @@ const atWork: Row[] = [
 const cutOff: Row[] = [
   ['on another plan', unapplied(60), live({ plan: 'pro', ...plans.pro.limits }), 'apply', ['plan']],
   ['on no plan', unapplied(60), onNoPlan(), 'apply', ['plan']],
+  ['on no plan, and came back with a copy', record({ unappliedSince: 0 }), onNoPlan(), 'closed', { enabled: false }],
   ['on no plan, with another name', unapplied(60), onNoPlan({ name: 'b' }), 'apply', ['plan', 'name']],
   ['not there yet', unapplied(60, { keyId: undefined }), GONE, 'apply', ['key']],
   ['there, without its id in the record', unapplied(60, { keyId: undefined }), live(), 'apply', ['keyId']],
