@@ -129,7 +129,7 @@ describe('docs/runbooks.md', () => {
   test.each(alarmDefinitions)('%s stands in the index and has the first step as its alarm is declared', (id, alarm) => {
     const { title, severity, when, firstStep, rollsBack = false } = alarm;
     const section = sections.find((one) => one.startsWith(`${id}\n`)) ?? '';
-    const firstLook = /### First look\n(.*)\n### What to do/s.exec(section)?.[1] ?? '';
+    const [firstLook = ''] = /^1\. .*?(?=^3\. )/ms.exec(section) ?? [];
     const rows = index
       .split('\n')
       .filter((line) => line.includes(`(#${id})`))
