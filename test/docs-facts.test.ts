@@ -46,8 +46,6 @@ describe('a number on a page', () => {
     ['limits', `up to ${REMEMBERED_MS / 1_000} second ago`],
     ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
     ['limits', `${refusedBulks.rateLimit} of them (${refusedBulks.burstLimit} at once) of`],
-    ['limits', `${formatNumber(requestsPerAddress)} requests in five minutes from one address`],
-    ['limits', `a request body of ${body}`],
     ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
     ['limits', `the most lists of a kind at once (${lists?.ReservedConcurrentExecutions} on production)`],
