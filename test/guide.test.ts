@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { guidedErrors, prose } from '../infra/reference/error-page.ts';
 import { errorExamples, examples } from '../infra/reference/examples.ts';
 import { headers } from '../infra/reference/headers.ts';
 import { parameters } from '../infra/reference/parameters.ts';
@@ -37,7 +36,6 @@ const formatNumber = (value: number): string => value.toLocaleString('en');
 const ofOperations = Object.values(operations);
 const deprecated = ofOperations.filter((operation) => operation.deprecated);
 const marked = ofOperations.filter(({ stability }) => stability !== 'stable');
-const retry = { never: '', after: ' Send again after `Retry-After`.', backoff: ' Send again with backoff.' } as const;
 
 describe('docs/guide.md', () => {
   test('has the plans of the catalogue, and no other', () => {
@@ -50,16 +48,6 @@ describe('docs/guide.md', () => {
 
     const first = rows.findIndex(([name]) => name === 'plan') + 2;
     expect(rows.slice(first, first + expected.length + 1)).toEqual([...expected, ['header', 'says', 'such as']]);
-  });
-
-  test('has the errors of the catalogue, and no other', () => {
-    const lines = guide.split('\n').filter((line) => /^- \d{3} /.test(line));
-    expect(lines).toEqual(
-      guidedErrors.map(
-        ({ code, status, message, retry: rule }) =>
-          `- ${status} [\`${code}\`](errors.md#${code.toLowerCase()}): ${prose(message)}${retry[rule]}`,
-      ),
-    );
   });
 
   test('has the limit headers, as the OpenAPI document describes them', () => {
