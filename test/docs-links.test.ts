@@ -10,6 +10,7 @@ const pages = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
+  'functions/README.md',
   'shared/client/README.md',
   ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
@@ -52,6 +53,13 @@ function faultOf(page: string, link: string): string | undefined {
   return anchorsOf(read(target)).includes(anchor) ? undefined : `${link}: ${target} has no such heading`;
 }
 
+/** Its lines outside of code, tables and headings. A line that is one link cannot be broken. */
+const proseOf = (markdown: string): string[] =>
+  markdown
+    .replaceAll(/^ *```.*?^ *```$/gms, '')
+    .split('\n')
+    .filter((line) => !/^ *(\||#|\[[^\]]*\]\(\S*\)\S?$)/.test(line));
+
 describe('the links', () => {
   test.each(pages)('of %s lead somewhere, to the heading if they name one', (page) => {
     expect(linksOf(read(page)).flatMap((link) => faultOf(page, link) ?? [])).toEqual([]);
@@ -63,3 +71,11 @@ describe('the links', () => {
     expect(others.filter((file) => !index.has(file))).toEqual([]);
   });
 });
+
+// docs/errors.md is generated.
+test.each(pages.filter((page) => page !== 'docs/errors.md'))(
+  'a line of prose of %s has at most 120 characters',
+  (page) => {
+    expect(proseOf(read(page)).filter((line) => line.length > 120)).toEqual([]);
+  },
+);
