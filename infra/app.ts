@@ -1,5 +1,5 @@
 import { Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks, NIST80053R5Checks } from 'cdk-nag';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { createApp } from './create-app.ts';
 import { PipelineAccess } from './release/pipeline-access.ts';
 import { stages } from './stages.ts';
@@ -7,5 +7,5 @@ import { stages } from './stages.ts';
 /** The CDK app that `cdk synth`, `cdk validate` and `cdk deploy` run (see cdk.json). */
 const app = createApp(Object.values(stages), { validate: true });
 new PipelineAccess(app, 'PipelineAccess');
-Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new NIST80053R5Checks(app));
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 app.synth();

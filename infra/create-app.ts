@@ -1,6 +1,5 @@
-import { App, BOOTSTRAP_QUALIFIER_CONTEXT, Stack, Stage } from 'aws-cdk-lib';
+import { App, BOOTSTRAP_QUALIFIER_CONTEXT, Stage } from 'aws-cdk-lib';
 import { CURRENT_VERSION_FLAG_DEFAULTS, CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
-import { acknowledgeNistRules } from './stack/acknowledge.ts';
 import { pageOriginOf } from './stack/domains.ts';
 import { InventoryStack } from './stack/inventory-stack.ts';
 import { ReferenceContent } from './stack/reference-content.ts';
@@ -53,9 +52,6 @@ export function createApp(
       atOnce,
     });
     if (referencePage && settings.page) addReferencePage(stage, settings, inventory);
-    for (const stack of stage.node.children) {
-      if (Stack.isStack(stack)) acknowledgeNistRules(stack);
-    }
   }
   return app;
 }

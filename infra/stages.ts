@@ -44,8 +44,6 @@ export interface StageSettings {
   readonly gatewayLogs: boolean;
   /** The reference page, on CloudFront. A fresh account may have to ask AWS for CloudFront first. */
   readonly page: boolean;
-  /** E-mails about the costs of the whole account; AWS takes nothing for it. */
-  readonly budget?: { readonly usdAMonth: number; readonly email: string };
   /** A `canary` takes a tenth of the requests for ten minutes, and an alarm rolls it back. */
   readonly rollout: 'canary' | 'allAtOnce';
   /** The firewall in front of the API: 9 USD a month, and 0.60 for a million requests. */

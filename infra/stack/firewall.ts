@@ -4,7 +4,7 @@ import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cd
 import { Construct } from 'constructs';
 import { type Limits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
-import { acknowledge, acknowledgeNist } from './acknowledge.ts';
+import { acknowledge } from './acknowledge.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 export interface FirewallProps extends FirewallSettings {
@@ -141,7 +141,5 @@ function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
 
 /** For a stage that is set to have none. */
 export function acknowledgeNoFirewall(stage: Stage): void {
-  const reason = 'The stage has none by its settings: every request needs an API key, whose limits hold exactly.';
-  acknowledge(stage, 'APIG3', reason);
-  acknowledgeNist(stage, 'APIGWAssociatedWithWAF', reason);
+  acknowledge(stage, 'APIG3', 'None by its settings: every request needs an API key, whose limits hold exactly.');
 }

@@ -30,7 +30,7 @@ import {
 import { MOST_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
-import { acknowledge, acknowledgeNist } from './acknowledge.ts';
+import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { isStreaming, type OperationFunctions, timedOperations } from './operation-functions.ts';
@@ -190,7 +190,7 @@ export class InventoryApi extends Construct {
     if (!gatewayLogs) {
       const reason = "A developer's stage: it must not change the role that the other APIs of the region log with.";
       for (const rule of ['APIG1', 'APIG6']) acknowledge(this.restApi.deploymentStage, rule, reason);
-      return acknowledgeNist(this.restApi.deploymentStage, 'APIGWExecutionLoggingEnabled', reason);
+      return;
     }
     acknowledge(
       this.restApi.node.findChild('CloudWatchRole'),

@@ -1,7 +1,6 @@
 import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings, tableNames } from '../stages.ts';
-import { AccountBudget } from './account-budget.ts';
 import { TableBackup } from './backup.ts';
 import { ApiDomain, baseUrlAt } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
@@ -44,7 +43,6 @@ export class InventoryStack extends Stack {
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
     if (settings.rollout === 'canary')
       new CanaryRollout(this, 'Rollout', { functions: functions.all, alarms: rollback, atOnce: settings.atOnce });
-    if (settings.budget) new AccountBudget(this, 'Budget', settings.budget);
 
     // A parameter, so that templates stay the same. Nothing but the output uses it.
     const description = 'The commit that this is of: a deploy that fails goes back to the one before';

@@ -6,7 +6,7 @@ import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct, type IConstruct } from 'constructs';
 import type { LogRetentionDays } from '../stages.ts';
-import { acknowledge, acknowledgeCdkFunction, acknowledgeNist } from './acknowledge.ts';
+import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -52,7 +52,7 @@ export class CanaryRollout extends Construct {
     const period = Duration.minutes(1);
     const errors = functions.map(({ live }, at) => [`errors${at}`, live.metricErrors({ period })]);
     const sum = { expression: 'SUM(METRICS())', usingMetrics: Object.fromEntries(errors), period };
-    const alarm = new Alarm(this, 'AnyError', {
+    return new Alarm(this, 'AnyError', {
       alarmDescription: 'A function has failed: a release that is under way is taken back. Nothing else follows.',
       metric: new MathExpression(sum),
       threshold: 1,
@@ -60,8 +60,6 @@ export class CanaryRollout extends Construct {
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
-    acknowledgeNist(alarm, 'CloudWatchAlarmAction', 'CodeDeploy alone looks at it.');
-    return alarm;
   }
 
   #role(functions: readonly ServiceFunction[]): Role {

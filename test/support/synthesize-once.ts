@@ -54,7 +54,6 @@ const several = `
   const refusals = {};
   for (const [name, settings] of Object.entries(argument.apps)) {
     process.env.CDK_CONTEXT_JSON = JSON.stringify(argument.contexts[name] ?? {});
-    process.env.CDK_DEFAULT_REGION = argument.regions[name] ?? 'eu-central-1';
     try {
       createApp(settings, { outdir: argument.folder + '/' + name, referencePage: argument.referencePage }).synth();
     } catch (error) {
@@ -68,7 +67,6 @@ interface SynthesisOptions {
   readonly referencePage?: boolean;
   /** By the names of the apps. */
   readonly contexts?: Readonly<Record<string, object>>;
-  readonly regions?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -80,8 +78,8 @@ interface SynthesisOptions {
 export function synthesizeApps(
   folder: string,
   apps: Readonly<Record<string, readonly StageSettings[]>>,
-  { referencePage = false, contexts = {}, regions = {} }: SynthesisOptions = {},
+  { referencePage = false, contexts = {} }: SynthesisOptions = {},
 ): Readonly<Record<string, string>> {
-  const refusals = runModule(several, { folder, apps, referencePage, contexts, regions });
+  const refusals = runModule(several, { folder, apps, referencePage, contexts });
   return v.parse(v.record(v.string(), v.string()), JSON.parse(refusals));
 }

@@ -5,7 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { AlarmTargets, StageSettings } from '../../stages.ts';
-import { acknowledge, acknowledgeNist } from '../acknowledge.ts';
+import { acknowledge } from '../acknowledge.ts';
 import { type AlarmDefinition, alarmDefinitions } from './alarm-table.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
@@ -38,10 +38,7 @@ export class Alarms extends Construct {
 
   /** @throws Error where no target is named, and the settings do not say 'nobody' */
   #targetArns(targets: AlarmsProps['alarmTargets']): string[] {
-    if (targets === 'nobody') {
-      acknowledgeNist(this, 'CloudWatchAlarmAction', 'The settings of the stage say that alarms have no target.');
-      return [];
-    }
+    if (targets === 'nobody') return [];
     const { emails, topicArns } = targets;
     if (emails.length + topicArns.length === 0) {
       throw new Error("alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'");
@@ -85,10 +82,7 @@ export class Alarms extends Construct {
         },
       }),
     );
-    const reason =
-      'Alarms hold nothing secret and go out as plain e-mail: a key of our own would cost more than it protects.';
-    acknowledge(topic, 'SNS2', reason);
-    acknowledgeNist(topic, 'SNSEncryptedKMS', reason);
+    acknowledge(topic, 'SNS2', 'Alarms hold nothing secret, and go out as plain e-mail.');
     for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;
   }

@@ -19,7 +19,6 @@ const everything: StageSettings = {
   alarmTargets: { emails: ['oncall@example.com'], topicArns: [pager] },
   dashboard: true,
   firewall: { requestsWithoutKey: 2_000 },
-  budget: { usdAMonth: 50, email: 'treasurer@example.com' },
   lists: { seconds: 90, concurrency: 20 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },
@@ -80,11 +79,6 @@ const refused: readonly [what: string, settings: Partial<StageSettings>, message
   ['no address at all', { gatewayAddress: 'off' }, "gatewayAddress: 'off' needs an apiDomain"],
   ['a canary without alarms', { rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
-    'a budget where AWS has none',
-    { budget: { usdAMonth: 50, email: 'treasurer@example.com' } },
-    'CloudFormation has no AWS::Budgets in eu-north-1: leave out budget',
-  ],
-  [
     'a deprecation that is no time',
     { petDeprecation: { deprecatedAt: 'soon', sunsetAt: 'later' } },
     '"soon" is not a time in ISO 8601',
@@ -101,14 +95,7 @@ let refusals: Readonly<Record<string, string>>;
 beforeAll(() => {
   const wrong = refused.map(([what, settings]) => [what, [{ ...stages.staging, ...settings }]] as const);
   const right = { everything: [everything], 'without page': [{ ...stages.staging, page: false }], personal };
-  refusals = synthesizeApps(
-    folder,
-    { ...right, ...Object.fromEntries(wrong) },
-    {
-      referencePage: true,
-      regions: { 'a budget where AWS has none': 'eu-north-1' },
-    },
-  );
+  refusals = synthesizeApps(folder, { ...right, ...Object.fromEntries(wrong) }, { referencePage: true });
 }, 60_000);
 
 describe('a stage with every setting', () => {
@@ -187,18 +174,6 @@ describe('a stage with every setting', () => {
     ]);
     expect(resourcesOf(inventory, 'AWS::Backup::BackupVault')).toMatchObject([
       [expect.anything(), { DeletionPolicy: 'Retain' }],
-    ]);
-  });
-
-  test('tells of the costs of the account', () => {
-    expect(propertiesOf(inventory, 'AWS::Budgets::Budget')).toEqual([
-      {
-        Budget: { BudgetLimit: { Amount: 50, Unit: 'USD' }, TimeUnit: 'MONTHLY', BudgetType: 'COST' },
-        NotificationsWithSubscribers: [80, 100].map((Threshold) => ({
-          Notification: expect.objectContaining({ Threshold }),
-          Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'treasurer@example.com' }],
-        })),
-      },
     ]);
   });
 
