@@ -58,8 +58,6 @@ export interface StageSettings {
   /** A name of one's own for the API, and for the reference page; by default API Gateway's and CloudFront's. */
   readonly apiDomain?: Domain;
   readonly pageDomain?: Domain;
-  /** `off` once all customers use `apiDomain`: until then, API Gateway's own address goes on beside it. */
-  readonly gatewayAddress?: 'off';
   /** The most that an admin agrees with one Enterprise customer: raise it, and deploy, before a customer gets more. */
   readonly mostForEnterprise: Limits;
   /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */

@@ -2,9 +2,10 @@ import { Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { type Limits, planIds, plans } from '../../shared/keys/plans.ts';
+import type { Limits } from '../../shared/keys/plans.ts';
 import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
+import { mostOfOneCustomer } from './check-settings.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 export interface FirewallProps extends FirewallSettings {
@@ -13,9 +14,6 @@ export interface FirewallProps extends FirewallSettings {
   /** What the largest Enterprise customer may send. */
   readonly mostForEnterprise: Limits;
 }
-
-/** Clock minutes that five minutes touch. */
-const MINUTES_TOUCHED = 6;
 
 /** Customers at their limits that may share an address, unless the stage says otherwise. */
 const CUSTOMERS_OF_ADDRESS = 2;
@@ -37,15 +35,10 @@ export class Firewall extends Construct {
   /** Name of the web ACL in its metrics. */
   readonly metricName: string;
 
-  /** @throws Error where the limit of an address is below what one customer may send */
   constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
     const { stage, logRetentionDays, mostForEnterprise, requestsWithoutKey } = props;
-    const least = mostOfOneCustomer(mostForEnterprise);
-    const { requestsPerAddress = CUSTOMERS_OF_ADDRESS * least } = props;
-    if (requestsPerAddress < least) {
-      throw new Error(`firewall.requestsPerAddress must be ${least} at least: one customer may send as many`);
-    }
+    const { requestsPerAddress = CUSTOMERS_OF_ADDRESS * mostOfOneCustomer(mostForEnterprise) } = props;
     this.metricName = `${Stack.of(this).stackName}-Firewall`;
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
@@ -77,12 +70,6 @@ export class Firewall extends Construct {
       loggingFilter: { DefaultBehavior: 'DROP', Filters: [{ Behavior: 'KEEP', ...blocked }] },
     });
   }
-}
-
-/** The most that one customer may send in five minutes, on a plan or as the stage agrees. */
-function mostOfOneCustomer(mostForEnterprise: Limits): number {
-  const limits = planIds.map((id) => plans[id].limits).filter((one) => one !== 'agreed');
-  return MINUTES_TOUCHED * Math.max(...[...limits, mostForEnterprise].map(({ perMinute }) => perMinute));
 }
 
 /** Requests of one address in five minutes: all, or those of a statement. */

@@ -27,7 +27,6 @@ import {
   corsHeaders,
   securityHeaders,
 } from '../../shared/http/response-headers.ts';
-import { MOST_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
@@ -76,7 +75,6 @@ export class InventoryApi extends Construct {
       restApiName: this.name,
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       endpointTypes: [EndpointType.REGIONAL],
-      disableExecuteApiEndpoint: hasNoGatewayAddress(props),
       cloudWatchRole: gatewayLogs,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
@@ -200,25 +198,11 @@ export class InventoryApi extends Construct {
   }
 }
 
-/** @throws Error where the API would have no address */
-function hasNoGatewayAddress({ gatewayAddress, apiDomain }: StageSettings): boolean {
-  if (gatewayAddress === 'off' && !apiDomain) throw new Error("gatewayAddress: 'off' needs an apiDomain");
-  return gatewayAddress === 'off';
-}
-
 /**
  * Settings of all methods, and of those that have metrics of their own (0.30 USD a month for each of five metrics while
  * there are requests). The latter repeat all settings: API Gateway would use its defaults for what is left out.
- *
- * @throws Error where the throttle is below what one customer may send, or that is more than a key takes
  */
-function methodSettings({ throttle, mostForEnterprise, alarms, dashboard, gatewayLogs }: StageSettings) {
-  if (mostForEnterprise.perMinute > MOST_PER_MINUTE)
-    throw new Error(`mostForEnterprise.perMinute must be ${MOST_PER_MINUTE} at most: one key takes no more`);
-  const least = Math.ceil(mostForEnterprise.perMinute / 60);
-  if (throttle.requestsPerSecond < least) {
-    throw new Error(`throttle.requestsPerSecond must be ${least} at least: an Enterprise customer may send as many`);
-  }
+function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSettings) {
   const settings = {
     loggingLevel: gatewayLogs ? MethodLoggingLevel.ERROR : MethodLoggingLevel.OFF,
     throttlingRateLimit: throttle.requestsPerSecond,

@@ -2,6 +2,7 @@ import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings, tableNames } from '../stages.ts';
 import { TableBackup } from './backup.ts';
+import { checkSettings } from './check-settings.ts';
 import { ApiDomain, baseUrlAt } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
@@ -23,6 +24,7 @@ export interface InventoryStackProps extends StageSettings {
 export class InventoryStack extends Stack {
   constructor(scope: Construct, id: string, settings: InventoryStackProps) {
     const { name, apiDomain } = settings;
+    checkSettings(settings);
     super(scope, id, { description: `Pet store inventory service (${name})` });
 
     const tables = new Tables(this, 'Tables', settings);

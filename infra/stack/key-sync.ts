@@ -41,16 +41,9 @@ const CHANGES = [
  */
 export class KeySync extends Construct {
   readonly sync: ServiceFunction;
-  /** Where the events go that a sync failed on again and again. */
-  readonly failed: Queue;
 
   constructor(scope: Construct, id: string, { restApi, tables, logRetentionDays }: KeySyncProps) {
     super(scope, id);
-    this.failed = new Queue(this, 'FailedSyncs', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
     const queue = this.#queue();
     const sync = new ServiceFunction(this, 'Function', {
       entry: 'sync-keys',
@@ -94,13 +87,15 @@ export class KeySync extends Construct {
   }
 
   #queue(): Queue {
-    return new Queue(this, 'Queue', {
+    const queue = new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       // At least six times the function's timeout and the window, as Lambda asks for.
       visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes() + 1),
-      deadLetterQueue: { queue: this.failed, maxReceiveCount: 3 },
+      retentionPeriod: Duration.hours(1),
     });
+    acknowledge(queue, 'SQS3', 'Every sync looks at all keys, so that the next makes up for one that failed.');
+    return queue;
   }
 
   /** It may change what it applies: keys, their tags, and which plan they are on. */

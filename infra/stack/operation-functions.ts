@@ -157,7 +157,6 @@ export class OperationFunctions extends Construct {
   }
 }
 
-/** @throws Error where a setting is none that a function understands, before anything is deployed */
 function environmentsOf(stack: Stack, { petDeprecation }: OperationFunctionsProps) {
   return {
     /** Usage identifiers that refused requests, and those of keys just issued or moved, are metered as. */
@@ -166,13 +165,8 @@ function environmentsOf(stack: Stack, { petDeprecation }: OperationFunctionsProp
       INTERIM_USAGE_IDENTIFIER: internalIdentifier(stack, 'Interim'),
     },
     deprecation: {
-      DEPRECATED_AT: checkedTime(petDeprecation.deprecatedAt),
-      SUNSET_AT: checkedTime(petDeprecation.sunsetAt),
+      DEPRECATED_AT: petDeprecation.deprecatedAt,
+      SUNSET_AT: petDeprecation.sunsetAt,
     },
   };
-}
-
-function checkedTime(setting: string): string {
-  if (Number.isNaN(Date.parse(setting))) throw new Error(`${JSON.stringify(setting)} is not a time in ISO 8601`);
-  return setting;
 }

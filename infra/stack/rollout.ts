@@ -23,10 +23,8 @@ export interface CanaryRolloutProps {
  * back to the versions before, and CloudFormation takes back all else that the deploy has changed.
  */
 export class CanaryRollout extends Construct {
-  /** @throws Error without alarms: nothing would take a release back */
   constructor(scope: Construct, id: string, { functions, alarms, atOnce }: CanaryRolloutProps) {
     super(scope, id);
-    if (alarms.length === 0) throw new Error("rollout: 'canary' needs alarms: true, or nothing takes it back");
     const application = new LambdaApplication(this, 'Application');
     const takenBackBy = [...alarms, this.#anyError(functions)];
     const role = this.#role(functions);

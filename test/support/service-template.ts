@@ -1,9 +1,8 @@
-import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { readAssembly } from '../../infra/local/assembly.ts';
-import { stackNameOf, type StageName, stages } from '../../infra/stages.ts';
+import { type AnyStageName, stackNameOf, type StageName, stages } from '../../infra/stages.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 
 export const templateSchema = v.looseObject({
@@ -17,9 +16,22 @@ export const templateSchema = v.looseObject({
 export type EditableTemplate = v.InferOutput<typeof templateSchema>;
 type EditableResource = EditableTemplate['Resources'][string];
 
+type StackName = 'Inventory' | 'ReferenceSite' | 'ReferenceContent';
+
+function fileOf(assembly: string, stack: StackName, stage: AnyStageName): string {
+  const folder = path.join(assembly, `assembly-${stage}`);
+  const prefix = `${stage.replaceAll('-', '')}${stack}`;
+  const file = readdirSync(folder).find((name) => name.startsWith(prefix) && name.endsWith('.template.json'));
+  return path.join(folder, file ?? stack);
+}
+
+/** The template of one stack in a cloud assembly. */
+export const templateIn = (assembly: string, stack: StackName, stage: AnyStageName): EditableTemplate =>
+  v.parse(templateSchema, JSON.parse(readFileSync(fileOf(assembly, stack, stage), 'utf8')));
+
 /** The template of a stage's API as it was synthesized for all suites, for the caller alone. */
 export const inventoryTemplate = (stage: StageName): EditableTemplate =>
-  v.parse(templateSchema, readAssembly(synthesizedOnce(), stage).template);
+  templateIn(synthesizedOnce(), 'Inventory', stage);
 
 /** The template that the local host runs, for tests that run it or break it. */
 export class ServiceTemplate {
@@ -39,9 +51,16 @@ export class ServiceTemplate {
   }
 }
 
+/** The resources of a type, or those of them whose logical ids begin so. */
+export const resourcesIn = ({ Resources }: EditableTemplate, type: string, id = ''): [string, EditableResource][] =>
+  Object.entries(Resources).filter(([name, { Type }]) => Type === type && name.startsWith(id));
+
+export const propertiesIn = (template: EditableTemplate, type: string, id = '') =>
+  resourcesIn(template, type, id).map(([, { Properties }]) => Properties);
+
 /** The first resource of a type, by its logical id where the template has several. */
-export function resourceOf({ Resources }: EditableTemplate, type: string, id = ''): [string, EditableResource] {
-  const found = Object.entries(Resources).find(([name, { Type }]) => Type === type && name.startsWith(id));
+export function resourceOf(template: EditableTemplate, type: string, id = ''): [string, EditableResource] {
+  const [found] = resourcesIn(template, type, id);
   if (!found) throw new Error(`The template has no ${type} ${id}`);
   return found;
 }
@@ -56,9 +75,7 @@ export function writeAssembly(folder: string, stage: StageName, template: Editab
 
 /** Replaces the template of one stage's API in an assembly. */
 export function writeTemplate(folder: string, stage: StageName, template: EditableTemplate): void {
-  const files = readdirSync(path.join(folder, `assembly-${stage}`));
-  const file = files.find((name) => /^\w+Inventory[0-9A-F]{8}\.template\.json$/.test(name)) ?? '';
-  writeFileSync(path.join(folder, `assembly-${stage}`, file), JSON.stringify(template));
+  writeFileSync(fileOf(folder, 'Inventory', stage), JSON.stringify(template));
 }
 
 /** The resources of a stage's API by their names, such as `FunctionsGetPet`. */

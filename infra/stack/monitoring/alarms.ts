@@ -1,6 +1,6 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
@@ -36,13 +36,9 @@ export class Alarms extends Construct {
     }
   }
 
-  /** @throws Error where no target is named, and the settings do not say 'nobody' */
   #targetArns(targets: AlarmsProps['alarmTargets']): string[] {
     if (targets === 'nobody') return [];
     const { emails, topicArns } = targets;
-    if (emails.length + topicArns.length === 0) {
-      throw new Error("alarmTargets names nobody: add an e-mail address or a topic, or say 'nobody'");
-    }
     return emails.length === 0 ? [...topicArns] : [this.#topic(emails).topicArn, ...topicArns];
   }
 
@@ -70,18 +66,11 @@ export class Alarms extends Construct {
     const topic = new Topic(this, 'Topic', { displayName: 'Pet store inventory alarms', enforceSSL: true });
     const stack = Stack.of(this);
     const alarms = { service: 'cloudwatch', resource: 'alarm', resourceName: `${this.#prefix}*` };
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        sid: 'AlarmsMayPublish',
-        actions: ['sns:Publish'],
-        resources: [topic.topicArn],
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        conditions: {
-          StringEquals: { 'aws:SourceAccount': stack.account },
-          ArnLike: { 'aws:SourceArn': stack.formatArn({ ...alarms, arnFormat: ArnFormat.COLON_RESOURCE_NAME }) },
-        },
-      }),
-    );
+    const conditions = {
+      StringEquals: { 'aws:SourceAccount': stack.account },
+      ArnLike: { 'aws:SourceArn': stack.formatArn({ ...alarms, arnFormat: ArnFormat.COLON_RESOURCE_NAME }) },
+    };
+    topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     acknowledge(topic, 'SNS2', 'Alarms hold nothing secret, and go out as plain e-mail.');
     for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;

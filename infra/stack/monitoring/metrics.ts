@@ -65,7 +65,7 @@ export class MonitoringMetrics {
   }
 
   /** Of the lines that the functions write for each request; all, or those with one value of a field. */
-  requests(metricName: 'Requests' | 'Refusals' | 'ColdStarts', field: Readonly<Record<string, string>> = {}): Metric {
+  requests(metricName: 'Requests' | 'Refusals', field: Readonly<Record<string, string>> = {}): Metric {
     return this.#metric(METRICS_NAMESPACE, metricName, Stats.SUM, { stack: this.#stackName, ...field });
   }
 
@@ -82,12 +82,6 @@ export class MonitoringMetrics {
   /** Of the lines of the access log (see monitoring.ts). */
   gatewayRefusals(): Metric {
     return this.#metric(METRICS_NAMESPACE, gatewayRefusalsOf(this.#stackName), Stats.SUM, {});
-  }
-
-  /** Calls of the sync that wait for an admin. */
-  failedSyncs(): Metric {
-    const dimensions = { QueueName: this.monitored.keySync.failed.queueName };
-    return this.#metric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', Stats.MAXIMUM, dimensions);
   }
 
   table(name: TableName, metricName: string): Metric {

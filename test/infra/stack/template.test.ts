@@ -181,7 +181,6 @@ const idsThatStay = [
   'FunctionsUpdateInventoriesLogs881D95B8',
   'FunctionsUpdateInventoryBEF62497',
   'FunctionsUpdateInventoryLogs0E917A4C',
-  'KeySyncFailedSyncs90A7FD1B',
   'KeySyncFunction38BC2B32',
   'KeySyncFunctionLogs88865A21',
   'KeySyncQueue05161705',

@@ -1,0 +1,43 @@
+import { type Limits, MOST_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
+import type { StageSettings } from '../stages.ts';
+
+/** Clock minutes that five minutes touch. */
+const MINUTES_TOUCHED = 6;
+
+/** The most that one customer may send in five minutes, on a plan or as the stage agrees. */
+export function mostOfOneCustomer(mostForEnterprise: Limits): number {
+  const limits = planIds.map((id) => plans[id].limits).filter((one) => one !== 'agreed');
+  return MINUTES_TOUCHED * Math.max(...[...limits, mostForEnterprise].map(({ perMinute }) => perMinute));
+}
+
+/**
+ * Refuses settings that contradict each other, before anything is deployed.
+ *
+ * @throws Error that says which setting has to be otherwise
+ */
+export function checkSettings(settings: StageSettings): void {
+  const { alarms, alarmTargets, rollout, throttle, mostForEnterprise, firewall, petDeprecation } = settings;
+  const perSecond = Math.ceil(mostForEnterprise.perMinute / 60);
+  const perAddress = mostOfOneCustomer(mostForEnterprise);
+  const hasNoTarget = alarmTargets !== 'nobody' && alarmTargets.emails.length + alarmTargets.topicArns.length === 0;
+  const refusals: readonly (readonly [isWrong: boolean, what: string])[] = [
+    [
+      mostForEnterprise.perMinute > MOST_PER_MINUTE,
+      `mostForEnterprise.perMinute must be ${MOST_PER_MINUTE} at most: one key takes no more`,
+    ],
+    [
+      throttle.requestsPerSecond < perSecond,
+      `throttle.requestsPerSecond must be ${perSecond} at least: an Enterprise customer may send as many`,
+    ],
+    [
+      (firewall?.requestsPerAddress ?? perAddress) < perAddress,
+      `firewall.requestsPerAddress must be ${perAddress} at least: one customer may send as many`,
+    ],
+    [alarms && hasNoTarget, "alarmTargets names no recipient: add an e-mail address or a topic, or write 'nobody'"],
+    [rollout === 'canary' && !alarms, "rollout: 'canary' needs alarms: true, or nothing takes a release back"],
+    ...Object.entries(petDeprecation).map(
+      ([name, time]) => [Number.isNaN(Date.parse(time)), `petDeprecation.${name} must be a time in ISO 8601`] as const,
+    ),
+  ];
+  for (const [isWrong, what] of refusals) if (isWrong) throw new Error(`The stage ${settings.name}: ${what}`);
+}
