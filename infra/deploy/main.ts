@@ -1,21 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { Command, CommanderError } from 'commander';
+import * as v from 'valibot';
 import { AdminError, failureText } from '../admin/admin-error.ts';
 import { confirm } from '../admin/commands/confirm.ts';
 import { parseStage } from '../admin/commands/options.ts';
 import { visibleLines } from '../admin/text-format.ts';
 import { type AnyStageName, isPersonal, settingsOf, STAGE_NAMES, stackNameOf } from '../stages.ts';
-import { cancelUpdate, checkQuotas, findAccount, findStack, lostTables } from './aws.ts';
-import { issueKey, output, revokeKey, run, sendTraffic, smokeTest } from './smoke.ts';
+import { cancelUpdate, checkQuota, deployedTemplate, findAccount, statusOf } from './aws.ts';
+import { output, run, smokeTest } from './smoke.ts';
+import { lostTables, neededAtOnce, templateSchema } from './template.ts';
 
 interface Options {
   readonly stage: AnyStageName;
   readonly rollBack: boolean;
   readonly lose: readonly string[];
-  readonly url?: string;
   readonly yes: boolean;
 }
 
@@ -25,13 +26,15 @@ const command = new Command('npm run deploy --')
   .requiredOption('--stage <stage>', STAGE_NAMES, parseStage)
   .option('--roll-back', 'go back to this commit: cancel an update that is under way, and switch all at once', false)
   .option('--lose <table...>', 'tables that the stage may lose, by their logical ids', [])
-  .option('--url <url>', 'where the smoke test finds the API, if not at its own address yet')
   .option('--yes', 'do not ask', false)
+  .addHelpText('after', '\nStatus: runs locally and on emulators, not yet deployed to an AWS account.')
   .configureOutput({ outputError: () => undefined })
   .exitOverride();
 
 const assembly = mkdtempSync(join(tmpdir(), 'assembly-'));
 process.once('exit', () => rmSync(assembly, { recursive: true }));
+
+const outputsSchema = v.record(v.string(), v.record(v.string(), v.string()));
 
 /** Exit status of a failure: 3 once the stage may have changed. The workflow then goes back. */
 let failed = 1;
@@ -40,7 +43,9 @@ let failed = 1;
 process.on('SIGINT', () => process.stderr.write('Interrupted. CloudFormation ends what it has begun.\n'));
 try {
   const options = command.parse().opts<Options>();
-  await deploy(options, await prepare(options));
+  await prepare(options);
+  failed = 3;
+  await deploy(options);
 } catch (error) {
   const isUsage = error instanceof CommanderError;
   const text = isUsage ? `${error.message} (see npm run deploy -- --help)` : failureText(error, 'run it again');
@@ -48,62 +53,56 @@ try {
   process.exitCode = isUsage ? error.exitCode : failed;
 }
 
-/** Checks all that can be checked, and synthesises. @returns outputs of the stage, where it is there */
-async function prepare({ stage, rollBack, lose, yes }: Options): Promise<Record<string, string> | undefined> {
-  const [{ place, user }, stack, settings] = [await findAccount(), stackNameOf(stage), settingsOf(stage)];
+/** Checks all that can be checked, and synthesises. Nothing of the stage is changed by it. */
+async function prepare({ stage, rollBack, lose, yes }: Options): Promise<void> {
+  const { place, user } = await findAccount();
   process.stdout.write(`Account: ${place}, as ${user}\n`);
-  const stacks = ['ReferenceSite', 'Inventory', 'ReferenceContent'].map((name) => `${stage}-${name}`);
-  if (rollBack) for (const name of stacks) await cancelUpdate(name);
-  const before = await findStack(stack);
-  if (!before) await checkQuotas(settings);
-  const toolkit = `CDKToolkit-${settings.qualifier}`;
-  if (!(await findStack(toolkit))) {
-    if (!yes) await confirm(`Bootstrap ${place} for ${stage}? CloudFormation may then do anything there.`);
-    await run('cdk', [
-      'bootstrap',
-      `aws://${place}`,
-      '--qualifier',
-      settings.qualifier,
-      '--toolkit-stack-name',
-      toolkit,
-    ]);
-  }
   const context = [...(isPersonal(stage) ? [`stage=${stage}`] : []), ...(rollBack ? ['rollout=allAtOnce'] : [])];
   await run('cdk', ['synth', '--quiet', '--output', assembly, ...context.flatMap((one) => ['--context', one])]);
-  const { template } = new CloudAssembly(assembly).stacksRecursively.find(({ stackName }) => stackName === stack) ?? {};
-  const lost = before ? (await lostTables(stack, template)).filter((id) => !lose.includes(id)) : [];
-  if (lost.length === 0) return before;
-  const why =
-    'this commit has none of that name, or one with other keys, so that the service would no longer see their data';
-  throw new AdminError(`${stage} would lose ${lost.join(', ')}: ${why}. If that is meant: --lose ${lost.join(' ')}`);
-}
-
-async function deploy({ stage, url }: Options, before: Record<string, string> | undefined): Promise<void> {
-  const { stdout: commit } = await output('git', ['rev-parse', 'HEAD']).catch(() => ({ stdout: 'none' }));
-  const build = ['--parameters', `${stackNameOf(stage)}:BuildId=${commit.trim()}`];
-  failed = 3;
-  // The release that runs may be one that this command issues no keys of.
-  let key = before && (await issueKey(stage).catch(() => undefined));
-  try {
-    const over = new AbortController();
-    const traffic = key && sendTraffic(key, over.signal);
-    await run('cdk', ['deploy', `${stage}/*`, '--app', assembly, ...build, '--require-approval', 'never'])
-      .catch((error: unknown) => explain(error, stage))
-      .finally(() => over.abort());
-    await traffic;
-    key ??= await issueKey(stage);
-    await smokeTest({ ...key, baseUrl: url ?? key.baseUrl }, stage === 'production');
-  } finally {
-    if (key) await revokeKey(stage, key.id);
-  }
-  process.stdout.write(
-    `\nDeployed: ${key.baseUrl}\nA key: npm run admin -- keys create --stage ${stage} --name NAME --plan free\n`,
+  const stacks = new CloudAssembly(assembly).stacksRecursively.filter(({ hierarchicalId }) =>
+    hierarchicalId.startsWith(`${stage}/`),
   );
+  if (rollBack) for (const { stackName } of stacks) await cancelUpdate(stackName);
+
+  const name = stackNameOf(stage);
+  const next = v.parse(templateSchema, stacks.find(({ stackName }) => stackName === name)?.template);
+  if (await statusOf(name)) {
+    const lost = lostTables(v.parse(templateSchema, await deployedTemplate(name)), next);
+    refuseLoss(
+      stage,
+      lost.filter((id) => !lose.includes(id)),
+    );
+  } else await checkQuota(neededAtOnce(next));
+  await bootstrap(stage, place, yes);
 }
 
-/** The site of the page comes first, and AWS lets no account have one that it has not verified. */
-async function explain(error: unknown, stage: AnyStageName): Promise<never> {
-  if (!settingsOf(stage).page || (await findStack(`${stage}-ReferenceSite`))) throw error;
-  const how = 'If CloudFront wants a verified account: set page: false in infra/stages.ts, or ask AWS Support';
-  throw new AdminError(`The stack ${stage}-ReferenceSite was not made. ${how}. Then run the same command again.`);
+/** @throws AdminError where there is one */
+function refuseLoss(stage: AnyStageName, lost: readonly string[]): void {
+  const why = 'this commit has none of that name, or one with other keys: the service would no longer see their data';
+  if (lost.length > 0)
+    throw new AdminError(`${stage} would lose ${lost.join(', ')}: ${why}. If that is meant: --lose ${lost.join(' ')}`);
+}
+
+async function bootstrap(stage: AnyStageName, place: string, yes: boolean): Promise<void> {
+  const { qualifier } = settingsOf(stage);
+  const toolkit = `CDKToolkit-${qualifier}`;
+  if (await statusOf(toolkit)) return;
+  if (!yes) await confirm(`Bootstrap ${place} for ${stage}? CloudFormation may then do anything there.`);
+  await run('cdk', ['bootstrap', `aws://${place}`, '--qualifier', qualifier, '--toolkit-stack-name', toolkit]);
+}
+
+async function deploy({ stage }: Options): Promise<void> {
+  const name = stackNameOf(stage);
+  const { stdout: commit } = await output('git', ['rev-parse', 'HEAD']).catch(() => ({ stdout: 'none' }));
+  const file = join(assembly, 'outputs.json');
+  const options = ['--parameters', `${name}:BuildId=${commit.trim()}`, '--outputs-file', file];
+  await run('cdk', ['deploy', `${stage}/*`, '--app', assembly, ...options, '--require-approval', 'never']);
+  const { [name]: { GatewayUrl = '', BaseUrl = '' } = {} } = v.parse(
+    outputsSchema,
+    JSON.parse(readFileSync(file, 'utf8')),
+  );
+  await smokeTest(stage, GatewayUrl);
+  process.stdout.write(
+    `\nDeployed: ${BaseUrl}\nA key: npm run admin -- keys create --stage ${stage} --name NAME --plan free\n`,
+  );
 }

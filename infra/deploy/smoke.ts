@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin/admin-error.ts';
@@ -15,37 +14,25 @@ export async function run(program: string, args: readonly string[], env: NodeJS.
 
 export const output = promisify(execFile);
 
-const keySchema = v.object({ id: v.string(), key: v.string(), baseUrl: v.string() });
-type Key = v.InferOutput<typeof keySchema>;
+const keySchema = v.object({ id: v.string(), key: v.string() });
 
 const admin = (stage: AnyStageName, ...words: string[]) =>
   output('node', ['infra/admin/main.ts', 'keys', ...words, '--stage', stage, '--json']).catch((error: unknown) => {
     throw new AdminError(reasonOf(error));
   });
 
-/** A key that ends by itself, should this command be killed. */
-export async function issueKey(stage: AnyStageName): Promise<Key> {
+/**
+ * Tries a stage with a key that is revoked afterwards, and that ends by itself, should this command be killed.
+ *
+ * @param url of API Gateway: it leads to the API before a name of its own does
+ */
+export async function smokeTest(stage: AnyStageName, url: string): Promise<void> {
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');
-  return v.parse(keySchema, JSON.parse(stdout));
-}
-
-export const revokeKey = (stage: AnyStageName, id: string) => admin(stage, 'revoke', id, '--yes');
-
-const smoke = (url: string, readOnly: boolean) => [
-  'test/smoke/main.ts',
-  '--url',
-  url,
-  ...(readOnly ? ['--read-only'] : []),
-];
-
-export const smokeTest = ({ baseUrl, key }: Key, readOnly: boolean): Promise<void> =>
-  run('node', smoke(baseUrl, readOnly), { PET_STORE_API_KEY: key });
-
-/** Reads each minute, so that a canary has requests on a quiet stage too. What comes of them is for the alarms to say. */
-export async function sendTraffic({ baseUrl, key }: Key, signal: AbortSignal): Promise<void> {
-  const env = { ...process.env, PET_STORE_API_KEY: key };
-  while (!signal.aborted) {
-    await once(spawn('node', smoke(baseUrl, true), { stdio: 'ignore', env }), 'exit');
-    await sleep(60_000, undefined, { signal }).catch(() => undefined);
+  const { id, key } = v.parse(keySchema, JSON.parse(stdout));
+  const readOnly = stage === 'production' ? ['--read-only'] : [];
+  try {
+    await run('node', ['test/smoke/main.ts', '--url', url, ...readOnly], { PET_STORE_API_KEY: key });
+  } finally {
+    await admin(stage, 'revoke', id, '--yes');
   }
 }
