@@ -33,10 +33,6 @@ interface Data {
 
 /** The exceptions that are more than a name. */
 const modeled = new Map(Object.entries({ ConditionalCheckFailedException, TransactionCanceledException }));
-/** By these names DynamoDB refuses a signature, maybe for its time. */
-const SIGNATURE_REFUSED = new Set(['InvalidSignatureException', 'RequestExpired', 'RequestTimeTooSkewed']);
-/** A clock that is less wrong is not why: the bound of AWS's own clients. */
-const LEAST_CLOCK_ERROR_MS = 240_000;
 
 /**
  * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: the protocol (AWS JSON 1.0)
@@ -48,16 +44,13 @@ export class DynamoDBClient {
   readonly #signer: SignatureV4;
   readonly #connections: Connections;
   readonly #handler: NodeHttpHandler;
-  /** What has to be added to this machine's time, in milliseconds. */
-  #clockOffset = 0;
 
   constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
     if (maxAttempts !== 1) throw new Error('This client repeats no call: set maxAttempts to 1');
     const { AWS_REGION: region = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
     // Like the SDK, so that emulators of AWS, which set the general one, can run the functions.
     const endpoint = AWS_ENDPOINT_URL_DYNAMODB ?? AWS_ENDPOINT_URL;
-    const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-    this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${suffix}`);
+    this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.amazonaws.com`);
     this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });
     this.#connections = new Connections(this.#endpoint.protocol);
     const { agent } = this.#connections;
@@ -67,18 +60,6 @@ export class DynamoDBClient {
   /** Makes one call. @throws DynamoDBServiceException, or what the connection failed with */
   async call(operation: string, input: object): Promise<Data> {
     const body = JSON.stringify(input, refuseBinary);
-    const offset = this.#clockOffset;
-    try {
-      return await this.#post(operation, body, offset);
-    } catch (error) {
-      if (!(error instanceof DynamoDBServiceException) || !SIGNATURE_REFUSED.has(error.name)) throw error;
-      this.#clockOffset = Date.parse(error.$response?.headers['date'] ?? '') - Date.now() || 0;
-      if (Math.abs(this.#clockOffset - offset) < LEAST_CLOCK_ERROR_MS) throw error;
-      return this.#post(operation, body, this.#clockOffset);
-    }
-  }
-
-  async #post(operation: string, body: string, clockOffset: number): Promise<Data> {
     const { protocol, hostname, host, port, pathname: path } = this.#endpoint;
     const { _X_AMZN_TRACE_ID: trace } = process.env;
     const headers = {
@@ -89,14 +70,13 @@ export class DynamoDBClient {
       ...(trace !== undefined && { 'x-amzn-trace-id': trace }),
     };
     const to = { protocol, hostname, path, ...(port !== '' && { port: Number(port) }) };
-    const signingDate = new Date(Date.now() + clockOffset);
-    const signed = await this.#signer.sign(new HttpRequest({ ...to, method: 'POST', headers, body }), { signingDate });
+    const signed = await this.#signer.sign(new HttpRequest({ ...to, method: 'POST', headers, body }));
     this.#connections.closeIdle();
     const { response } = await this.#handler.handle(HttpRequest.clone(signed));
     const chunks: Buffer[] = [];
     for await (const chunk of response.body) chunks.push(chunk);
     const data = parse(Buffer.concat(chunks).toString());
-    if (response.statusCode !== 200 || !data) throw exceptionOf(response.statusCode, response.headers, data);
+    if (response.statusCode !== 200 || !data) throw exceptionOf(response.statusCode, data);
     return data;
   }
 }
@@ -115,7 +95,7 @@ function parse(text: string): Data | undefined {
   }
 }
 
-function exceptionOf(status: number, headers: Readonly<Record<string, string>>, data: Data = {}) {
+function exceptionOf(status: number, data: Data = {}) {
   const { __type = 'UnknownError', Message = `HTTP status ${status}`, message = Message, ...rest } = data;
   const name = __type.replace(/^.*#/, '');
   const options = { ...rest, message, $metadata: { httpStatusCode: status } };
@@ -123,5 +103,5 @@ function exceptionOf(status: number, headers: Readonly<Record<string, string>>, 
   const $fault = status >= 400 && status < 500 ? 'client' : 'server';
   const Modeled = modeled.get(name);
   const exception = Modeled ? new Modeled(options) : new DynamoDBServiceException({ ...options, name, $fault });
-  return Object.assign(exception, { $response: { statusCode: status, headers } });
+  return Object.assign(exception, { $response: { statusCode: status } });
 }
