@@ -8,73 +8,34 @@ import type { Tables } from './tables.ts';
 import { internalIdentifier } from './usage-plans.ts';
 
 type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
-
-/** Environment variables that functions share, by what they are for. */
-type Environments = ReturnType<typeof environmentsOf>;
+type FunctionName = OperationId | 'authorizer' | 'fallback';
 
 /** What sets a function apart from the others. */
 interface FunctionDefinition {
-  readonly description: string;
-  /** `streaming`: it sends its answer as it comes, for as long as the stage lets a list take. */
-  readonly timeoutSeconds: number | 'streaming';
+  /** By default 15. `streaming`: it sends its answer as it comes, for as long as the stage lets a list take. */
+  readonly timeoutSeconds?: number | 'streaming';
   /** The calls that it may make, and no other; a transaction needs the rights of the writes in it. */
   readonly calls: Readonly<Partial<Record<TableName, readonly DynamoDBCall[]>>>;
-  /** Beside the names of its tables, such as `STOCK_TABLE`. */
-  readonly environment?: readonly (keyof Environments)[];
 }
-
-type FunctionName = OperationId | 'authorizer' | 'fallback';
 
 /** Each function by its name, which its file in the folder `functions` has in kebab-case. */
 const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
-  authorizer: {
-    description: 'Checks the API key of a request and counts it',
-    timeoutSeconds: 10,
-    calls: { keys: ['UpdateItem'] },
-    environment: ['meters'],
-  },
-  listInventory: {
-    description: operations.listInventory.purpose,
-    timeoutSeconds: 'streaming',
-    calls: { stock: ['Query', 'BatchGetItem'] },
-  },
-  getInventory: {
-    description: operations.getInventory.purpose,
-    timeoutSeconds: 15,
-    calls: { stock: ['GetItem'] },
-  },
-  updateInventory: {
-    description: operations.updateInventory.purpose,
-    timeoutSeconds: 15,
-    calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] },
-  },
-  updateInventories: {
-    description: operations.updateInventories.purpose,
-    timeoutSeconds: 15,
-    calls: { stock: ['UpdateItem', 'GetItem'] },
-  },
-  adjustInventory: {
-    description: operations.adjustInventory.purpose,
-    timeoutSeconds: 15,
-    calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] },
-  },
-  getPet: {
-    description: operations.getPet.purpose,
-    timeoutSeconds: 15,
-    calls: { pets: ['GetItem'], stock: ['GetItem'] },
-    environment: ['deprecation'],
-  },
-  listOrders: {
-    description: operations.listOrders.purpose,
-    timeoutSeconds: 'streaming',
-    calls: { orders: ['Query'] },
-  },
-  getKey: { description: operations.getKey.purpose, timeoutSeconds: 5, calls: {} },
-  fallback: {
-    description: 'Answers 404 and 405 for what is no operation',
-    timeoutSeconds: 5,
-    calls: {},
-  },
+  authorizer: { timeoutSeconds: 10, calls: { keys: ['UpdateItem'] } },
+  listInventory: { timeoutSeconds: 'streaming', calls: { stock: ['Query', 'BatchGetItem'] } },
+  getInventory: { calls: { stock: ['GetItem'] } },
+  updateInventory: { calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] } },
+  updateInventories: { calls: { stock: ['UpdateItem', 'GetItem'] } },
+  adjustInventory: { calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] } },
+  getPet: { calls: { pets: ['GetItem'], stock: ['GetItem'] } },
+  listOrders: { timeoutSeconds: 'streaming', calls: { orders: ['Query'] } },
+  getKey: { timeoutSeconds: 5, calls: {} },
+  fallback: { timeoutSeconds: 5, calls: {} },
+};
+
+const described: Readonly<Record<FunctionName, { readonly purpose: string }>> = {
+  ...operations,
+  authorizer: { purpose: 'Checks the API key of a request and counts it' },
+  fallback: { purpose: 'Answers 404 and 405 for what is no operation' },
 };
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
@@ -120,53 +81,43 @@ export class OperationFunctions extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
-    const shared = environmentsOf(Stack.of(this), props);
-    const made = functionNames.map((name) => [name, this.#add(name, definitions[name], props, shared)]);
+    const made = functionNames.map((name) => [name, this.#add(name, props)]);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each of the definitions
     this.byName = Object.fromEntries(made) as Record<FunctionName, ServiceFunction>;
   }
 
-  #add(
-    name: FunctionName,
-    { description, timeoutSeconds, calls, environment = [] }: FunctionDefinition,
-    { tables, logRetentionDays, lists, bulksAtOnce, pageOrigin }: OperationFunctionsProps,
-    shared: Environments,
-  ): ServiceFunction {
+  #add(name: FunctionName, props: OperationFunctionsProps): ServiceFunction {
+    const { timeoutSeconds = 15, calls } = definitions[name];
+    const { tables, logRetentionDays, lists, bulksAtOnce } = props;
     const streams = timeoutSeconds === 'streaming';
     const atOnce = name === 'updateInventories' ? bulksAtOnce : undefined;
-    const used = tableNames.filter((table) => calls[table]);
-    const variables = [
-      Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
-      ...environment.map((one) => shared[one]),
-      streams ? { NODE_OPTIONS: STREAMING_NODE_OPTIONS } : {},
-      pageOrigin === undefined ? {} : { PAGE_ORIGIN: pageOrigin },
-    ];
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-      description,
+      description: described[name].purpose,
       timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),
       reservedConcurrentExecutions: streams ? lists.concurrency : atOnce,
       logRetentionDays,
-      environment: Object.assign({}, ...variables),
+      environment: this.#environmentOf(name, props),
     });
-    for (const table of used) {
+    for (const table of tableNames) {
       const actions = (calls[table] ?? []).map((call) => `dynamodb:${call}`);
-      Grant.addToPrincipal({ grantee, actions, resourceArns: [tables.arnOf(table)] });
+      if (actions.length > 0) Grant.addToPrincipal({ grantee, actions, resourceArns: [tables.arnOf(table)] });
     }
     return grantee;
   }
-}
 
-function environmentsOf(stack: Stack, { petDeprecation }: OperationFunctionsProps) {
-  return {
-    /** Usage identifiers that refused requests, and those of keys just issued or moved, are metered as. */
-    meters: {
-      OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(stack, 'Overflow'),
-      INTERIM_USAGE_IDENTIFIER: internalIdentifier(stack, 'Interim'),
-    },
-    deprecation: {
-      DEPRECATED_AT: petDeprecation.deprecatedAt,
-      SUNSET_AT: petDeprecation.sunsetAt,
-    },
-  };
+  #environmentOf(name: FunctionName, { tables, pageOrigin, petDeprecation }: OperationFunctionsProps) {
+    const used = tableNames.filter((table) => definitions[name].calls[table]);
+    return {
+      ...Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
+      // What refused requests are metered as, and those of keys just issued or moved.
+      ...(name === 'authorizer' && {
+        OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(Stack.of(this), 'Overflow'),
+        INTERIM_USAGE_IDENTIFIER: internalIdentifier(Stack.of(this), 'Interim'),
+      }),
+      ...(name === 'getPet' && { DEPRECATED_AT: petDeprecation.deprecatedAt, SUNSET_AT: petDeprecation.sunsetAt }),
+      ...(isStreaming(name) && { NODE_OPTIONS: STREAMING_NODE_OPTIONS }),
+      ...(pageOrigin !== undefined && { PAGE_ORIGIN: pageOrigin }),
+    };
+  }
 }
