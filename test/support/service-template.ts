@@ -1,6 +1,5 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { type AnyStageName, stackNameOf, type StageName, stages } from '../../infra/stages.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
@@ -146,19 +145,6 @@ const nameOf = (text: string, stage: StageName): string =>
     .replaceAll(/(?<=\w)(?:[0-9A-F]{8}){1,2}(?!\w)/g, '')
     .replaceAll(stages[stage].qualifier, '<qualifier>')
     .replaceAll(stage, '<stage>');
-
-/** What of a value is not in another one: of objects, and of lists as long as each other, just the parts that differ. */
-export function differenceFrom(other: unknown, value: unknown): unknown {
-  if (isDeepStrictEqual(value, other)) return undefined;
-  if (!isComposite(value) || !isComposite(other)) return value ?? 'none';
-  if (Array.isArray(value) && Array.isArray(other) && value.length !== other.length) return value;
-  const names = [...new Set([...Object.keys(value), ...Object.keys(other)])];
-  const parts = names.map((name) => [name, differenceFrom(other[name], value[name])] as const);
-  return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
-}
-
-const isComposite = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
 
 /** As a construct is called, after its operation or table. */
 export const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

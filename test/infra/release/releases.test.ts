@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { operations } from '../../../shared/contract/operations.ts';
-import { resourcesIn, templateIn } from '../../support/service-template.ts';
+import { propertiesIn, resourcesIn, templateIn } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const templateOf = (variant?: 'everything' | 'allAtOnce') =>
@@ -29,9 +29,21 @@ test.each<[Release, canaries: number]>([
   ['allAtOnce', 0],
 ])('%s lets %i functions change by degrees, under the alarms', (release, canaries) => {
   const aliases = resourcesIn(releases[release], 'AWS::Lambda::Alias');
+  const groups = propertiesIn(releases[release], 'AWS::CodeDeploy::DeploymentGroup');
+  const alarms = ['ApiErrors', 'SlowAnswers', 'AuthorizerErrors', 'FunctionErrors'].map(
+    (name) => `MonitoringAlarms${name}`,
+  );
 
   expect(aliases.filter(([, alias]) => 'UpdatePolicy' in alias)).toHaveLength(canaries);
-  expect(resourcesIn(releases[release], 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(functionCount);
+  expect(groups).toHaveLength(functionCount);
+  for (const group of groups)
+    expect(group).toMatchObject({
+      DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
+      AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
+      AlarmConfiguration: {
+        Alarms: [...alarms, 'RolloutAnyError'].map((name) => ({ Name: { Ref: expect.stringMatching(`^${name}`) } })),
+      },
+    });
 });
 
 const checksOf = (release: Release) => resourcesIn(releases[release], 'Custom::Trigger').map(([id]) => id);

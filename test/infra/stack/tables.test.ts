@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { inventoryTemplate } from '../../support/service-template.ts';
+import { stageNames } from '../../../infra/stages.ts';
+import { inventoryTemplate, propertiesIn, resourcesIn } from '../../support/service-template.ts';
 
 const key = (AttributeName: string, KeyType: string) => ({ AttributeName, KeyType });
 const attribute = (AttributeName: string, AttributeType: string) => ({ AttributeName, AttributeType });
@@ -51,3 +52,23 @@ test.each([
       },
     });
 });
+
+test('DynamoDB deletes old records of keys and requests, and nothing else', () => {
+  const timeToLive = propertiesIn(inventoryTemplate('production'), 'AWS::DynamoDB::Table').flatMap(
+    ({ TimeToLiveSpecification }) => TimeToLiveSpecification ?? [],
+  );
+
+  expect(timeToLive).toEqual([
+    { AttributeName: 'purgeAt', Enabled: true },
+    { AttributeName: 'expiresAt', Enabled: true },
+  ]);
+});
+
+test.each(stageNames)(
+  'The API of %s keeps its logical id: with another, clients would call an API that is gone',
+  (stage) => {
+    const [[id] = []] = resourcesIn(inventoryTemplate(stage), 'AWS::ApiGateway::RestApi');
+
+    expect(id).toBe('ApiRestApiE35FEAFE');
+  },
+);
