@@ -1,50 +1,22 @@
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { stageNames, stages } from '../../../infra/stages.ts';
-import { methodsFor, methodsOf, operations } from '../../../shared/contract/operations.ts';
-import { planIds } from '../../../shared/keys/plans.ts';
+import { bulkShare, refusedBulks } from '../../../infra/stack/usage-plans.ts';
+import { type StageName, stageNames, stages } from '../../../infra/stages.ts';
+import { operations } from '../../../shared/contract/operations.ts';
+import { type OuterGuard, outerGuard } from '../../../shared/key-registry/outer-guard.ts';
+import { plans as catalogue } from '../../../shared/keys/plans.ts';
 import { isIssued, parseToken } from '../../../shared/keys/token.ts';
 import {
   capitalised,
   inventoryTemplate,
+  propertiesIn,
   propertiesOf,
   readableStage,
   resourceOf,
 } from '../../support/service-template.ts';
 
 const staging = readableStage('staging');
-
-/** Where operations live. */
-const paths = [...new Set(Object.values(operations).map(({ path }) => path))];
-
-const resources = new Map(
-  propertiesOf(staging, 'AWS::ApiGateway::Resource', v.looseObject({ ParentId: v.string(), PathPart: v.string() })).map(
-    ([name, { ParentId, PathPart }]) => [`<${name}>`, { ParentId, PathPart }],
-  ),
-);
-
-function pathOf(id: string): string {
-  const resource = resources.get(id);
-  return resource ? `${pathOf(resource.ParentId)}/${resource.PathPart}` : '';
-}
-
-const methodSchema = v.looseObject({
-  HttpMethod: v.string(),
-  ResourceId: v.string(),
-  Integration: v.looseObject({ Uri: v.optional(v.string()) }),
-});
-const allMethods = propertiesOf(staging, 'AWS::ApiGateway::Method', methodSchema).map(([, properties]) => {
-  const path = pathOf(properties.ResourceId) || '/';
-  return { route: `${properties.HttpMethod} ${path}`, path, properties };
-});
-const preflights = allMethods.filter(({ route }) => route.startsWith('OPTIONS '));
-const methods = allMethods.filter((method) => !preflights.includes(method));
-
-const LAMBDA = 'arn:<AWS::Partition>:apigateway:<AWS::Region>:lambda:path';
-const buffered = (name: string) => `${LAMBDA}/2015-03-31/functions/<Functions${name}Aliaslive>/invocations`;
-const streamed = (name: string) =>
-  `${LAMBDA}/2021-11-15/functions/<Functions${name}Aliaslive>/response-streaming-invocations`;
 
 test('The authorizer is asked about every request: nothing is cached, and it has no identity source', () => {
   const authorizers = propertiesOf(staging, 'AWS::ApiGateway::Authorizer', v.looseObject({}));
@@ -53,44 +25,15 @@ test('The authorizer is asked about every request: nothing is cached, and it has
   expect(authorizers[0]?.[1]).not.toHaveProperty('IdentitySource');
 });
 
-describe('the methods', () => {
-  test('call the function of each operation, and the fallback for any other method and path', () => {
-    const ofOperations = Object.entries(operations).flatMap(([id, { method, path }]) => {
-      const target = id.startsWith('list') ? streamed(capitalised(id)) : buffered(capitalised(id));
-      return methodsFor(method).map((each) => [`${each} ${path}`, target]);
-    });
+test('Every method asks the authorizer and needs a key on a usage plan, but preflights, which no function sees', () => {
+  const schema = v.looseObject({ HttpMethod: v.string() });
+  const methods = propertiesOf(staging, 'AWS::ApiGateway::Method', schema).map(([, properties]) => properties);
+  const preflights = methods.filter(({ HttpMethod }) => HttpMethod === 'OPTIONS');
 
-    expect(Object.fromEntries(methods.map(({ route, properties }) => [route, properties.Integration.Uri]))).toEqual({
-      ...Object.fromEntries(ofOperations),
-      ...Object.fromEntries(['/', ...paths, '/{path+}'].map((path) => [`ANY ${path}`, buffered('Fallback')])),
-    });
-  });
-
-  test('ask the authorizer and need a key on a usage plan, all of them', () => {
-    for (const { properties } of methods) {
-      expect(properties).toMatchObject({
-        AuthorizationType: 'CUSTOM',
-        AuthorizerId: '<ApiAuthorizer>',
-        ApiKeyRequired: true,
-      });
-    }
-  });
-
-  test('are preflights on the paths of operations alone, which the gateway answers with the methods of the path', () => {
-    expect(preflights.map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
-    for (const { path, properties } of preflights) {
-      const ResponseParameters = {
-        'method.response.header.Access-Control-Allow-Methods': `'${methodsOf(path).join(', ')}'`,
-        'method.response.header.Access-Control-Allow-Headers':
-          "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key'",
-      };
-      expect(properties).toMatchObject({
-        AuthorizationType: 'NONE',
-        ApiKeyRequired: false,
-        Integration: { Type: 'MOCK', IntegrationResponses: [{ ResponseParameters }] },
-      });
-    }
-  });
+  expect(preflights).toHaveLength(new Set(Object.values(operations).map(({ path }) => path)).size);
+  for (const one of preflights) expect(one).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
+  for (const one of methods.filter((method) => !preflights.includes(method)))
+    expect(one).toMatchObject({ AuthorizationType: 'CUSTOM', AuthorizerId: '<ApiAuthorizer>', ApiKeyRequired: true });
 });
 
 test('A function may be called where a request needs it, by this API only and not by its test console', () => {
@@ -131,54 +74,51 @@ test('The sync follows each call that CloudTrail sees change a key, a usage plan
   expect(v.parse(schema, rule?.[1]).EventPattern.detail.eventName.toSorted()).toEqual(changing.toSorted());
 });
 
-/** The values of the keys that a stage has itself, and those that its authorizer names. */
-function internalKeysOf(stage: (typeof stageNames)[number]) {
-  const template = inventoryTemplate(stage);
-  const keys = Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::ApiGateway::ApiKey');
-  const [, authorizer] = resourceOf(template, 'AWS::Lambda::Function', 'FunctionsAuthorizer');
+/** What the authorizer meters refused requests as, and those of keys just issued or moved. */
+const metersOf = (stage: StageName): string[] => {
+  const [, authorizer] = resourceOf(inventoryTemplate(stage), 'AWS::Lambda::Function', 'FunctionsAuthorizer');
   const variables = v.object({ OVERFLOW_USAGE_IDENTIFIER: v.string(), INTERIM_USAGE_IDENTIFIER: v.string() });
-  const environment = v.object({ Environment: v.object({ Variables: variables }) });
-  return {
-    values: keys.map(({ Properties }) => String(Properties['Value'])),
-    named: Object.values(v.parse(environment, authorizer.Properties).Environment.Variables),
-  };
-}
+  const { Environment } = v.parse(v.object({ Environment: v.object({ Variables: variables }) }), authorizer.Properties);
+  return Object.values(Environment.Variables);
+};
+
+const throttleOf = ({ rateLimit, burstLimit }: Pick<OuterGuard, 'rateLimit' | 'burstLimit'>) => ({
+  RateLimit: rateLimit,
+  BurstLimit: burstLimit,
+});
 
 describe.each(stageNames)('the usage plans of %s', (stage) => {
-  test('never refuse what the exact limits admit (spec §8), nor the exact answers to what they refuse', () => {
-    const plans = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', v.looseObject({})).map(
-      ([name, { Throttle, Quota }]) => [name.replace('UsagePlans', ''), { Throttle, Quota }],
+  const { requestsPerSecond, burst } = stages[stage].throttle;
+  const asWideAsStage = { Throttle: throttleOf({ rateLimit: requestsPerSecond, burstLimit: burst }) };
+  const guards = Object.values(catalogue).map(({ title, limits }) => {
+    // Each key of Enterprise has limits of its own: no quota, and what the stage takes from all clients at once.
+    if (limits === 'agreed') return [title, asWideAsStage];
+    const { quotaPerDay, ...throttle } = outerGuard(limits);
+    return [title, { Throttle: throttleOf(throttle), Quota: { Limit: quotaPerDay, Period: 'DAY' } }];
+  });
+
+  test('refuse nothing that the exact limits admit (spec §8) but bulks beyond a share, nor the exact answers to the rest', () => {
+    const plan = v.looseObject({ UsagePlanName: v.string(), ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
+    const found = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan).map(
+      ([name, { Throttle, Quota, ApiStages }]) => {
+        const bulks = throttleOf(name.endsWith('Overflow') ? refusedBulks : bulkShare);
+        expect(ApiStages.map((one) => one.Throttle)).toEqual([{ '/inventory/PATCH': bulks }]);
+        return [name.replace('UsagePlans', ''), { Throttle, Quota }];
+      },
     );
 
-    expect(plans).toHaveLength(planIds.length + 2);
-    const { Free, Pro, Business, Enterprise, Overflow, Interim } = Object.fromEntries(plans);
-    const asWideAsStage = { Throttle: { RateLimit: stages[stage].throttle.requestsPerSecond, BurstLimit: 5_000 } };
-    expect({ Free, Pro, Business, Enterprise, Overflow, Interim }).toEqual({
-      Free: { Throttle: { RateLimit: 1, BurstLimit: 120 }, Quota: { Limit: 1_060, Period: 'DAY' } },
-      Pro: { Throttle: { RateLimit: 5, BurstLimit: 600 }, Quota: { Limit: 10_300, Period: 'DAY' } },
-      Business: { Throttle: { RateLimit: 17, BurstLimit: 2_000 }, Quota: { Limit: 101_000, Period: 'DAY' } },
-      // Each of its keys has limits of its own: no quota, and what the stage takes from all clients at once.
-      Enterprise: asWideAsStage,
+    expect(Object.fromEntries(found)).toEqual({
+      ...Object.fromEntries(guards),
       Overflow: asWideAsStage,
       Interim: {},
     });
   });
 
-  test('give each key its share of bulks, and refused ones theirs together', () => {
-    const plan = v.object({ ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
-    const plans = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan);
-
-    for (const [name, { ApiStages }] of plans) {
-      const ofAll = name.includes('Overflow') ? { RateLimit: 100, BurstLimit: 10 } : { RateLimit: 5, BurstLimit: 5 };
-      expect(ApiStages).toEqual([{ Throttle: { '/inventory/PATCH': ofAll } }]);
-    }
-  });
-
   test('have no keys but one of each internal plan, which the authorizer names, and which opens nothing', () => {
-    const { values, named } = internalKeysOf(stage);
+    const values = propertiesIn(inventoryTemplate(stage), 'AWS::ApiGateway::ApiKey').map(({ Value }) => String(Value));
     const planKeys = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlanKey', v.unknown());
 
-    expect(values).toEqual(named);
+    expect(values).toEqual(metersOf(stage));
     expect(planKeys.map(([, properties]) => properties)).toMatchObject(
       ['Overflow', 'Interim'].map((plan) => ({ KeyId: `<UsagePlans${plan}Key>`, UsagePlanId: `<UsagePlans${plan}>` })),
     );
@@ -190,5 +130,5 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
 });
 
 test('No internal key is that of another plan or another stage', () => {
-  expect(new Set(stageNames.flatMap((stage) => internalKeysOf(stage).values)).size).toBe(4);
+  expect(new Set(stageNames.flatMap(metersOf)).size).toBe(4);
 });
