@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from '../support/listening.ts';
-import { assemblyForFaults } from '../support/function-faults.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { parseReportLine } from '../support/parsed-report-line.ts';
-import { type EditableTemplate, ServiceTemplate, writeAssembly } from '../support/service-template.ts';
+import { type EditableTemplate, ServiceTemplate, writeTemplate } from '../support/service-template.ts';
+import { synthesizedOnce } from '../support/synthesize-once.ts';
 import type { RequestUsage } from './cost-page.ts';
 import { median } from './figure.ts';
 
@@ -73,9 +72,9 @@ export class MeasuredHost {
     const meter = createServer((request, response) => void forward(engine.endpoint, request, response, consumed));
     const dynamodb = new URL(`http://127.0.0.1:${await listen(meter)}`);
     const folder = mkdtempSync(join(tmpdir(), 'measured-host-'));
-    const assembly = assemblyForFaults(folder);
-    writeAssembly(assembly, 'staging', new ServiceTemplate().with(reportAll));
-    const host = await LocalHost.start({ dynamodb, sampleData: false, assembly });
+    cpSync(synthesizedOnce(), folder, { recursive: true });
+    writeTemplate(folder, 'staging', new ServiceTemplate().with(reportAll));
+    const host = await LocalHost.start({ dynamodb, sampleData: false, assembly: folder });
     return new MeasuredHost(host, consumed, async () => {
       await host.close();
       meter.closeAllConnections();
@@ -190,6 +189,14 @@ async function forward(
   if (__type.endsWith('ConditionalCheckFailedException'))
     consumed.push({ table: call.TableName ?? '', action, units: 1 });
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
+}
+
+const reportSchema = v.object({ record: v.object({ metrics: v.object({ durationMs: v.number() }) }) });
+
+/** What a line of the local host's log says of an invocation; undefined for any other line. */
+function parseReportLine(line: string) {
+  if (!line.includes('"platform.report"')) return undefined;
+  return v.parse(reportSchema, JSON.parse(line)).record.metrics;
 }
 
 /** The reports are for the bench: as it is deployed, Lambda writes none of what succeeds. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
-import { assemblyForFaults, hurryCalls } from '../support/function-faults.ts';
+import { assemblyForFaults, hurryCalls } from './function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiClient } from '../support/api-client.ts';
-import { assemblyForFaults, plantFaults } from '../support/function-faults.ts';
+import { assemblyForFaults, plantFaults } from './function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

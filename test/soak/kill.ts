@@ -40,8 +40,8 @@ export async function killRound(seed: number): Promise<Outcome> {
     }
     const { process } = await host.startAndInspect();
     await process.stop();
-    const { violations, counts } = host.storm;
-    return { violations, counts: { kills: KILLS, acknowledged: counts.acknowledged } };
+    const { violations, acknowledged } = host.storm;
+    return { violations, counts: { kills: KILLS, acknowledged } };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -59,7 +59,7 @@ class KilledHost {
   constructor(folder: string, random: Random) {
     this.#folder = folder;
     this.#random = random;
-    this.storm = new Storm(random, 3, []);
+    this.storm = new Storm(random, 3);
     mkdirSync(join(folder, 'tmp'));
   }
 
@@ -74,11 +74,11 @@ class KilledHost {
   async killWhileServing(): Promise<void> {
     const { process, baseUrl, tokens } = await this.startAndInspect();
     const { storm } = this;
-    const target = storm.counts.acknowledged + this.#random.below(MOST_UPDATES);
+    const target = storm.acknowledged + this.#random.below(MOST_UPDATES);
     const enough = Promise.withResolvers<void>();
     const running = storm.run(baseUrl, tokens, () => {
       // After a violation nothing more may be acknowledged.
-      if (storm.counts.acknowledged >= target || storm.violations.length > 0) enough.resolve();
+      if (storm.acknowledged >= target || storm.violations.length > 0) enough.resolve();
     });
     const creating = this.#createKeys(new URL(baseUrl).origin);
     await enough.promise;

@@ -4,10 +4,7 @@ import { violationsOfUpdates } from '../model/update-check.ts';
 import { runUpdates } from '../model/update-schedule.ts';
 import type { Tamper } from '../model/virtual-tables.ts';
 import { brokenLimiters, brokenUpdates } from './broken.ts';
-import { adjustmentRound } from './adjustments.ts';
-import { faultRound } from './fault-storm.ts';
 import { fuzzRound } from './fuzz.ts';
-import { generatedClientRound } from './generated-clients.ts';
 import { killRound } from './kill.ts';
 
 export interface Outcome {
@@ -52,10 +49,7 @@ export const models: Readonly<Record<string, Model>> = {
     },
   },
   kill: { title: 'kill -9 of a local host in a storm of writes', seeds: 50, run: killRound },
-  sale: { title: 'kill -9 and lost answers while 100 clients take one each of 60', seeds: 20, run: adjustmentRound },
-  faults: { title: 'requests while DynamoDB and functions fail', seeds: 25, run: faultRound },
   fuzz: { title: 'requests made from the OpenAPI document', seeds: 25, run: fuzzRound },
-  clients: { title: 'a client that a generator makes from the OpenAPI document', seeds: 1, run: generatedClientRound },
 };
 
 function countsOf(outcomes: readonly (string | number)[]): Record<string, number> {

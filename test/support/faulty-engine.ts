@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from './listening.ts';
 
@@ -21,8 +20,6 @@ export type Fault =
   | { readonly kind: 'hangUp' }
   /** The call is carried out, and the connection breaks off before the answer, or in the middle of it; or it is a 500. */
   | { readonly kind: 'lostAnswer' | 'halfAnswer' | 'falseFailure' }
-  /** The connection breaks off, and the call is carried out after so many milliseconds. */
-  | { readonly kind: 'late'; readonly milliseconds: number }
   /** No answer comes. */
   | { readonly kind: 'silence' }
   /** From this call on connections are refused. */
@@ -57,7 +54,6 @@ export class FaultyLink {
   /** Calls so far. */
   readonly calls: Call[] = [];
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
-  readonly #late = new Set<Promise<void>>();
   readonly #connections = new Set<Socket>();
   #dropped: ReadonlySet<Socket> = new Set();
   readonly #server: URL;
@@ -100,13 +96,7 @@ export class FaultyLink {
     await listen(this.#proxy, this.#port);
   }
 
-  /** Waits until all calls that are late have been carried out. */
-  async settled(): Promise<void> {
-    while (this.#late.size > 0) await Promise.all(this.#late);
-  }
-
   async close(): Promise<void> {
-    await this.settled();
     if (this.#proxy.listening) await this.disconnect();
   }
 
@@ -123,22 +113,11 @@ export class FaultyLink {
     if (fault?.kind === 'silence') return;
     if (fault?.kind === 'gone') return this.disconnect();
     if (fault?.kind === 'answer') return answerWith(response, fault);
-    if (fault?.kind === 'hangUp' || fault?.kind === 'late') response.destroy();
-    if (fault?.kind === 'late') this.#carryOutLate(message, body, fault.milliseconds);
-    if (response.destroyed) return;
+    if (fault?.kind === 'hangUp') return void response.destroy();
     await this.#carryOut(message, body).then(
       (answer) => passOn(answer, response, fault?.kind),
       () => response.destroy(),
     );
-  }
-
-  #carryOutLate(message: IncomingMessage, body: Buffer, milliseconds: number): void {
-    const carriedOut = sleep(milliseconds)
-      .then(() => this.#carryOut(message, body))
-      // The caller has left, whatever the answer is.
-      .catch(() => undefined)
-      .then(() => void this.#late.delete(carriedOut));
-    this.#late.add(carriedOut);
   }
 
   async #carryOut({ headers, method, url = '' }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
 import { type AnyStageName, stackNameOf, type StageName, stages } from '../../infra/stages.ts';
@@ -62,14 +62,6 @@ export function resourceOf(template: EditableTemplate, type: string, id = ''): [
   const [found] = resourcesIn(template, type, id);
   if (!found) throw new Error(`The template has no ${type} ${id}`);
   return found;
-}
-
-const isTemplateOrManifest = (file: string): boolean => !path.basename(file).startsWith('asset.');
-
-/** Writes the assembly of all suites to a folder, with another template of one stage's API. */
-export function writeAssembly(folder: string, stage: StageName, template: EditableTemplate): void {
-  cpSync(synthesizedOnce(), folder, { recursive: true, filter: isTemplateOrManifest });
-  writeTemplate(folder, stage, template);
 }
 
 /** Replaces the template of one stage's API in an assembly. */

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { readAssembly } from '../../infra/local/assembly.ts';
 import { ServedStack } from '../../infra/local/template/stack.ts';
-import { synthesizedOnce } from './synthesize-once.ts';
+import { synthesizedOnce } from '../support/synthesize-once.ts';
 
 /** Copies the service's cloud assembly to a folder, for faults to be planted in. */
 export function assemblyForFaults(folder: string): string {
