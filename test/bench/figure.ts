@@ -11,10 +11,6 @@ export function atMost(what: string, value: number, limit: number, unit = ''): F
   return { what, measured: `${format(value)}${unit}`, target: `≤ ${format(limit)}${unit}`, met: value <= limit };
 }
 
-export function atLeast(what: string, value: number, limit: number, unit = ''): Figure {
-  return { what, measured: `${format(value)}${unit}`, target: `≥ ${format(limit)}${unit}`, met: value >= limit };
-}
-
 export function exactly(what: string, value: number, expected: number): Figure {
   return { what, measured: format(value), target: format(expected), met: value === expected };
 }

@@ -17,9 +17,9 @@ import { type Call, ExecutionEnvironment } from './execution-environment.ts';
 import { atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
 
 /** Turns that count; the first warms up and does not. */
-export const TURNS = 7;
+const TURNS = 7;
 
-export const sizes = { tiny: 1_000, small: 10_000, large: 100_000 };
+const sizes = { tiny: 1_000, small: 10_000, large: 100_000 };
 
 /** Stock of `count` pets, petId 1 and up, of all statuses. */
 export const manyPets = (count: number): InventoryItem[] =>
@@ -74,7 +74,7 @@ function figures(turns: readonly Turn[]): Figure[] {
 }
 
 /** AWS's own client, as anyone would make it. */
-export const bareClient = (engine: URL): DynamoDBClient =>
+const bareClient = (engine: URL): DynamoDBClient =>
   new DynamoDBClient({ endpoint: engine.href, region: account.region, credentials: localCredentials });
 
 /** Fills a store, and starts the list function for it. */
@@ -90,7 +90,7 @@ async function listOf(engine: URL, size: number) {
   return { table, environment: await ExecutionEnvironment.start(list, engine, env) };
 }
 
-export async function queryAll(client: DynamoDBClient, TableName: string): Promise<void> {
+async function queryAll(client: DynamoDBClient, TableName: string): Promise<void> {
   const ofStore = { ':storeId': { S: STORE_ID } };
   const query = { TableName, KeyConditionExpression: 'storeId = :storeId', ExpressionAttributeValues: ofStore };
   for await (const _ of paginateQuery({ client }, query)) continue;

@@ -2,27 +2,21 @@ import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchAttacks } from './attacks.ts';
-import { benchBulks } from './bulks.ts';
 import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
-import { benchLimiter } from './limiter.ts';
+import { benchHost } from './host.ts';
 import { benchListing } from './listing.ts';
-import { benchLocalHost } from './local-host.ts';
-import { benchParsers } from './parsers.ts';
 import { benchSize } from './size.ts';
 
 /** `npm run bench`: every number that the README and the docs state, as a table. */
 const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
-  // Those in virtual time first: it is for a process in which nothing else runs.
-  limiter: { about: 'writes to count requests, and the usable part of the limits', run: benchLimiter },
+  // That in virtual time first: it is for a process in which nothing else runs.
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
   costs: { about: 'what requests take: capacity units, time, log lines, bytes', run: benchCosts },
-  bulks: { about: 'what bulks that are sent flat out do to single updates', run: benchBulks },
   cold: { about: 'size of each bundle, its cold start and first answers', run: benchCold },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
-  host: { about: 'start, memory, speed and size of the local host', run: benchLocalHost },
-  parsers: { about: 'time of the slowest parser at the text that costs it most', run: benchParsers },
+  host: { about: 'start and memory of the local host', run: benchHost },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },
 };
 

@@ -25,11 +25,10 @@ async function waitForRoomyMinute(seconds: number): Promise<void> {
   if (left < seconds * 1_000) await sleep(left);
 }
 
-/** Capacity units that one call has consumed of a table, by the engine's own account. */
+/** Capacity units that calls have consumed, by the engine's own account. */
 interface Consumed {
-  readonly table: string;
-  readonly action: string;
-  readonly units: number;
+  writeUnits: number;
+  readUnits: number;
 }
 
 /** Requests of one kind. */
@@ -48,19 +47,13 @@ export interface RequestKind {
   readonly seconds?: number;
 }
 
-/** What a request takes, the mean of many. */
-export interface Measured extends RequestUsage {
-  /** Units of one table, written or read. */
-  readonly unitsOf: (table: string, kind: 'written' | 'read') => number;
-}
-
 /** A local host whose every request is looked at: capacity by the engine's account, time and log lines by its log files. */
 export class MeasuredHost {
   readonly host: LocalHost;
-  readonly #consumed: Consumed[];
+  readonly #consumed: Consumed;
   readonly #close: () => Promise<void>;
 
-  private constructor(host: LocalHost, consumed: Consumed[], stop: () => Promise<void>) {
+  private constructor(host: LocalHost, consumed: Consumed, stop: () => Promise<void>) {
     this.host = host;
     this.#consumed = consumed;
     this.#close = stop;
@@ -68,7 +61,7 @@ export class MeasuredHost {
 
   static async start(): Promise<MeasuredHost> {
     const engine = await startEmbeddedEngine(undefined);
-    const consumed: Consumed[] = [];
+    const consumed = { writeUnits: 0, readUnits: 0 };
     const meter = createServer((request, response) => void forward(engine.endpoint, request, response, consumed));
     const dynamodb = new URL(`http://127.0.0.1:${await listen(meter)}`);
     const folder = mkdtempSync(join(tmpdir(), 'measured-host-'));
@@ -89,23 +82,18 @@ export class MeasuredHost {
   }
 
   /** Sends requests of a kind, one after the other. @returns the mean of what they take, and the median of the time */
-  async measure(kind: RequestKind): Promise<Measured> {
+  async measure(kind: RequestKind): Promise<RequestUsage> {
     // The first request of a minute takes a write more.
     await waitForRoomyMinute(kind.seconds ?? 8);
     await this.#send(kind, WARM_UP);
-    this.#consumed.length = 0;
+    Object.assign(this.#consumed, { writeUnits: 0, readUnits: 0 });
     const { answerBytes, lines } = await this.#send(kind, REQUESTS);
-    const consumed = this.#consumed.splice(0);
-    const units = (isOf: (one: Consumed) => boolean): number =>
-      sum(consumed.filter(isOf).map((one) => one.units)) / REQUESTS;
     // Of each function the median: the bench is not alone on its machine.
     const durations = lines.map((ofFile) => ofFile.flatMap((line) => parseReportLine(line)?.durationMs ?? []));
     const billed = durations.filter((ofFile) => ofFile.length > 0).map((ofFile) => median(ofFile.map(Math.ceil)));
     return {
-      writeUnits: units(({ action }) => WRITES.has(action)),
-      readUnits: units(({ action }) => READS.has(action)),
-      unitsOf: (table, what) =>
-        units((one) => one.table === table && (what === 'read' ? READS : WRITES).has(one.action)),
+      writeUnits: this.#consumed.writeUnits / REQUESTS,
+      readUnits: this.#consumed.readUnits / REQUESTS,
       invocations: durations.flat().length / REQUESTS,
       billedMs: sum(billed),
       logBytes: sum(lines.flat().map(billedBytes)) / REQUESTS,
@@ -159,8 +147,8 @@ function reportAll({ Resources }: EditableTemplate): void {
   }
 }
 
-const callSchema = v.looseObject({ TableName: v.optional(v.string()) });
-const capacitySchema = v.object({ TableName: v.string(), CapacityUnits: v.number() });
+const callSchema = v.looseObject({});
+const capacitySchema = v.object({ CapacityUnits: v.number() });
 const answerSchema = v.object({
   __type: v.optional(v.string(), ''),
   // A call for several tables has one for each.
@@ -172,7 +160,7 @@ async function forward(
   engine: URL,
   request: IncomingMessage,
   response: ServerResponse,
-  consumed: Consumed[],
+  consumed: Consumed,
 ): Promise<void> {
   const { headers } = request;
   const [, action = ''] = String(headers['x-amz-target']).split('.');
@@ -183,11 +171,10 @@ async function forward(
   const answer = await fetch(engine, { method: 'POST', headers: sent, body: JSON.stringify(metered) });
   const text = await answer.text();
   const { ConsumedCapacity, __type } = v.parse(answerSchema, JSON.parse(text));
-  for (const { TableName: table, CapacityUnits: units } of [ConsumedCapacity].flat())
-    consumed.push({ table, action, units });
   // No engine reports it, but DynamoDB bills the write that was refused, by the size of the item: all of ours are small.
-  if (__type.endsWith('ConditionalCheckFailedException'))
-    consumed.push({ table: call.TableName ?? '', action, units: 1 });
+  const refused = __type.endsWith('ConditionalCheckFailedException') ? 1 : 0;
+  const units = refused + sum([ConsumedCapacity].flat().map(({ CapacityUnits }) => CapacityUnits));
+  consumed[WRITES.has(action) ? 'writeUnits' : 'readUnits'] += units;
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
 }
 
