@@ -7,7 +7,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { sampleStock } from '../../infra/local/sample-data.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
-import { HostProcess } from '../support/host-process.ts';
+import { HostProcess } from './host-process.ts';
 import { secretOf } from '../support/secrets.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -9,7 +9,7 @@ import { AdminCommand } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { MAX_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { sampleOf } from '../support/sample.ts';
+import { sampleOf } from './sample.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // Records are made from the schemas, so that a new field takes the same way without a change here.

@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
-import { HostProcess } from '../support/host-process.ts';
+import { HostProcess } from '../end-to-end/host-process.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { Random } from '../support/random.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';

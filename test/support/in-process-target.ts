@@ -27,7 +27,7 @@ import { resumeKey } from '../../infra/admin/keys/resume-key.ts';
 import { suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { clientOver, plainItem, VirtualTables } from '../model/virtual-tables.ts';
-import { signature } from './control-plane-calls.ts';
+import { signature } from '../infra/local/control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 import { aKey } from './tables.ts';
 

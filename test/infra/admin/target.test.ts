@@ -4,7 +4,7 @@ import { readLiveKey } from '../../../shared/key-registry/live-key.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { FaultyLink } from '../../support/faulty-engine.ts';
 import { freePort } from '../../support/listening.ts';
-import { answer, ScriptedServer } from '../../support/scripted-server.ts';
+import { answer, ScriptedServer } from '../../shared/client/scripted-server.ts';
 
 acceptForeignErrors();
 

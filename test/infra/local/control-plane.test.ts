@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ControlPlaneCalls } from '../../support/control-plane-calls.ts';
+import { ControlPlaneCalls } from './control-plane-calls.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
 
 const VALUE = 'a-value-of-at-least-20-characters';

@@ -9,10 +9,10 @@ import { forwardToEngine } from '../../../infra/local/dynamodb/forward.ts';
 import { createHttpServer, type Service } from '../../../infra/local/http-server.ts';
 import { isOwnName, refusalOf } from '../../../infra/local/private-access.ts';
 import { localEndpoint } from '../../support/engines.ts';
-import { admitting, LocalApis } from '../../support/local-api.ts';
+import { admitting, LocalApis } from './local-api.ts';
 import { close, listen } from '../../support/listening.ts';
 import { exchange, parseAnswer } from '../../support/raw-http.ts';
-import { streaming } from '../../support/test-functions.ts';
+import { streaming } from './test-functions.ts';
 
 const apis = new LocalApis();
 test('A request that comes before the service is ready waits for it; a list that is streamed has no length', async () => {

@@ -12,7 +12,7 @@ import {
   streaming,
   type TestFunction,
   testFunctions,
-} from '../../support/test-functions.ts';
+} from './test-functions.ts';
 
 const deploy = testFunctions();
 

@@ -3,7 +3,7 @@ import { HostError } from '../../../infra/local/host-error.ts';
 import { loadSyncSchedule, SyncSchedule } from '../../../infra/local/sync-schedule.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
-import { answering, testFunctions } from '../../support/test-functions.ts';
+import { answering, testFunctions } from './test-functions.ts';
 
 const INTERVAL_MS = 300_000;
 const WAIT_MS = 1_000;

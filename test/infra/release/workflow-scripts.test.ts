@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals';
-import { check, type Run } from '../../support/workflow-script.ts';
+import { check, type Run } from './workflow-script.ts';
 
 const COMMENTS = 'repos/acme/pets/issues/7/comments';
 const MARK = '<!-- changes to the deployed stacks -->';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { jobs, scripts, steps, texts, workflow } from '../../support/workflows.ts';
+import { jobs, scripts, steps, texts, workflow } from './workflows.ts';
 
 /** An action by the hash of a version, an image by its digest, or a workflow of ours. */
 const PINNED =

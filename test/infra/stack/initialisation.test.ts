@@ -19,7 +19,7 @@ import {
   createRequestsTable,
   StockTable,
 } from '../../support/tables.ts';
-import { runFunction, type TestFunction } from '../../support/test-functions.ts';
+import { runFunction, type TestFunction } from '../local/test-functions.ts';
 
 const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42' } };
 

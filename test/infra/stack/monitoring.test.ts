@@ -6,9 +6,9 @@ import * as v from 'valibot';
 import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts';
 import { queries } from '../../../infra/stack/monitoring/queries.ts';
 import type { GatewayRequest } from '../../../infra/local/gateway/messages.ts';
-import { admission, admitting, denial, LocalApis } from '../../support/local-api.ts';
+import { admission, admitting, denial, LocalApis } from '../local/local-api.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
-import { answering } from '../../support/test-functions.ts';
+import { answering } from '../local/test-functions.ts';
 import { operationIds } from '../../../shared/contract/operations.ts';
 
 const production = readableStage('production');

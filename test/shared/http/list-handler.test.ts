@@ -4,7 +4,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { ListId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
-import { entryToJson, PagedList } from '../../support/paged-list.ts';
+import { entryToJson, PagedList } from './paged-list.ts';
 import {
   admittedHeaders,
   aProxyEvent,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway-client.ts';
-import { ControlPlaneServer } from '../../support/control-plane-calls.ts';
+import { ControlPlaneServer } from '../../infra/local/control-plane-calls.ts';
 
 /** Timers and clocks of a machine differ by so much. */
 const TOLERANCE_MS = 20;

@@ -13,7 +13,7 @@ import {
 } from '../../../shared/key-registry/live-key.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
-import { KeyRegistry } from '../../support/key-registry.ts';
+import { KeyRegistry } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
 const ISSUED = parsed(generateToken()).recordId;

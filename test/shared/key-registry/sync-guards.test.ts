@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { idOf } from '../../../shared/keys/key-record.ts';
-import { did, KeyRegistry } from '../../support/key-registry.ts';
+import { did, KeyRegistry } from './key-registry.ts';
 
 let registry: KeyRegistry;
 

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../../shared/key-registry/key-table.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';
-import { did, KeyRegistry } from '../../support/key-registry.ts';
+import { did, KeyRegistry } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import type { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import type { StockStore, StockVersion } from '../../../shared/stores/stock-store.ts';
 import type { FaultyEngine } from '../../support/faulty-engine.ts';
-import { isWrite, openFaultyStock } from '../../support/faulty-stock.ts';
+import { isWrite, openFaultyStock } from './faulty-stock.ts';
 import { int64 } from '../../support/int64.ts';
 import { anEntry, type StockTable } from '../../support/tables.ts';
 

@@ -6,7 +6,7 @@ import type { IdempotentChanges } from '../../../shared/stores/idempotent-change
 import type { StockAdjustment, StockStore, StockVersion } from '../../../shared/stores/stock-store.ts';
 import { engines } from '../../support/engines.ts';
 import type { Fault, FaultyEngine } from '../../support/faulty-engine.ts';
-import { failWrites, openFaultyStock } from '../../support/faulty-stock.ts';
+import { failWrites, openFaultyStock } from './faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { Random } from '../../support/random.ts';

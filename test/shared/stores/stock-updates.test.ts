@@ -5,7 +5,7 @@ import { type IdempotentRequest, IdempotentChanges } from '../../../shared/store
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, engines, testClient } from '../../support/engines.ts';
 import { dynamoDBError, type Fault, type FaultyEngine } from '../../support/faulty-engine.ts';
-import { failWrites, isWrite, openFaultyStock } from '../../support/faulty-stock.ts';
+import { failWrites, isWrite, openFaultyStock } from './faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts';
-import { admission, admitting, denial, type LocalApi, LocalApis, withTimeout } from '../../../support/local-api.ts';
+import { admission, admitting, denial, type LocalApi, LocalApis, withTimeout } from '../local-api.ts';
 import { admittedLimits } from '../../../support/proxy-event.ts';
 import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
 

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
-import { admitting, LocalApis, withTimeout } from '../../../support/local-api.ts';
+import { admitting, LocalApis, withTimeout } from '../local-api.ts';
 import { admittedLimits, aGatewayRequest } from '../../../support/proxy-event.ts';
-import { outcomeOf, streaming, testFunctions } from '../../../support/test-functions.ts';
+import { outcomeOf, streaming, testFunctions } from '../test-functions.ts';
 
 const apis = new LocalApis();
 

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { afterAll, expect } from '@jest/globals';
-import type { FunctionSettings } from '../../infra/local/lambda/invocation.ts';
-import { type LambdaFunction, LambdaFunctions, type Log } from '../../infra/local/lambda/lambda-functions.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
+import { type LambdaFunction, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export interface TestFunctionSettings extends Partial<FunctionSettings> {
   readonly log?: Log;

@@ -1,9 +1,9 @@
-import type { Engine } from '../../infra/local/dynamodb/engine.ts';
-import { IdempotentChanges } from '../../shared/stores/idempotent-changes.ts';
-import { StockStore } from '../../shared/stores/stock-store.ts';
-import { clientOfFunctions, pointSdkAt, testClient } from './engines.ts';
-import { type Fault, FaultyEngine } from './faulty-engine.ts';
-import { createRequestsTable, StockTable } from './tables.ts';
+import type { Engine } from '../../../infra/local/dynamodb/engine.ts';
+import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
+import { StockStore } from '../../../shared/stores/stock-store.ts';
+import { clientOfFunctions, pointSdkAt, testClient } from '../../support/engines.ts';
+import { type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
+import { createRequestsTable, StockTable } from '../../support/tables.ts';
 
 /** The stores of the stock, as functions have them, over an engine whose calls fail as a test wants. */
 export async function openFaultyStock(start?: () => Promise<Engine>) {

@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import * as v from 'valibot';
-import { createControlPlane } from '../../infra/local/account/control-plane.ts';
-import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
-import { close, listen } from './listening.ts';
+import { createControlPlane } from '../../../infra/local/account/control-plane.ts';
+import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { close, listen } from '../../support/listening.ts';
 
 export interface ControlPlaneAnswer {
   readonly status: number;

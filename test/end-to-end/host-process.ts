@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { demoKey } from '../../infra/demo-keys.ts';
 import { planIds } from '../../shared/keys/plans.ts';
-import { LogScan } from './secrets.ts';
+import { LogScan } from '../support/secrets.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 

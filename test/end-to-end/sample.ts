@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { MAX_INT64 } from './int64.ts';
+import { MAX_INT64 } from '../support/int64.ts';
 
 /** Text with all that a format could lose is tried first. */
 const scalars = [' thrée; fo\\ur\t', 'https://example.com/?a=1&b=2', '2026-12-01T10:00:00Z', MAX_INT64, 7, true];

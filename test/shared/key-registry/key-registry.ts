@@ -1,11 +1,11 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { ApiKey } from '../../infra/local/account/records.ts';
-import type { KeyTable } from '../../shared/key-registry/key-table.ts';
-import { type SyncOptions, syncKeys, type SyncReport } from '../../shared/key-registry/sync-keys.ts';
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { anApiKey } from './gateway-records.ts';
-import { InProcessTarget, KEYS_TABLE } from './in-process-target.ts';
-import { aKey } from './tables.ts';
+import type { ApiKey } from '../../../infra/local/account/records.ts';
+import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
+import { type SyncOptions, syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { anApiKey } from '../../support/gateway-records.ts';
+import { InProcessTarget, KEYS_TABLE } from '../../support/in-process-target.ts';
+import { aKey } from '../../support/tables.ts';
 
 /** What requests and the admin command have left in a record, the latter a while ago. */
 const usedCounters = {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { afterEach } from '@jest/globals';
-import { close, listen } from './listening.ts';
+import { close, listen } from '../../support/listening.ts';
 
 /** What a server does with a request. */
 export type Step = (response: ServerResponse, request: ReceivedRequest) => void;

@@ -1,6 +1,6 @@
-import type { Int64 } from '../../shared/contract/int64.ts';
-import type { Page, Selection } from '../../shared/stores/sorted-table.ts';
-import { int64 } from './int64.ts';
+import type { Int64 } from '../../../shared/contract/int64.ts';
+import type { Page, Selection } from '../../../shared/stores/sorted-table.ts';
+import { int64 } from '../../support/int64.ts';
 
 /** An entry of a list. */
 export interface ListedEntry {

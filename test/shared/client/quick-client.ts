@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { InventoryClientOptions } from '../../shared/client/pet-store-inventory-client.ts';
-import { ApiError, InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
+import type { InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
+import { ApiError, InventoryClient } from '../../../shared/client/pet-store-inventory-client.ts';
 
 /** A key that looks for itself in everything a client says. */
 export const SECRET_KEY = 'psk_ThisKeyMustNeverBeShown';
