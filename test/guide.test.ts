@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { errorExamples, examples } from '../infra/reference/examples.ts';
+import { examples } from '../infra/reference/examples.ts';
 import { headers } from '../infra/reference/headers.ts';
 import { parameters } from '../infra/reference/parameters.ts';
+import { errorCatalogue, ServiceError } from '../shared/contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
 import { MAX_QUANTITY } from '../shared/contract/inventory.ts';
 import { petStatuses } from '../shared/contract/records.ts';
@@ -66,7 +67,7 @@ describe('docs/guide.md', () => {
     expect(blocks).toEqual([
       examples.listInventory,
       examples.updateInventory,
-      errorExamples['PET_NOT_FOUND']?.value,
+      new ServiceError('PET_NOT_FOUND').body,
       examples.adjustInventory,
       examples.updateInventories,
     ]);
@@ -97,5 +98,29 @@ describe('docs/guide.md', () => {
     ...marked.map(({ method, path, stability }) => `- \`${method} ${path}\`: ${stability}`),
   ])('says as the code does: %s', (fact) => {
     expect(words).toContain(fact);
+  });
+});
+
+describe('docs/errors.md', () => {
+  const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
+  const errors = Object.entries(errorCatalogue);
+
+  test('has a section for each error of the catalogue, with its status and message', () => {
+    const sections = [...page.matchAll(/^## (\w+)\n\n\*\*(\d+)\*\* (.+)$/gm)].map(([, ...section]) => section);
+
+    expect(sections).toEqual(
+      errors.map(([code, { status, message }]) => [code, String(status), message.replaceAll('<', String.raw`\<`)]),
+    );
+  });
+
+  test('has a row for each that leads to its section, and says when it is sent again', () => {
+    const table = [...page.matchAll(/^\| (\d+) +\| \[`(\w+)`\]\(#(\w+)\) +\| (.+?) +\|$/gm)];
+    const sentAgain = (status: string): string[] =>
+      table.filter(([, of]) => of === status).map(([, , , , when = '']) => when);
+
+    expect(table.map(([, status, code, anchor]) => [status, code, anchor])).toEqual(
+      errors.map(([code, { status }]) => [String(status), code, code.toLowerCase()]),
+    );
+    expect(new Set([...sentAgain('429'), ...sentAgain('503')])).toEqual(new Set(['after `Retry-After`']));
   });
 });

@@ -1,12 +1,11 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31';
 import { API_VERSION, operationIds } from '../../shared/contract/operations.ts';
 import { type AnyStageName, settingsOf, stageNames } from '../stages.ts';
-import { errorExamples } from './examples.ts';
 import { guide } from './guide.ts';
 import { headers } from './headers.ts';
 import { paths, tags } from './operations.ts';
 import { parameters, queryParameters } from './parameters.ts';
-import { sharedResponses } from './responses.ts';
+import { errorExamples, sharedResponses } from './responses.ts';
 import { schemas } from './schemas.ts';
 
 /** Where a service can run that the document describes. */

@@ -1,8 +1,5 @@
-import type { ExampleObject } from 'openapi3-ts/oas31';
 import * as v from 'valibot';
-import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { int64Schema } from '../../shared/contract/int64.ts';
-import { everyOperationErrors, type Operation, operations } from '../../shared/contract/operations.ts';
 import type {
   InventoryItemOf,
   InventoryUpdateResultOf,
@@ -12,7 +9,6 @@ import type {
 } from '../../shared/contract/records.ts';
 import { encodeCursor } from '../../shared/http/list-query.ts';
 import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
-import { guidedErrors, prose } from './error-page.ts';
 
 /** Half a minute before 09:28 UTC: the moment of all examples. */
 const NOW = 1_795_253_250_000;
@@ -71,16 +67,3 @@ export const EXAMPLE_CURSOR = encodeCursor({
   status: undefined,
   after: v.parse(int64Schema, '103'),
 });
-
-const all: readonly Operation[] = Object.values(operations);
-const ofOperations = new Set<ErrorCode>([...everyOperationErrors, ...all.flatMap(({ errors }) => errors)]);
-
-/** The Error body with each code that an operation can answer with, and what to do about it. */
-export const errorExamples: Readonly<Record<string, ExampleObject>> = Object.fromEntries(
-  guidedErrors
-    .filter(({ code }) => ofOperations.has(code))
-    .map(({ code, status, message, cause, remedy }) => [
-      code,
-      { summary: message, description: prose(`${cause} ${remedy}`), value: { code, message, status } },
-    ]),
-);

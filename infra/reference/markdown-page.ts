@@ -11,12 +11,16 @@ const marked = new Marked({
   },
 });
 
-const template = (): string => readFileSync(join(import.meta.dirname, 'markdown-page.html'), 'utf8');
+const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
 
-/** A page for readers without JavaScript too, in the look of the reference. @param markdown text of our own, as it stands */
-export function markdownPage(title: string, markdown: string): string {
-  const content = marked.parse(markdown, { async: false });
-  return template()
+/** On GitHub anchors are in lower case. The anchor of an error is its code, as `Link` headers have it. */
+const withOwnAnchors = (markdown: string): string =>
+  markdown.replaceAll(/\(#(\w+)\)/g, (_, anchor: string) => `(#${anchor.toUpperCase()})`);
+
+/** A page for readers without JavaScript too, in the look of the reference. @param source Markdown of our own, by its path from `docs` */
+export function markdownPage(title: string, source: string): string {
+  const content = marked.parse(withOwnAnchors(read(join('../../docs', source))), { async: false });
+  return read('markdown-page.html')
     .replace('%TITLE%', () => title)
     .replace('%CONTENT%', () => content);
 }

@@ -4,13 +4,11 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { type Environment, openApiDocument } from './document.ts';
-import { errorPage } from './error-page.ts';
 import { PAGES } from './guide.ts';
 import { markdownPage } from './markdown-page.ts';
 import { scalarLicense } from './scalar-license.ts';
 
 const siteFolder = join(import.meta.dirname, 'site');
-const clientReadme = join(import.meta.dirname, '../../shared/client/README.md');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
 
 /**
@@ -47,12 +45,12 @@ export interface PageOptions {
 export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
   const { folder, files } = (assets ??= findAssets());
-  const page = (path: string, title: string, markdown: () => string) =>
-    rendered(path.slice(1), () => inPlace(markdownPage(title, markdown()), folder, options));
+  const page = (source: keyof typeof PAGES, title: string) =>
+    rendered(PAGES[source].slice(1), () => inPlace(markdownPage(title, source), folder, options));
   return new Map([
     rendered('index.html', () => inPlace(indexHtml(), folder, options)),
-    page(PAGES['errors.md'], 'Errors', () => errorPage(String)),
-    page(PAGES['../shared/client/README.md'], 'TypeScript client', () => readFileSync(clientReadme, 'utf8')),
+    page('errors.md', 'Errors'),
+    page('../shared/client/README.md', 'TypeScript client'),
     rendered('openapi.json', () => JSON.stringify(openApiDocument({ serverUrl, environment, exampleKey: demoKey }))),
     rendered('scalar-license.txt', () => scalarLicense(scalarFolder)),
     ...files,

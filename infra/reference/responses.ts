@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import type { ReferenceObject, ResponseObject } from 'openapi3-ts/oas31';
-import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
-import { everyOperationErrors, type Operation } from '../../shared/contract/operations.ts';
-import { prose } from './error-page.ts';
+import type { ExampleObject, ReferenceObject, ResponseObject } from 'openapi3-ts/oas31';
+import { type ErrorCode, errorCatalogue, ServiceError } from '../../shared/contract/errors.ts';
+import { everyOperationErrors, type Operation, operations } from '../../shared/contract/operations.ts';
 import { PAGES } from './guide.ts';
 import { type HeaderComponent, headersOf } from './headers.ts';
 import { errorSchema } from './schemas.ts';
@@ -19,6 +18,14 @@ const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
+
+const all: readonly Operation[] = Object.values(operations);
+const ofOperations = new Set<ErrorCode>([...everyOperationErrors, ...all.flatMap(({ errors }) => errors)]);
+
+/** The Error body with each code that an operation can answer with. */
+export const errorExamples: Readonly<Record<string, ExampleObject>> = Object.fromEntries(
+  [...ofOperations].map((code) => [code, { value: new ServiceError(code).body }]),
+);
 
 /** The error answers that are the same for all operations, by their names in the document. */
 export const sharedResponses: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
@@ -60,8 +67,9 @@ function errorResponse(
   };
 }
 
+/** In Markdown, where `<API_KEY>` would be taken for a tag. */
 function codeAndMessage(code: ErrorCode): string {
-  return `[\`${code}\`](${PAGES['errors.md']}#${code}): ${prose(errorCatalogue[code].message)}`;
+  return `[\`${code}\`](${PAGES['errors.md']}#${code}): ${errorCatalogue[code].message.replaceAll('<', '\\<')}`;
 }
 
 function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {

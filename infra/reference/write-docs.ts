@@ -3,22 +3,16 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { demoKey } from '../demo-keys.ts';
 import { openApiDocument } from './document.ts';
-import { errorPage } from './error-page.ts';
 
-/** The files of `docs` that are derived from the code, by their names. */
-export const generatedDocs = (): readonly (readonly [name: string, text: string])[] => {
-  const local = { serverUrl: 'http://localhost:3000/v1', environment: 'local', exampleKey: demoKey('free') } as const;
-  return [
-    ['errors.md', errorPage()],
-    ['openapi.json', JSON.stringify(openApiDocument(local))],
-  ];
-};
+/** The text of `docs/openapi.json`. */
+export const writtenDocument = (): string =>
+  JSON.stringify(
+    openApiDocument({ serverUrl: 'http://localhost:3000/v1', environment: 'local', exampleKey: demoKey('free') }),
+  );
 
 /** `npm run docs`. */
 if (import.meta.main) {
-  for (const [name, text] of generatedDocs()) {
-    const file = join(import.meta.dirname, '../../docs', name);
-    writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
-    process.stdout.write(`Wrote docs/${name}.\n`);
-  }
+  const file = join(import.meta.dirname, '../../docs/openapi.json');
+  writeFileSync(file, await format(writtenDocument(), { ...(await resolveConfig(file)), filepath: file }));
+  process.stdout.write('Wrote docs/openapi.json.\n');
 }

@@ -1,15 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { openApiDocument } from '../../../infra/reference/document.ts';
-import { pageFiles } from '../../../infra/reference/page-files.ts';
 import { schemaOf } from '../../../infra/reference/schemas.ts';
+import { writtenDocument } from '../../../infra/reference/write-docs.ts';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
-import { orderSchema } from '../../../shared/contract/orders.ts';
 import {
   allowedRequestHeaders,
   corsHeaders,
@@ -19,7 +21,6 @@ import {
 } from '../../../shared/http/response-headers.ts';
 import { DocumentedApi } from '../../support/documented-api.ts';
 import { admittedContext } from '../../support/proxy-event.ts';
-import { exceptions, excuses, lintOpenApi } from '../../support/lint-openapi.ts';
 
 const serverUrl = 'https://${Token[TOKEN.42]}/v1';
 const document = openApiDocument({ serverUrl, environment: 'production' });
@@ -100,12 +101,18 @@ describe('The OpenAPI document', () => {
     expect(document.info.description).toContain(`curl -H 'Authorization: Bearer <API_KEY>' ${serverUrl}/inventory`);
   });
 
-  test('is one that the linter finds no fault with, but for exceptions, none of which is idle', async () => {
-    const url = 'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/v1';
-    const served = pageFiles({ serverUrl: url, environment: 'production' }).get('openapi.json');
-    const findings = await lintOpenApi(served?.read().toString() ?? '');
-    expect(findings.filter((finding) => !exceptions.some((exception) => excuses(exception, finding)))).toEqual([]);
-    expect(exceptions.filter((exception) => !findings.some((finding) => excuses(exception, finding)))).toEqual([]);
+  test('is one that the linter finds no fault with', async () => {
+    const serverOfAws = 'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/v1';
+    const source = JSON.stringify(openApiDocument({ serverUrl: serverOfAws, environment: 'production' }));
+    const config = await createConfig({ extends: ['recommended-strict'] });
+
+    expect(await lintFromString({ source, absoluteRef: 'openapi.json', config })).toEqual([]);
+  });
+
+  test('is in docs as npm run docs writes it', () => {
+    const file = readFileSync(join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8');
+
+    expect(JSON.parse(file)).toEqual(JSON.parse(writtenDocument()));
   });
 });
 
@@ -125,18 +132,12 @@ describe('The guide in it', () => {
   });
 });
 
-describe('A schema of the document', () => {
+test('A schema of the document takes and refuses what the one takes and refuses that validates requests', () => {
   const isValid = addFormats.default(new Ajv2020({ strict: false })).compile(schemaOf(inventoryUpdateSchema));
   const quantity = fc.oneof(fc.jsonValue(), fc.nat(), fc.constantFrom(0, -1, 2_147_483_647, 2_147_483_648));
   const body = fc.oneof(fc.jsonValue(), fc.record({ quantity, more: fc.jsonValue() }, { requiredKeys: [] }));
 
-  test('takes and refuses what the one takes and refuses that validates requests', () => {
-    fc.assert(fc.property(body, (value) => expect(isValid(value)).toBe(v.is(inventoryUpdateSchema, value))));
-  });
-
-  test('has a number where the contract has the digits of an int64', () => {
-    expect(schemaOf(orderSchema)).toMatchObject({ properties: { id: { type: 'integer', format: 'int64' } } });
-  });
+  fc.assert(fc.property(body, (value) => expect(isValid(value)).toBe(v.is(inventoryUpdateSchema, value))));
 });
 
 /** What all end-to-end suites hold answers against: one that finds nothing would go unnoticed. */
@@ -169,7 +170,7 @@ test('The check of answers against the document finds what is wrong with one, an
   expect(faultsOf(418, {}, entry)).toMatch(/status 418/);
   expect(faultsOf(200, { 'X-More': '*' }, entry)).toMatch(/x-more is not declared/);
   expect(faultsOf(200, { 'Strict-Transport-Security': 'no' }, entry)).toMatch(/Strict-Transport-Security is no/);
-  expect(faultsOf(200, { ETag: 'W/"1"' }, entry)).toMatch(/ETag: W/);
+  expect(faultsOf(200, { 'X-RateLimit-Limit': 'many' }, entry)).toMatch(/X-RateLimit-Limit: many/);
   expect(faultsOf(200, {}, entry.replace('{', '{"more":1,'))).toMatch(/NOT have additional/);
   expect(faultsOf(200, {}, entry.replace('5807', '5808'))).toMatch(/petId must be integer/);
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import * as v from 'valibot';
 import { contentSecurityPolicy, policyHeader } from '../../../infra/reference/content-security-policy.ts';
 import { pageFiles } from '../../../infra/reference/page-files.ts';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
@@ -32,18 +31,6 @@ describe('the files of the reference page', () => {
       );
     expect(references.length).toBeGreaterThan(50);
     for (const path of [...references, ...modules]) expect(files.has(path)).toBe(true);
-  });
-
-  test('leave every optional parameter out of a request until the reader ticks it', () => {
-    const schema = v.object({ components: v.object({ parameters: v.record(v.string(), v.looseObject({})) }) });
-    const {
-      PetId,
-      Limit: limit,
-      ...others
-    } = v.parse(schema, JSON.parse(textOf('openapi.json'))).components.parameters;
-    expect(PetId).toMatchObject({ required: true, example: 101 });
-    expect(limit).toMatchObject({ examples: { example: { value: 100, 'x-disabled': true } } });
-    for (const one of [limit, ...Object.values(others)]) expect(one).not.toHaveProperty('example');
   });
 });
 
