@@ -5,14 +5,14 @@ import { operationAt } from '../shared/contract/operations.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
-import { contextOf, noLimitContext, refusedWith, UNCOUNTED } from '../shared/http/authorizer-context.ts';
+import { type AuthorizerContext, contextOf, noLimitContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { isRequest, prove, warmUp } from '../shared/http/probe.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
 import { idOf, isInterim } from '../shared/keys/key-record.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { parseToken } from '../shared/keys/token.ts';
 import { logError } from '../shared/log.ts';
-import { requestLog, takeColdStarts } from '../shared/request-log.ts';
+import { requestLog } from '../shared/request-log.ts';
 
 const limiter = new Limiter(documentClient({ requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
 const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
@@ -40,10 +40,10 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
     if (verdict.kind === 'denied') return denied(event, now, 'API_KEY_INVALID', UNKNOWN);
     const ofKey = isInterim(verdict.key, now) ? interimKey : token.usageIdentifier;
     const meteredAs = verdict.kind === 'admitted' ? ofKey : overflowKey;
-    return allow(methodArn, idOf(verdict.key), meteredAs, { ...contextOf(verdict, token.hash, now), ...coldStarts() });
+    return allow(methodArn, idOf(verdict.key), meteredAs, contextOf(verdict, token.hash, now));
   } catch (error) {
     logError('A request could not be counted', error, { requestId });
-    const context = { ...refusedWith('SERVICE_UNAVAILABLE'), ...noLimitContext(now), ...coldStarts() };
+    const context: AuthorizerContext = { outcome: 'SERVICE_UNAVAILABLE', ...noLimitContext(now) };
     return allow(methodArn, UNCOUNTED, interimKey, context);
   }
 }
@@ -51,8 +51,6 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
 /** The gateway's time. API Gateway's guide has none in its example of the event of an authorizer, though AWS's types have. */
 const receivedAt = ({ requestTimeEpoch }: { readonly requestTimeEpoch?: number }): number =>
   requestTimeEpoch ?? Date.now();
-
-const coldStarts = () => ({ coldStarts: String(takeColdStarts()) });
 
 const MISTYPED = 'The API key is mistyped or cut off: send all 50 characters.';
 const UNKNOWN =
@@ -81,7 +79,6 @@ function denied(
 ): APIGatewayAuthorizerResult {
   const { requestId } = requestContext;
   logRequest({
-    coldStarts: takeColdStarts(),
     requestId,
     receivedAt: now,
     operation: operationAt(httpMethod, resource),

@@ -13,7 +13,6 @@ export const requestMetrics = {
   Requests: [['stack'], ['stack', 'operation'], ['stack', 'plan'], ['stack', 'status']],
   /** Those that the authorizer denied, refused or could not count; `reason` is the error code. */
   Refusals: [['stack'], ['stack', 'reason']],
-  ColdStarts: [['stack']],
 } as const;
 
 type RequestMetric = keyof typeof requestMetrics;
@@ -33,8 +32,6 @@ export interface AnsweredRequest {
   readonly code?: ErrorCode | undefined;
   /** The same, where it was the authorizer that denied or refused it, or could not count it. */
   readonly refusal?: ErrorCode | undefined;
-  /** Execution environments that it is the first to report. */
-  readonly coldStarts: number;
   /** False where a whole list broke off. A page is handed over at once: what becomes of it, API Gateway knows. */
   readonly complete?: boolean;
 }
@@ -57,24 +54,23 @@ export function requestLog(): (request: AnsweredRequest) => void {
   // Lambda would put its own words before what goes through the console, and CloudWatch reads whole lines of JSON only.
   // Node.js opens its standard output at the first use: now, while Lambda initialises, rather than in the first request.
   const { stdout } = process;
-  return (request) => void stdout.write(`${JSON.stringify(requestLine(request, origin, Date.now()))}\n`);
+  let isFirst = true;
+  return (request) => {
+    stdout.write(`${JSON.stringify(requestLine(request, origin, Date.now(), isFirst))}\n`);
+    isFirst = false;
+  };
 }
 
 const NONE = 'none';
 
-/** @param now Unix milliseconds */
-export function requestLine(request: AnsweredRequest, { namespace, stack }: LogOrigin, now: number) {
-  const {
-    requestId,
-    operation = NONE,
-    keyId = NONE,
-    plan = NONE,
-    code,
-    refusal,
-    complete = true,
-    coldStarts,
-  } = request;
-  const metrics = countsOf(request);
+/**
+ * @param now Unix milliseconds
+ * @param coldStart whether it is the first request of its execution environment
+ */
+export function requestLine(request: AnsweredRequest, { namespace, stack }: LogOrigin, now: number, coldStart = false) {
+  const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
+  // Only what there is to count: a metric that is always zero is paid for too.
+  const metrics: RequestMetric[] = refusal === undefined ? ['Requests'] : ['Requests', 'Refusals'];
   return {
     level: 'INFO',
     message: 'Request',
@@ -88,35 +84,16 @@ export function requestLine(request: AnsweredRequest, { namespace, stack }: LogO
     ...(!complete && { complete }),
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
-    ...(coldStarts > 0 && { coldStarts }),
+    ...(coldStart && { coldStart }),
     stack,
-    ...Object.fromEntries(metrics),
+    ...Object.fromEntries(metrics.map((name) => [name, 1])),
     _aws: {
       Timestamp: now,
-      CloudWatchMetrics: metrics.map(([name]) => ({
+      CloudWatchMetrics: metrics.map((name) => ({
         Namespace: namespace,
         Dimensions: requestMetrics[name],
         Metrics: [{ Name: name, Unit: 'Count' }],
       })),
     },
   };
-}
-
-/** Only what there is to count: a metric that is always zero is paid for too. */
-function countsOf({ refusal, coldStarts }: AnsweredRequest): [RequestMetric, number][] {
-  const counts: [RequestMetric, number][] = [
-    ['Requests', 1],
-    ['Refusals', refusal === undefined ? 0 : 1],
-    ['ColdStarts', coldStarts],
-  ];
-  return counts.filter(([, count]) => count > 0);
-}
-
-let unreported = 1;
-
-/** Execution environments that no request has reported yet: 1 on the first call, then 0, whatever else runs beside it. */
-export function takeColdStarts(): number {
-  const coldStarts = unreported;
-  unreported = 0;
-  return coldStarts;
 }

@@ -49,8 +49,6 @@ export interface ErrorBody {
 interface ServiceErrorOptions {
   /** In the place of that of the catalogue. */
   readonly message?: string | undefined;
-  /** In the place of that of the catalogue. */
-  readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -65,7 +63,7 @@ export class ServiceError extends Error {
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
     super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
     this.code = code;
-    this.status = options.status ?? errorCatalogue[code].status;
+    this.status = errorCatalogue[code].status;
     this.headers = options.headers ?? {};
   }
 

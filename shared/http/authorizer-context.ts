@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type ErrorCode, errorCatalogue, isErrorCode, ServiceError } from '../contract/errors.ts';
+import { type ErrorCode, isErrorCode, ServiceError } from '../contract/errors.ts';
 import type { KeyLimit } from '../contract/records.ts';
 import type { Access } from '../keys/key-record.ts';
 import { startOfMinute } from '../keys/window.ts';
@@ -49,8 +49,6 @@ export type LimitContext = v.InferOutput<typeof limitContextSchema>;
 const authorizerContextSchema = v.object({
   /** `ADMITTED`, or the error code that the function answers with. */
   outcome: text('none'),
-  /** HTTP status of a refusal, for functions that do not know its code. */
-  status: v.optional(v.fallback(v.pipe(v.string(), v.regex(/^[45]\d\d$/)), '503')),
   ...limitContextSchema.entries,
   /** An `Access`; one that is not known may do least. Absent where the request could not be counted. */
   access: textIfAny,
@@ -63,8 +61,6 @@ const authorizerContextSchema = v.object({
   limits: textIfAny,
   /** The id of the key, which API Gateway adds; {@link UNCOUNTED} where the request could not be counted. */
   principalId: textIfAny,
-  /** Execution environments of the authorizer that the request was the first one of. */
-  coldStarts: textIfAny,
 });
 
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
@@ -87,7 +83,7 @@ export const limitHeaders = {
 
 /** @param hash of the token */
 export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
-  const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : refusedWith(codeOfRefusal[verdict.reason]);
+  const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : { outcome: codeOfRefusal[verdict.reason] };
   const windows = windowsOf(verdict);
   const least = tightest(windows);
   // The minute that a request is counted in may have begun by another host's clock only.
@@ -119,20 +115,13 @@ function limitsText(windows: Windows): string {
 /** In whole seconds. @param epochMs Unix milliseconds */
 const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 
-export const refusedWith = (outcome: ErrorCode) => ({ outcome, status: String(errorCatalogue[outcome].status) });
-
-/** What a request that is not admitted is answered with. */
+/** What a request that is not admitted is answered with. A refusal that only a later release knows is 503. */
 export function refusalOf(context: AuthorizerContext): ServiceError {
-  const { outcome, status, retryAfter } = context;
+  const { outcome, retryAfter } = context;
   const headers = { 'Retry-After': retryAfter };
   if (isErrorCode(outcome)) return new ServiceError(outcome, { message: refusalMessage(context), headers });
-  if (status === undefined) {
-    const cause = new Error(`The authorizer's outcome is not known: ${outcome}`);
-    return new ServiceError('SERVICE_UNAVAILABLE', { headers, cause });
-  }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- clients take codes that only another release knows
-  const code = outcome as ErrorCode;
-  return new ServiceError(code, { message: 'The request was refused.', status: Number(status), headers });
+  const cause = new Error(`The authorizer's outcome is not known: ${outcome}`);
+  return new ServiceError('SERVICE_UNAVAILABLE', { headers, cause });
 }
 
 /** The message of a refusal, where more is known than the catalogue says. */

@@ -6,7 +6,7 @@ import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { isChange } from '../contract/operations.ts';
 import { pageOrigin } from '../environment.ts';
 import { logError } from '../log.ts';
-import { requestLog, takeColdStarts } from '../request-log.ts';
+import { requestLog } from '../request-log.ts';
 import { ADMITTED, limitHeadersOf, refusalOf, UNCOUNTED } from './authorizer-context.ts';
 import { isRequest, type Probe, prove, warmUp } from './probe.ts';
 import { corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
@@ -137,7 +137,6 @@ function requestLogger() {
       code,
       refusal: code === authorizer.outcome ? code : undefined,
       complete: !(response.body instanceof Readable) || response.body.readableEnded,
-      coldStarts: takeColdStarts() + (Number(authorizer.coldStarts) || 0),
     });
   };
 }

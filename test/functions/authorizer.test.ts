@@ -108,7 +108,7 @@ test.each<[string, (token: string) => object, string]>([
   expect(verdict).toMatchObject({
     principalId: 'uncounted',
     usageIdentifierKey: 'interim',
-    context: { outcome: 'SERVICE_UNAVAILABLE', status: '503', limit: '0', retryAfter: '1', coldStarts: '0' },
+    context: { outcome: 'SERVICE_UNAVAILABLE', limit: '0', retryAfter: '1' },
   });
   expect(verdict.context).not.toHaveProperty('plan');
   expect(log.mock.calls).toEqual([[expect.stringMatching(new RegExp(`could not be counted.*${reason}`))]]);

@@ -15,7 +15,6 @@ const aRequest = (differences: Partial<AnsweredRequest> = {}): AnsweredRequest =
   keyId: 'k3y1d',
   plan: 'pro',
   status: 200,
-  coldStarts: 0,
   ...differences,
 });
 
@@ -52,13 +51,12 @@ describe('The line about a request', () => {
     ]);
   });
 
-  test('measures a refusal by its reason, and cold starts', () => {
+  test('measures a refusal by its reason', () => {
     const refusal = 'RATE_LIMIT_EXCEEDED';
 
-    expect(metricsOf(lineOf({ status: 429, code: refusal, refusal, coldStarts: 2 })).slice(4)).toEqual([
+    expect(metricsOf(lineOf({ status: 429, code: refusal, refusal })).slice(4)).toEqual([
       'staging-Inventory Refusals 1',
       `staging-Inventory Refusals reason ${refusal} 1`,
-      'staging-Inventory ColdStarts 2',
     ]);
   });
 

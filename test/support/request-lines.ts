@@ -18,11 +18,10 @@ const requestLineSchema = v.strictObject({
   reason: v.optional(v.string()),
   complete: v.optional(v.literal(false)),
   latency: whole,
-  coldStarts: v.optional(v.picklist([1, 2])),
+  coldStart: v.optional(v.literal(true)),
   stack: v.string(),
   Requests: v.literal(1),
   Refusals: v.optional(v.literal(1)),
-  ColdStarts: v.optional(v.picklist([1, 2])),
   _aws: v.unknown(),
 });
 

@@ -22,7 +22,7 @@ export const queries = {
   slowest: {
     name: 'Slowest requests',
     logs: 'requests',
-    query: `fields @timestamp, operation, status, latency, coldStarts, keyId, requestId
+    query: `fields @timestamp, operation, status, latency, coldStart, keyId, requestId
 | ${REQUESTS}
 | sort latency desc
 | limit 50`,

@@ -161,6 +161,6 @@ test('What the first request finds set up was set up before it, by the probe, wh
   while (!log.join('').includes('"message":"Request"')) await sleep(10);
   expect(engine.actions.slice(calls)).toEqual(['TransactWriteItems']);
   expect(log.join('').match(/"message":"Request"/g)).toHaveLength(1);
-  expect(log.join('')).toContain('"coldStarts":1');
+  expect(log.join('')).toContain('"coldStart":true');
   expect(await stock.read('0')).toMatchObject({ quantity: 1 });
 });

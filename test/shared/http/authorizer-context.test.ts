@@ -113,7 +113,7 @@ describe('RateLimit (IETF draft): what is left of both windows', () => {
 });
 
 test('What a function makes of it is what the authorizer has written, and the id of the key', () => {
-  const context = { ...refused({ dayUsed: 1_000 }), principalId: 'k3y1d', coldStarts: '1' };
+  const context = { ...refused({ dayUsed: 1_000 }), principalId: 'k3y1d' };
 
   expect(readAuthorizerContext({ ...context, integrationLatency: 12 })).toEqual(context);
 });

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
-import { takeColdStarts } from '../../../shared/request-log.ts';
 import { admittedContext, admittedHeaders, answerTo, aProxyEvent, streamedAnswer } from '../../support/proxy-event.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
 
@@ -14,7 +13,6 @@ let log: jest.SpiedFunction<typeof process.stderr.write>;
 
 beforeEach(() => {
   log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
-  takeColdStarts();
 });
 
 afterEach(() => {
@@ -80,7 +78,6 @@ describe.each([
       500,
       'INTERNAL_ERROR',
     ],
-    ['nothing', undefined, 500, 'INTERNAL_ERROR'],
   ])('answers an error with its Error body: %s', async (__, thrown, status, code) => {
     const answer = await invoke(failing(thrown));
 
@@ -143,7 +140,6 @@ describe.each([
 
   test.each([
     ['no authorizer', null],
-    ['no verdict', {}],
     ['an outcome that does not exist', { ...admittedContext, outcome: 'admitted' }],
   ])('serves nothing to a request without a verdict: %s', async (__, authorizer) => {
     const respond = jest.fn(ok);
@@ -153,7 +149,6 @@ describe.each([
     expect(respond).not.toHaveBeenCalled();
     expect(log.mock.calls).toEqual([[expect.stringContaining("The authorizer's outcome is not known")]]);
     expect(lines()).toMatchObject([{ status: '503' }]);
-    expect(lines()[0]).not.toHaveProperty('coldStarts');
   });
 });
 
@@ -165,18 +160,17 @@ test('The headers of an operation never hide the limits', async () => {
 });
 
 test.each<[string, object, object]>([
-  ['has the part of the authorizer', { plan: 'pro', coldStarts: '1' }, { keyId: 'k3y1d', plan: 'pro', coldStarts: 1 }],
+  ['names key and plan', { plan: 'pro' }, { keyId: 'k3y1d', plan: 'pro', coldStart: true }],
   [
     'has no key where it could not be counted',
     { outcome: 'SERVICE_UNAVAILABLE', principalId: 'uncounted' },
     { keyId: 'none', plan: 'none' },
   ],
-  ['has what only the next release knows', { plan: 'platinum', coldStarts: 'NaN', more: 'x' }, { plan: 'platinum' }],
+  ['has what only the next release knows', { plan: 'platinum', more: 'x' }, { plan: 'platinum' }],
 ])('The line about a request %s', async (_, differences, expected) => {
   await atOnce(ok, aProxyEvent({ method: 'POST', authorizer: { ...admittedContext, ...differences } }));
 
   expect(lines()).toMatchObject([{ operation: 'none', stack: 'test-Inventory', ...expected }]);
-  expect('coldStarts' in (lines()[0] ?? {})).toBe('coldStarts' in expected);
 });
 
 test('A stream is logged once it has ended', async () => {
