@@ -21,7 +21,7 @@ export const errorCatalogue = {
   ROUTE_NOT_FOUND: { status: 404, message: 'There is nothing at this path.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not answer that method.' },
   INSUFFICIENT_STOCK: { status: 409, message: 'There is less in stock than the adjustment takes.' },
-  PRECONDITION_FAILED: { status: 412, message: 'The stock entry is not what If-Match or If-None-Match asks for.' },
+  PRECONDITION_FAILED: { status: 412, message: 'The stock entry has another version than If-Match names.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The body must be JSON: send Content-Type: application/json.' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'This Idempotency-Key was used for another request.' },

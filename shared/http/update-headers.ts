@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE, readIdempotencyKey } from '../contract/idempotency-key.ts';
 import type { IdempotentRequest } from '../stores/idempotent-changes.ts';
-import { NO_VERSION } from '../stores/stock-store.ts';
 import { isTagList, tagsIn } from './entity-tags.ts';
 import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
 
@@ -15,16 +14,13 @@ const STRONG_TAG = /^"([\w-]+)"$/;
 
 /**
  * The versions that an update is meant for: those that `If-Match` names; undefined where it is not sent, or is `*`. A tag
- * that is weak or not ours stays in its quotes, and matches no version (RFC 9110 §13.1.1). `If-None-Match: *` asks for an
- * entry that is not there, so there is no version that it could be (§13.1.2).
+ * that is weak or not ours stays in its quotes, and matches no version (RFC 9110 §13.1.1).
  *
  * @throws ServiceError INVALID_HEADER
  */
 export function expectedVersions(headers: RequestHeaders): readonly string[] | undefined {
-  const ifNoneMatch = headerValues(headers, 'if-none-match');
-  if (ifNoneMatch.length > 0) {
-    if (ifNoneMatch.join(', ').trim() === '*') return [NO_VERSION];
-    throw new ServiceError('INVALID_HEADER', { message: 'If-None-Match of an update can only be *.' });
+  if (headerValues(headers, 'if-none-match').length > 0) {
+    throw new ServiceError('INVALID_HEADER', { message: 'Leave If-None-Match out of a change: it can be true of none.' });
   }
   const values = headerValues(headers, 'if-match');
   const header = values.join(', ');

@@ -38,8 +38,6 @@ type ItemSchema<Entry> = v.GenericSchema<unknown, Entry> & { readonly entries: R
 
 interface QueryResult {
   readonly items: readonly Item[];
-  /** Items that were looked at, whatever their status. */
-  readonly read: number;
   /** The last id that was looked at; undefined at the end of the table. */
   readonly last: Int64 | undefined;
 }
@@ -98,29 +96,17 @@ export class SortedTable<Entry> {
   }
 
   /**
-   * At most `limit` entries. With a status it may be fewer, or none, though there are more: it ends after
+   * At most `limit` entries, by one Query. With a status it may be fewer, or none, though there are more: it looks at
    * {@link MOST_READ_FOR_PAGE} items.
    *
    * @throws ServiceError SERVICE_UNAVAILABLE
    */
   async page({ status, after }: Selection, limit: number): Promise<Page<Entry>> {
     // With one more it shows whether this is the last page; DynamoDB may give a last key there too.
-    const wanted = limit + 1;
-    const mostRead = status === undefined ? wanted : MOST_READ_FOR_PAGE;
-    const found: Item[] = [];
-    let last = after;
-    let read = 0;
-    let size = wanted;
-    do {
-      const answer = await this.#query({ status, after: last }, Math.min(size, mostRead - read));
-      found.push(...answer.items);
-      last = answer.last;
-      read += answer.read;
-      // As many as it takes if the others have the status as often as those so far.
-      size = Math.ceil(((wanted - found.length) * read) / Math.max(1, found.length));
-    } while (last !== undefined && found.length < wanted && read < mostRead);
-    const items = found.slice(0, limit);
-    return { entries: this.#parse(items), last: found.length > limit ? this.#idOf(items.at(-1)) : last };
+    const mostRead = status === undefined ? limit + 1 : MOST_READ_FOR_PAGE;
+    const { items, last } = await this.#query({ status, after }, mostRead);
+    const entries = items.slice(0, limit);
+    return { entries: this.#parse(entries), last: items.length > limit ? this.#idOf(entries.at(-1)) : last };
   }
 
   /** The entries that there are of these ids, at most 100, as they are now, in ascending id. @throws ServiceError SERVICE_UNAVAILABLE */
@@ -145,8 +131,8 @@ export class SortedTable<Entry> {
       },
       Limit: limit,
     });
-    const { Items, LastEvaluatedKey, ScannedCount } = await reachingDynamoDB(readAgain(() => this.#client.send(query)));
-    return { items: Items ?? [], read: ScannedCount ?? 0, last: LastEvaluatedKey && this.#idOf(LastEvaluatedKey) };
+    const { Items, LastEvaluatedKey } = await reachingDynamoDB(readAgain(() => this.#client.send(query)));
+    return { items: Items ?? [], last: LastEvaluatedKey && this.#idOf(LastEvaluatedKey) };
   }
 
   #projection() {

@@ -50,9 +50,6 @@ export interface StockAdjustment extends Target {
 
 export type StockChange = StockUpdate | StockAdjustment;
 
-/** In the place of a version where `If-None-Match: *` asks for there to be none. */
-export const NO_VERSION = '*';
-
 /** 72 random bits. */
 export const newVersion = (): string => randomBytes(9).toString('base64url');
 
@@ -185,9 +182,7 @@ export function stockChangeError(
   const headers = { ETag: entityTag(found.version) };
   const isExpected = change.versions?.includes(found.version) ?? true;
   if (!isExpected) {
-    const message = change.versions?.includes(NO_VERSION)
-      ? `Pet ${change.petId} has a stock entry, and If-None-Match: * asks for there to be none.`
-      : `The stock entry of pet ${change.petId} has another version than If-Match names.`;
+    const message = `The stock entry of pet ${change.petId} has another version than If-Match names.`;
     return new ServiceError('PRECONDITION_FAILED', { message, headers });
   }
   if (!('by' in change)) return undefined;

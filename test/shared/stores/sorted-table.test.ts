@@ -104,8 +104,6 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     const rest = (await Array.fromAsync(parts)).flat();
     expect(calls.slice(1)).toEqual(calls.slice(1).map(() => expect.objectContaining({ limit: 2_000 })));
     expect([...first.value, ...rest].map(({ petId }) => petId)).toEqual(['1', '2', '3', '4', '5']);
-    expect(await page(4)).toEqual([['1', '2', '3', '4'], '4']);
-    expect(await page(5)).toEqual([['1', '2', '3', '4', '5'], undefined]);
   });
 
   test('is not to be had while an entry is broken', async () => {
@@ -143,7 +141,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     const found = await stockList(watched, stock.name).page({ status: 'sold' }, 5);
 
     expect(found).toEqual({ entries: [anEntry(0, 1, 'sold')], last: String(MOST_READ_FOR_PAGE - 1) });
-    expect(calls.reduce((sum, { scanned = 0 }) => sum + scanned, 0)).toBe(MOST_READ_FOR_PAGE);
+    expect(calls).toMatchObject([{ scanned: MOST_READ_FOR_PAGE }]);
     expect(await page(5, found.last, 'sold')).toEqual([[String(last)], undefined]);
   });
 });
