@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { bulkShare, refusedBulks } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
-import { MAX_LIMIT } from '../shared/contract/list-query.ts';
+import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
 import { operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';

@@ -7,7 +7,7 @@ import { errorCatalogue, ServiceError } from '../shared/contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
 import { MAX_QUANTITY } from '../shared/contract/inventory.ts';
 import { petStatuses } from '../shared/contract/records.ts';
-import { MAX_LIMIT } from '../shared/contract/list-query.ts';
+import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
 import { API_VERSION, operations } from '../shared/contract/operations.ts';
 import { limitHeaders } from '../shared/http/authorizer-context.ts';
 import { LEAST_PACE } from '../shared/http/list-handler.ts';

@@ -4,7 +4,7 @@ import {
   IDEMPOTENCY_KEY_RULE,
   MAX_HEADER_LENGTH,
 } from '../../shared/contract/idempotency-key.ts';
-import { cursorSchema, limitSchema, petIdsSchema } from '../../shared/contract/list-query.ts';
+import { cursorSchema, limitSchema, petIdsSchema } from '../../shared/contract/list-parameters.ts';
 import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
 import { EXAMPLE_CURSOR, examples } from './examples.ts';
 import { int64, schemaOf } from './schemas.ts';

@@ -1,7 +1,7 @@
 import type { KeyDetails, OrderStatus, PetStatus } from '../contract/records.ts';
 import type { Answer, InventoryItem, InventoryUpdateResult, Order, Page, Pet } from './answer.ts';
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
-import { ConnectionError } from './errors.ts';
+import { ConnectionError } from './client-errors.ts';
 import { parseAnswer, readLimits } from './parse-answer.ts';
 import { RequestSender } from './request-sender.ts';
 

@@ -1,5 +1,5 @@
 import type { CallOptions, InventoryClientOptions } from './client-options.ts';
-import { ApiError, ConnectionError, readErrorBody } from './errors.ts';
+import { ApiError, ConnectionError, readErrorBody } from './client-errors.ts';
 
 /** The backoff grows no further than this, in milliseconds. */
 const MAX_BACKOFF = 20_000;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 import { petStatusSchema } from './inventory.ts';
-import { type ListParameters, listParameters, petIdsSchema } from './list-query.ts';
+import { type ListParameters, listParameters, petIdsSchema } from './list-parameters.ts';
 import { orderStatusSchema } from './orders.ts';
 
 /** The version of the interface (spec §9, rule 1). Its major number is the last segment of the base address. */

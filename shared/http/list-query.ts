@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema, integerOrText } from '../contract/int64.ts';
-import { cursorSchema, type ListParameters } from '../contract/list-query.ts';
+import { cursorSchema, type ListParameters } from '../contract/list-parameters.ts';
 import { type ApiRequest, quoted } from './request.ts';
 
 /** What a client asked of a list. */

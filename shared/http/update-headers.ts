@@ -20,7 +20,9 @@ const STRONG_TAG = /^"([\w-]+)"$/;
  */
 export function expectedVersions(headers: RequestHeaders): readonly string[] | undefined {
   if (headerValues(headers, 'if-none-match').length > 0) {
-    throw new ServiceError('INVALID_HEADER', { message: 'Leave If-None-Match out of a change: it can be true of none.' });
+    throw new ServiceError('INVALID_HEADER', {
+      message: 'Leave If-None-Match out of a change: it can be true of none.',
+    });
   }
   const values = headerValues(headers, 'if-match');
   const header = values.join(', ');

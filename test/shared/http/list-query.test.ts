@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { cursorSchema } from '../../../shared/contract/list-query.ts';
+import { cursorSchema } from '../../../shared/contract/list-parameters.ts';
 import { type ListId, operations } from '../../../shared/contract/operations.ts';
 import { decodeCursor, encodeCursor, parseListQuery, type Place } from '../../../shared/http/list-query.ts';
 import { anInt64, int64 } from '../../support/int64.ts';
