@@ -58,15 +58,11 @@ async function resultOf({ ifMatch, ...update }: Row, request: ApiRequest, lastBe
   }
 }
 
-const NOT_TAKEN = {
-  'idempotency-key': 'Leave Idempotency-Key out here: what makes a row safe to repeat is its ifMatch.',
-  'if-match': 'Leave If-Match out here: a row names the version that it is meant for as its ifMatch.',
-  'if-none-match': 'Leave If-None-Match out here: it can be true of no row.',
-};
-
+/** They would be of the whole request, and each row is an update by itself. */
 function refuseHeaders({ headers }: ApiRequest): void {
-  for (const [name, message] of Object.entries(NOT_TAKEN)) {
-    if (headerValues(headers, name).length > 0) throw new ServiceError('INVALID_HEADER', { message });
+  for (const name of ['Idempotency-Key', 'If-Match', 'If-None-Match']) {
+    const message = `Leave ${name} out here: what makes a row safe, and safe to repeat, is its ifMatch.`;
+    if (headerValues(headers, name.toLowerCase()).length > 0) throw new ServiceError('INVALID_HEADER', { message });
   }
 }
 

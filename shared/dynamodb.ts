@@ -103,12 +103,9 @@ export const isAnswerLost = isOneOf('disconnected', 'unanswered');
 /** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
 export const isUnavailable = (error: unknown): boolean => failureOf(error) !== 'faulty';
 
-/** Of what only reads: it may be repeated whatever became of it. */
-const READ_TRIES = { maxTries: 3 };
-
-/** Reads from DynamoDB, up to three times where it is out of reach. @throws the last failure */
+/** Reads from DynamoDB, up to three times where it is out of reach: a read may be repeated. @throws the last failure */
 export const readAgain = <Result>(read: () => Promise<Result>): Promise<Result> =>
-  tryAgain(read, isUnavailable, READ_TRIES);
+  tryAgain(read, isUnavailable, { maxTries: 3 });
 
 /** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE where DynamoDB is out of reach */
 export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>

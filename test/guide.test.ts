@@ -8,7 +8,7 @@ import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
 import { MAX_QUANTITY } from '../shared/contract/inventory.ts';
 import { petStatuses } from '../shared/contract/records.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
-import { API_VERSION, operations } from '../shared/contract/operations.ts';
+import { API_VERSION, type Operation, operations } from '../shared/contract/operations.ts';
 import { limitHeaders } from '../shared/http/authorizer-context.ts';
 import { LEAST_PACE } from '../shared/http/list-handler.ts';
 import { allowedRequestHeaders, STABILITY_HEADER } from '../shared/http/response-headers.ts';
@@ -34,7 +34,7 @@ const rows = guide
 
 const formatNumber = (value: number): string => value.toLocaleString('en');
 
-const ofOperations = Object.values(operations);
+const ofOperations: readonly Operation[] = Object.values(operations);
 const deprecated = ofOperations.filter((operation) => operation.deprecated);
 const marked = ofOperations.filter(({ stability }) => stability !== 'stable');
 

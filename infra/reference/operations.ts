@@ -16,12 +16,12 @@ interface Presentation {
   readonly tag: TagName;
   readonly description: string;
   /** Beside those of the query. */
-  readonly parameters: readonly ParameterName[];
+  readonly parameters?: readonly ParameterName[];
   readonly body?: { readonly schema: SchemaName; readonly example: unknown };
   readonly answer: SchemaName;
   readonly answerDescription: string;
   /** Headers of the answer that the operation's errors do not have. */
-  readonly answerHeaders: readonly HeaderComponent[];
+  readonly answerHeaders?: readonly HeaderComponent[];
 }
 
 export const tags = {
@@ -67,11 +67,9 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
     tag: 'Inventory',
     description: `Sets the quantities of up to 25 pets. Each row is an update by itself: the answer says of each what became of it, in
 their order. It counts as one request. See [Many at once](#description/many-at-once).`,
-    parameters: [],
     body: { schema: 'InventoryUpdates', example: examples.inventoryUpdates },
     answer: 'InventoryUpdateResults',
     answerDescription: 'What became of each row',
-    answerHeaders: [],
   },
   adjustInventory: {
     tag: 'Inventory',
@@ -102,10 +100,8 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
   getKey: {
     tag: 'Keys',
     description: `Plan, access, limits and end of the key that asks. It counts as a request, and the numbers are those after it.`,
-    parameters: [],
     answer: 'KeyDetails',
     answerDescription: 'The key',
-    answerHeaders: [],
   },
 };
 
@@ -121,7 +117,7 @@ export function paths(deprecation: Deprecation): PathsObject {
 
 function operationObject(id: OperationId, deprecation: Deprecation): OperationObject {
   const operation: Operation = operations[id];
-  const { tag, description, parameters, body, answer, answerDescription, answerHeaders } = presentations[id];
+  const { tag, description, parameters = [], body, answer, answerDescription, answerHeaders = [] } = presentations[id];
   const headers = headersOf([...answerHeaders, ...headersOfFunction(id)]);
   return {
     operationId: id,
@@ -143,10 +139,7 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
     responses: {
       200: { description: answerDescription, headers, content: json(answer, examples[id]) },
       ...(parameters.includes('IfNoneMatch') && {
-        304: {
-          description: 'Nothing has changed since the answer that `If-None-Match` names',
-          headers,
-        },
+        304: { description: 'Nothing has changed since the answer that `If-None-Match` names', headers },
       }),
       ...errorResponses(operation, headersOfFunction(id)),
     },

@@ -17,7 +17,7 @@ export interface Operation {
   readonly path: string;
   readonly stability: Stability;
   readonly purpose: string;
-  readonly deprecated: boolean;
+  readonly deprecated?: true;
   /** The query parameters that it takes, where it lists. */
   readonly query?: ListParameters;
   /** Errors that this operation answers with beside {@link everyOperationErrors}. */
@@ -43,7 +43,6 @@ export const operations = {
     path: '/inventory',
     stability: 'stable',
     purpose: 'List the stock of every pet',
-    deprecated: false,
     query: { ...listParameters(petStatusSchema), petId: petIdsSchema },
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
@@ -52,7 +51,6 @@ export const operations = {
     path: '/inventory/{petId}',
     stability: 'experimental',
     purpose: 'Get the stock of one pet',
-    deprecated: false,
     errors: ['INVALID_PET_ID', 'PET_NOT_FOUND'],
   },
   updateInventory: {
@@ -60,7 +58,6 @@ export const operations = {
     path: '/inventory/{petId}',
     stability: 'experimental',
     purpose: 'Set the stock of one pet',
-    deprecated: false,
     errors: errorsOfChange,
   },
   updateInventories: {
@@ -68,7 +65,6 @@ export const operations = {
     path: '/inventory',
     stability: 'experimental',
     purpose: 'Set the stock of up to 25 pets',
-    deprecated: false,
     errors: ['INVALID_BODY', 'INVALID_HEADER', 'TOKEN_READ_ONLY', 'UNSUPPORTED_MEDIA_TYPE'],
   },
   adjustInventory: {
@@ -76,7 +72,6 @@ export const operations = {
     path: '/inventory/{petId}/adjustments',
     stability: 'experimental',
     purpose: 'Add to the stock of one pet, or take from it',
-    deprecated: false,
     errors: [...errorsOfChange, 'INSUFFICIENT_STOCK'],
   },
   getPet: {
@@ -92,7 +87,6 @@ export const operations = {
     path: '/store/orders',
     stability: 'beta',
     purpose: 'List the orders',
-    deprecated: false,
     query: listParameters(orderStatusSchema),
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
@@ -101,7 +95,6 @@ export const operations = {
     path: '/key',
     stability: 'experimental',
     purpose: 'Get plan, limits and end of the key that asks',
-    deprecated: false,
     errors: [],
   },
 } as const satisfies Record<string, Operation>;

@@ -136,8 +136,8 @@ const tooSlow = ({ bytes, withinMs }: LeastPace): Error =>
   new Error(`The reader was too slow: it took less than ${bytes} bytes in ${withinMs} ms`);
 
 /**
- * API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. What is left in the
- * compressor once it has all has the time of the least pace: nothing else looks at the reader then.
+ * API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. When the list has
+ * ended, its reader has the time of the least pace for what is still in the compressor.
  */
 function compressed(
   { method, headers: requestHeaders }: ApiRequest,

@@ -1,3 +1,26 @@
+/*
+ * The room `shared/http`: what surrounds every operation, written once.
+ *
+ * Problem: every function has to read the event of API Gateway, refuse what the authorizer refused, answer each failure with
+ * the Error body, put the limit headers on each answer, and log one line. The file of a function says only what its own
+ * operation does.
+ *
+ * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function from `ApiRequest` to `Reply`.
+ * 1. `request.ts` reads the event; `authorizer-context.ts` reads the verdict in it.
+ * 2. A request that was not admitted is answered with the error that the verdict names. A token that may only read changes
+ *    nothing.
+ * 3. The function parses with `json-body.ts`, `update-headers.ts` or `list-query.ts`, asks its store, and replies.
+ * 4. The pipeline adds the headers, leaves the body out for HEAD, and logs when the answer has ended.
+ * Lists (`list-handler.ts`) stream: each page is read when the one before was taken.
+ *
+ * Concurrency: an execution environment serves one request at a time, so nothing here is shared between requests. During a
+ * release the authorizer and a function may be of different versions: each value of the context that is missing or unknown
+ * has a safe substitute. `probe.ts` calls the store once while Lambda initialises, so that the first request finds it set up.
+ *
+ * Errors: code below throws `ServiceError`, whose code, message and headers are the answer. Anything else is a fault of
+ * ours: it is logged, and answered with 500 without a word of it. A stream that fails after it has begun is cut off, so that
+ * no client takes a part for the whole.
+ */
 import { Readable } from 'node:stream';
 import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';

@@ -1,3 +1,23 @@
+/*
+ * The room `shared/stores`: stock, orders and pets in DynamoDB.
+ *
+ * Problem: many clients change the same entry at once, and answers get lost. No change may be lost or made twice, and no
+ * answer may be 200 for a quantity that was never stored.
+ *
+ * Algorithm: an entry is one item (partition = store, sort key = petId) with a random `version`, which each write replaces
+ * and which is its ETag.
+ * - `StockStore.change` is one conditional write. If its answer is lost, one consistent read looks for its version.
+ * - `IdempotentChanges` is one transaction of the change and a record of the request, put only if it is not there. If it is
+ *   there, the request was carried out before, and its answer is given again.
+ * - `SortedTable` lists by Query in the order of the ids; a page is one Query.
+ *
+ * Concurrency: the condition of the write decides every race. What was read before it only goes into the condition, and
+ * nothing is locked. Whole lists and pages are read eventually consistent; entries by id, and all that a change looks at, are not.
+ *
+ * Errors: `shared/dynamodb.ts` sorts failures by what became of the call. What surely was not carried out is tried again,
+ * up to four times in five seconds. What may have been is tried again only where a second time does nothing: with a record,
+ * or with a version. Otherwise it is SERVICE_UNAVAILABLE, whose message says that the outcome is not known.
+ */
 import { randomBytes, randomInt } from 'node:crypto';
 import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -67,7 +67,8 @@ describe('The OpenAPI document', () => {
       ]),
     );
     expect(declared).toHaveLength(all.length);
-    expect(Object.fromEntries(all)).toMatchObject(Object.fromEntries(declared));
+    const ofContract = all.map(([id, operation]) => [id, { deprecated: false, ...operation }]);
+    expect(Object.fromEntries(ofContract)).toMatchObject(Object.fromEntries(declared));
   });
 
   describe.each(all)('%s', (_, operation) => {
