@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { pageFiles } from '../../infra/reference/page-files.ts';
-import { API_VERSION, operations } from '../../shared/contract/operations.ts';
+import { operations } from '../../shared/contract/operations.ts';
 import { describeInBrowser, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseAnswer } from '../support/raw-http.ts';
@@ -45,17 +45,18 @@ class ReferencePage {
     await this.page.getByRole('heading', { level: 1 }).waitFor();
   }
 
-  /** The links to an operation. */
-  links(tag: string, method: string, path: string): Locator {
-    return this.page.locator(`a[href="#tag/${tag}/${method}${path}"]`);
-  }
-
   /** Goes to an operation by the menu, and opens its try-it. */
   async tryOut(tag: string, method: string, path: string): Promise<void> {
-    await this.links(tag, method, path).filter({ visible: true }).first().click();
+    const links = this.page.locator(`a[href="#tag/${tag}/${method}${path}"]`);
+    await links.filter({ visible: true }).first().click();
     const operation = `(${method.toLowerCase()} ${path})`;
     await this.page.getByRole('button', { name: 'Test Request' }).filter({ hasText: operation }).click();
     await this.client.waitFor();
+  }
+
+  async closeClient(): Promise<void> {
+    await this.client.getByRole('button', { name: 'Close Client' }).first().click();
+    await this.client.waitFor({ state: 'hidden' });
   }
 
   /** Sends what the try-it has; the status (such as `200 OK`) and the body that it then shows. */
@@ -72,7 +73,6 @@ class ReferencePage {
 }
 
 describeInBrowser('The reference page in a browser', () => {
-  const desktop = { viewport: { width: 1440, height: 900 } };
   let browser: TestBrowser;
 
   beforeAll(async () => {
@@ -81,50 +81,32 @@ describeInBrowser('The reference page in a browser', () => {
   });
   afterAll(() => browser.close());
 
-  test('of a local host has the guide and every operation, and its try-it sends the key that it shows', async () => {
-    const reference = new ReferencePage(await browser.newPage(desktop));
-    const { page, client, complaints, origins } = reference;
-    await reference.open(host.origin);
-    expect(await page.title()).toBe('Pet Store Inventory Service: API reference');
-    const text = await page.getByRole('main').innerText();
-    for (const section of ['First request', 'Deprecations']) expect(text).toContain(section);
-
-    await reference.tryOut('inventory', 'GET', '/inventory');
-    const { status, body } = await reference.send();
-    expect(status).toBe('200 OK');
-    for (const petId of ['101', LARGE_PET_ID]) expect(body).toContain(`"petId": ${petId},`);
-    expect({ complaints, origins: [...origins] }).toEqual({ complaints: [], origins: [host.origin] });
-
-    await client.getByRole('button', { name: 'Close Client' }).first().click();
-    await client.waitFor({ state: 'hidden' });
-    await page.setViewportSize({ width: 390, height: 844 });
-    for (const { method, path } of Object.values(operations)) {
-      const [, folder = ''] = path.split('/');
-      const tag = new Map([
-        ['store', 'orders'],
-        ['key', 'keys'],
-      ]).get(folder);
-      expect(await reference.links(tag ?? folder, method, path).count()).toBeGreaterThan(0);
-    }
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
-    expect({ overflow }).toEqual({ overflow: 0 });
-  });
-
-  test('at an origin of its own, as on AWS, calls the API with the key that the reader enters', async () => {
+  test('at an origin of its own, as on AWS, has guide and operations, and its try-it calls the API with the key', async () => {
     const origin = 'https://reference.invalid';
-    const page = await browser.newPage(desktop);
-    const files = pageFiles({ serverUrl: host.baseUrl, environment: 'staging' });
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const files = pageFiles({ serverUrl: host.baseUrl, environment: 'staging', demoKey: host.host.keys.free });
     await page.route(`${origin}/**`, async (route) => {
       const file = files.get(new URL(route.request().url()).pathname.slice(1) || 'index.html');
       await route.fulfill(file ? { contentType: file.contentType, body: file.read() } : { status: 404 });
     });
     const reference = new ReferencePage(page);
     await reference.open(origin);
+    const text = await page.getByRole('main').innerText();
+    for (const section of ['First request', 'Deprecations']) expect(text).toContain(section);
+
     await reference.tryOut('inventory', 'PATCH', '/inventory/{petId}');
-    await reference.client.getByRole('textbox', { name: 'Bearer Token' }).fill(host.host.keys.free);
-    const { status, body } = await reference.send();
-    expect(status).toBe('200 OK');
-    expect(body).toContain('"quantity": 7,');
+    const updated = await reference.send();
+    expect(updated).toEqual({ status: '200 OK', body: expect.stringContaining('"quantity": 7,') });
+    await reference.closeClient();
+    await reference.tryOut('inventory', 'GET', '/inventory');
+    const { body } = await reference.send();
+    for (const petId of ['101', LARGE_PET_ID]) expect(body).toContain(`"petId": ${petId},`);
+    await reference.closeClient();
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const { method, path } of Object.values(operations))
+      expect(await page.locator(`a[href$="/${method}${path}"]`).count()).toBeGreaterThan(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
     expect(reference.complaints).toEqual([]);
     expect([...reference.origins]).toEqual([origin, host.origin]);
   });
@@ -142,20 +124,18 @@ describe('The reference page of a local host', () => {
   test('is at the root with the demo key of the Free plan, and beside it are the files that it needs', async () => {
     const page = await get('/');
     const html = await page.text();
-    const script = /src="([^"]+\/reference\.js)"/.exec(html)?.[1] ?? '';
+    const script = await get(/src="([^"]+\/reference\.js)"/.exec(html)?.[1] ?? '', { method: 'HEAD' });
+
     expect(html).toContain(`{"demoKey":"${host.host.keys.free}"}`);
     expect(await (await get('/openapi.json')).text()).toContain(`Bearer ${host.host.keys.free}`);
-    const [whole, head] = await Promise.all([get(script), get(script, { method: 'HEAD' })]);
-    expect(head.headers.get('Content-Length')).toBe(String((await whole.bytes()).length));
-    expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' });
-    expect([page, head].map(({ headers }) => headers.get('Content-Type'))).toEqual([
-      'text/html; charset=utf-8',
+    expect([script.status, await script.text(), script.headers.get('Content-Type')]).toEqual([
+      200,
+      '',
       'text/javascript; charset=utf-8',
     ]);
     expect(Object.fromEntries(page.headers)).toMatchObject({
-      'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; script-src 'self'; .*connect-src 'self'; /,
-      ),
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; .*connect-src 'self'; /),
       'cross-origin-opener-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
@@ -165,16 +145,14 @@ describe('The reference page of a local host', () => {
 
   test('calls the service where the reader has found the page', async () => {
     const address = '[::1]:3000';
-    const servers = [{ url: `http://${address}/v1` }];
     const { text } = await sendRaw('/openapi.json', address);
-    expect(JSON.parse(text)).toMatchObject({ info: { version: API_VERSION }, servers });
+
+    expect(JSON.parse(text)).toMatchObject({ servers: [{ url: `http://${address}/v1` }] });
     expect((await sendRaw('/', address)).text).toContain(`connect-src 'self' http://${address}/v1/; `);
   });
 
   test.each([
     ['no address of a host', '/', `a"onload="alert(1)`, 400, 'BAD_REQUEST'],
-    ['no address of a host in the policy', '/openapi.json', 'a;script-src *', 400, 'BAD_REQUEST'],
-    ['no file but its own', '/package.json', 'localhost', 404, 'ROUTE_NOT_FOUND'],
     ['no file outside its folders', '/assets/%2e%2e/%2e%2e/package.json', 'localhost', 404, 'ROUTE_NOT_FOUND'],
   ])('gives %s', async (_, path, address, status, code) => {
     const answer = await sendRaw(path, address);
@@ -183,10 +161,8 @@ describe('The reference page of a local host', () => {
 
   test('is for reading: POST is 405', async () => {
     const response = await get('/', { method: 'POST' });
-    expect({ status: response.status, allow: response.headers.get('Allow') }).toEqual({
-      status: 405,
-      allow: 'GET, HEAD',
-    });
+
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
     expect(await response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
   });
 });
