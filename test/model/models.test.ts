@@ -7,8 +7,8 @@ const TIMEOUT_MS = 120_000;
 const MAIN = join(import.meta.dirname, '../soak/main.ts');
 
 /**
- * Small sizes of what `npm run soak` runs for long, in a process of its own, whose clock and timers are virtual. A
- * failure names the seed or the order.
+ * Small sizes of the models that `npm run soak` runs for long, each in a process of its own, whose clock and timers are
+ * virtual. A failure names the seed or the order. Storms of a real host run in `npm run soak` only.
  */
 test.each([
   [
@@ -27,11 +27,6 @@ test.each([
     /^keys: [1-9]\d+ scenarios\n$/,
   ],
   ['the explorer finds each fault that is put into keys', '--keys --broken', /^(keys: that .*, shows in .*\n){6}$/],
-  [
-    'requests made from the OpenAPI document find nothing wrong in one round',
-    '--model fuzz --seed 20261121',
-    /^fuzz: 1 schedules, [1-9].*\n$/,
-  ],
 ])(
   '%s',
   async (_, options, expected) => {
