@@ -21,7 +21,7 @@ export async function dailyUsage(target: Target, key: string, dayCount: number):
   const id = idOf(record);
   const requests = dates.map(() => 0);
   // It may have been on other plans before.
-  for (const { usagePlanId } of (await customerPlans(target.gateway, target.apiStage)).plans) {
+  for (const { usagePlanId } of await customerPlans(target.gateway, target.apiStage)) {
     const metered = await meteredRequests(target, usagePlanId, id, dates);
     metered.forEach((count, day) => (requests[day] = (requests[day] ?? 0) + count));
   }

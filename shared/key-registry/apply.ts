@@ -1,6 +1,5 @@
 import {
   type APIGatewayClient,
-  ConflictException,
   CreateApiKeyCommand,
   CreateUsagePlanKeyCommand,
   DeleteApiKeyCommand,
@@ -10,14 +9,13 @@ import {
   UntagResourceCommand,
   UpdateApiKeyCommand,
 } from '@aws-sdk/client-api-gateway';
-import { idOf, type KeyRecord } from '../keys/key-record.ts';
+import type { KeyRecord } from '../keys/key-record.ts';
 import { type PlanId, plans } from '../keys/plans.ts';
-import { isIssued } from '../keys/token.ts';
 import { customerPlans } from './customer-plan.ts';
 import { type ApiStage, type GatewayClients, ignoreNotFound } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 import type { KeyTable } from './key-table.ts';
-import { keyIdOfRecord, liveKey, type LiveKey, readLiveKey } from './live-key.ts';
+import { liveKey, type LiveKey, readLiveKey } from './live-key.ts';
 import { AT_WORK_MS } from './reconcile.ts';
 
 /** Where keys are: API Gateway and the keys table of a stage. */
@@ -34,14 +32,11 @@ export class NotAppliedError extends Error {
   override readonly name = 'NotAppliedError';
 }
 
-/** The key of a record as it is now in API Gateway; undefined where it is not there. */
-export async function lookAt({ gateway, apiStage }: Registry, record: KeyRecord): Promise<LiveKey | undefined> {
-  const known = record.keyId === undefined ? undefined : await readLiveKey(gateway, apiStage, record.keyId);
-  if (known) return known;
-  // It was not made yet, or was deleted and made again.
-  const keyId = await keyIdOfRecord(gateway, record);
-  return keyId === undefined ? undefined : readLiveKey(gateway, apiStage, keyId);
-}
+/** A key as it is now in API Gateway; undefined where it is not there, or its record does not have its id yet. */
+export const lookAt = async (
+  { gateway, apiStage }: Registry,
+  { keyId }: Pick<KeyRecord, 'keyId'>,
+): Promise<LiveKey | undefined> => (keyId === undefined ? undefined : readLiveKey(gateway, apiStage, keyId));
 
 /**
  * Makes API Gateway say what a record says. Each call may be made again, is tried once, and begins within a minute of
@@ -54,7 +49,6 @@ export async function lookAt({ gateway, apiStage }: Registry, record: KeyRecord)
 export async function apply(registry: Registry, record: KeyRecord, live: LiveKey | undefined): Promise<string> {
   const change = new Application(registry, record);
   const key = live ?? (await change.create());
-  if (!key) throw new NotAppliedError(`API Gateway could not make the key ${idOf(record)}`);
   await change.update(key);
   await change.tag(key);
   await change.putOnPlan(key);
@@ -76,18 +70,12 @@ class Application {
     this.#record = record;
   }
 
-  /** Makes the key; adopts the one that has its value. */
-  async create(): Promise<LiveKey | undefined> {
+  /** Makes the key. API Gateway refuses it where it has one with this value: a sync finds that in its lists. */
+  async create(): Promise<LiveKey> {
     const { recordId: value, name, enabled } = this.#record;
-    if (!isIssued(value)) throw new NotAppliedError('It was made by hand, and only that can make it again');
     const create = new CreateApiKeyCommand({ name, value, enabled, tags: tagsOf(this.#record) });
-    try {
-      const created = await this.#call((client, end) => client.send(create, end));
-      return liveKey({ ...created, value }, undefined);
-    } catch (error) {
-      if (!(error instanceof ConflictException)) throw error;
-      return lookAt(this.#registry, { ...this.#record, keyId: undefined });
-    }
+    const created = await this.#call((client, end) => client.send(create, end));
+    return liveKey({ ...created, value }, undefined);
   }
 
   async update(live: LiveKey): Promise<void> {
@@ -117,24 +105,12 @@ class Application {
     if (reading && 'fields' in reading && reading.fields.plan === this.#record.plan) return;
     const usagePlanId = await usagePlanIdOf(this.#registry, this.#record.plan);
     if (usagePlanId === current) return;
-    if (current !== undefined) await this.#takeOff(current, keyId);
-    const put = new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' });
-    try {
-      await this.#call((client, end) => client.send(put, end));
-    } catch (error) {
-      if (!(error instanceof ConflictException)) throw error;
-      const { gateway, apiStage } = this.#registry;
-      const now = (await readLiveKey(gateway, apiStage, keyId))?.usagePlanId;
-      if (now === usagePlanId) return;
-      // It was moved meanwhile, or API Gateway is at another call for it.
-      if (now !== undefined) await this.#takeOff(now, keyId);
-      await this.#call((client, end) => client.send(put, end));
+    if (current !== undefined) {
+      const takeOff = new DeleteUsagePlanKeyCommand({ usagePlanId: current, keyId });
+      await ignoreNotFound(this.#call((client, end) => client.send(takeOff, end)));
     }
-  }
-
-  async #takeOff(usagePlanId: string, keyId: string): Promise<void> {
-    const take = new DeleteUsagePlanKeyCommand({ usagePlanId, keyId });
-    await ignoreNotFound(this.#call((client, end) => client.send(take, end)));
+    const put = new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' });
+    await this.#call((client, end) => client.send(put, end));
   }
 
   #call<Answer>(send: (client: APIGatewayClient, end: { readonly abortSignal: AbortSignal }) => Promise<Answer>) {
@@ -158,7 +134,7 @@ function tagsOf({ plan, perMinute, perDay, expiresAt }: KeyRecord): Record<strin
 
 /** The id of the usage plan of a plan. @throws NotAppliedError where there is none */
 export async function usagePlanIdOf({ gateway, apiStage }: Registry, plan: PlanId): Promise<string> {
-  const found = (await customerPlans(gateway, apiStage)).plans.find((usagePlan) => usagePlan.plan === plan);
+  const found = (await customerPlans(gateway, apiStage)).find((usagePlan) => usagePlan.plan === plan);
   if (found) return found.usagePlanId;
   throw new NotAppliedError(
     `API Gateway has no usage plan for ${plans[plan].title}. Deploy the stack again: it makes one.`,

@@ -5,15 +5,13 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
-import type { KeyRecord } from '../keys/key-record.ts';
-import { type Limits, MOST_PER_MINUTE, planIds } from '../keys/plans.ts';
+import { type Limits, MOST_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
 import { type ApiStage, PAGE_SIZE, ignoreNotFound } from './gateway-client.ts';
 import { gatewayTags, isoTime } from './gateway-tags.ts';
 import type { GatewayFields } from './key-table.ts';
 import { MAX_NAME_BYTES } from './key-tokens.ts';
-import { outerGuard } from './outer-guard.ts';
 
 /** A key as API Gateway has it. */
 export interface LiveKey {
@@ -32,8 +30,8 @@ export interface LiveKey {
   readonly reading: Reading | undefined;
 }
 
-/** `problem`: why plan or tags cannot be read; undefined where the problems of its usage plan say that. */
-export type Reading = { readonly fields: GatewayFields } | { readonly problem: string | undefined };
+/** `problem`: why plan or tags cannot be read, in words for an admin that follow the id of the key. */
+export type Reading = { readonly fields: GatewayFields } | { readonly problem: string };
 
 /** What API Gateway says about the keys of a stage at one time. */
 export interface GatewayState {
@@ -45,43 +43,25 @@ export interface GatewayState {
   readonly problems: readonly string[];
 }
 
-/** A usage plan that a key is on; without `readable`, one with a tag that cannot be read. */
-interface Placement {
-  readonly usagePlanId: string;
-  readonly readable?: CustomerPlan;
-}
-
 /**
  * Reads all keys and customers' usage plans: a call per 500 keys, and one per usage plan. The lists may be minutes old.
  *
  * @throws where the answers are not complete: a key that is not listed must not be taken for one that is gone
  */
 export async function readGatewayState(client: APIGatewayClient, stage: ApiStage): Promise<GatewayState> {
-  const { plans, unreadable, problems } = await customerPlans(client, stage);
-  const missing = planIds.filter((id) => !plans.some(({ plan }) => plan === id));
-  const places: Placement[] = [
-    ...plans.map((readable) => ({ usagePlanId: readable.usagePlanId, readable })),
-    ...unreadable.map((usagePlanId) => ({ usagePlanId })),
-  ];
-  const placeOf = new Map<string, Placement>();
-  for (const place of places) for (const id of await keyIdsOn(client, place.usagePlanId)) placeOf.set(id, place);
+  const usagePlans = await customerPlans(client, stage);
+  const missing = planIds.filter((id) => !usagePlans.some(({ plan }) => plan === id));
+  const planOf = new Map<string, CustomerPlan>();
+  for (const usagePlan of usagePlans) for (const id of await keyIdsOn(client, usagePlan)) planOf.set(id, usagePlan);
   const pages = await Array.fromAsync(paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, { includeValues: true }));
   const listed = new Map(pages.flatMap(({ items = [] }) => items.map((each) => [each.id ?? '', each])));
-  const keys = [...listed].map(([keyId, apiKey]) => liveKey(apiKey, placeOf.get(keyId)));
-  return {
-    keys,
-    hasAllPlans: missing.length === 0,
-    problems: [
-      ...problems,
-      ...missing.map((id) => `The stage has no usage plan tagged ${gatewayTags.plan}=${id}.`),
-      ...keys.flatMap((key) => throttled(key, placeOf.get(key.keyId)?.readable)),
-      ...shortOfKeys(keys.length),
-    ],
-  };
+  const keys = [...listed].map(([keyId, apiKey]) => liveKey(apiKey, planOf.get(keyId)));
+  const withoutPlan = missing.map((id) => `The stage has no usage plan tagged ${gatewayTags.plan}=${id}.`);
+  return { keys, hasAllPlans: missing.length === 0, problems: [...withoutPlan, ...shortOfKeys(keys.length)] };
 }
 
 /** The ids of the keys on a usage plan; none where it was deleted meanwhile. */
-async function keyIdsOn(client: APIGatewayClient, usagePlanId: string): Promise<string[]> {
+async function keyIdsOn(client: APIGatewayClient, { usagePlanId }: CustomerPlan): Promise<string[]> {
   const pages = Array.fromAsync(paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId }));
   const found = (await ignoreNotFound(pages)) ?? [];
   return found.flatMap(({ items = [] }) => items.map(({ id = '' }) => id));
@@ -95,31 +75,8 @@ export async function readLiveKey(
 ): Promise<LiveKey | undefined> {
   const apiKey = await ignoreNotFound(client.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));
   if (!apiKey) return undefined;
-  const { plans, unreadable } = await customerPlans(client, stage, { keyId });
-  const [readable] = plans;
-  const usagePlanId = readable?.usagePlanId ?? unreadable[0];
-  return liveKey(apiKey, usagePlanId === undefined ? undefined : { usagePlanId, ...(readable && { readable }) });
-}
-
-/** The id of the key with a value, by the name that it was given; undefined where there is none. */
-export async function keyIdOfRecord(
-  client: APIGatewayClient,
-  { name, recordId }: Pick<KeyRecord, 'name' | 'recordId'>,
-): Promise<string | undefined> {
-  const query = { nameQuery: name, includeValues: true };
-  const pages = await Array.fromAsync(paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, query));
-  return pages.flatMap(({ items = [] }) => items).find(({ value = '' }) => recordIdOf(value) === recordId)?.id;
-}
-
-/** A key with agreed limits that its usage plan does not admit. The guards of the other plans are checked as such. */
-function throttled({ keyId, reading }: LiveKey, plan: CustomerPlan | undefined): string[] {
-  if (plan?.limits !== 'agreed' || !reading || 'problem' in reading) return [];
-  const { rateLimit: needed } = outerGuard(reading.fields);
-  const { rateLimit = needed } = plan;
-  if (rateLimit >= needed) return [];
-  return [
-    `The key ${keyId} has agreed ${needed} requests a second, and its usage plan lets ${rateLimit} through: agree on less, or raise the throttle of the stage.`,
-  ];
+  const [usagePlan] = await customerPlans(client, stage, { keyId });
+  return liveKey(apiKey, usagePlan);
 }
 
 /** API keys that an account may have in a region: fixed by AWS. */
@@ -137,26 +94,28 @@ export function recordIdOf(value: string): string | undefined {
   return value.startsWith('psk_') ? undefined : parseToken(value)?.recordId;
 }
 
-/** @param apiKey with its value @param place undefined where it is on no customers' usage plan of the stage */
+/** @param apiKey with its value @param usagePlan undefined where it is on no customers' usage plan of the stage */
 export function liveKey(
   { id: keyId = '', name = '', value, enabled = false, createdDate, tags = {} }: ApiKey,
-  place: Placement | undefined,
+  usagePlan: CustomerPlan | undefined,
 ): LiveKey {
   if (!value) throw new Error(`API Gateway did not send the value of the key ${keyId}`);
   const createdAt = createdDate?.getTime() ?? 0;
   const key = { keyId, value, recordId: recordIdOf(value), name: shortened(name), enabled, createdAt, tags };
-  return { ...key, usagePlanId: place?.usagePlanId, reading: place && read(key, place.readable) };
+  return { ...key, usagePlanId: usagePlan?.usagePlanId, reading: usagePlan && read(key, usagePlan) };
 }
 
 function read(
   { keyId, recordId, name, enabled, tags }: Omit<LiveKey, 'usagePlanId' | 'reading'>,
-  customerPlan: CustomerPlan | undefined,
+  { plan, name: planName }: CustomerPlan,
 ): Reading {
-  if (!customerPlan) return { problem: undefined };
   if (recordId === undefined)
     return { problem: 'has a value that no key can have: delete it, and create one with npm run admin -- keys create' };
-  const { plan, limits: limitsOfPlan } = customerPlan;
-  const limits = limitsOfPlan === 'agreed' ? agreedLimits(tags) : limitsOfPlan;
+  if (plan === undefined)
+    return {
+      problem: `is on the usage plan ${planName}, which is none of this service: tag that with ${gatewayTags.plan}, one of ${planIds.join(', ')}`,
+    };
+  const limits = plans[plan].limits === 'agreed' ? agreedLimits(tags) : plans[plan].limits;
   if (typeof limits === 'string') return { problem: limits };
   const expires = tags[gatewayTags.expires];
   const expiresAt = expires === undefined ? undefined : isoTime(expires);
@@ -179,6 +138,6 @@ function agreedLimits(tags: LiveKey['tags']): Limits | string {
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const cut = Buffer.from(name).subarray(0, MAX_NAME_BYTES - Buffer.byteLength('…'));
-  // The last character may have lost some of its bytes.
-  return `${cut.toString('utf8').replace(/\ufffd$/, '')}…`;
+  // Of a stream, the decoder leaves out a last character that has lost some of its bytes.
+  return `${new TextDecoder().decode(cut, { stream: true })}…`;
 }

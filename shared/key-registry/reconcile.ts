@@ -39,7 +39,7 @@ export type Step =
   | { readonly kind: 'leave' }
   | { readonly kind: 'report'; readonly problem: string }
   /** A key that was made by hand gets a record. */
-  | { readonly kind: 'add'; readonly live: LiveKey; readonly fields: GatewayFields }
+  | { readonly kind: 'add'; readonly fields: GatewayFields }
   /** The limits of the catalogue have changed: they are no matter of API Gateway. */
   | { readonly kind: 'catalogue'; readonly record: KeyRecord; readonly change: KeyChange }
   | LookedStep;
@@ -47,14 +47,9 @@ export type Step =
 /** What is done only where the key, read by itself, asks for the same: a list may be minutes old. */
 export type LookedStep =
   /** `closed`: gone there, or on no plan. `cleared`: API Gateway has all of it. */
-  | {
-      readonly kind: 'changed' | 'closed' | 'cleared';
-      readonly record: KeyRecord;
-      readonly change: KeyChange;
-      readonly problem?: string | undefined;
-    }
+  | { readonly kind: 'changed' | 'closed' | 'cleared'; readonly record: KeyRecord; readonly change: KeyChange }
   /** API Gateway gets what the record says. */
-  | { readonly kind: 'apply'; readonly record: KeyRecord; readonly unsaid: readonly string[] }
+  | { readonly kind: 'apply'; readonly record: KeyRecord }
   /** It was revoked: API Gateway must not have it. */
   | { readonly kind: 'delete'; readonly record: KeyRecord };
 
@@ -71,73 +66,52 @@ export function reconcile(record: KeyRecord | undefined, live: LiveKey | undefin
   const { unappliedSince, keyId } = record;
   if (unappliedSince !== undefined && now - unappliedSince < AT_WORK_MS) return LEAVE;
   if (!live && keyId !== undefined) return { kind: 'closed', record, change: revocation(now) };
-  const reading = live?.reading;
-  // What is unapplied is set right from the record: an untagged key on Enterprise may be a move that was cut off.
-  if (reading && 'problem' in reading && !unappliedSince) return unreadable(record, live, reading.problem);
-  return unappliedSince === undefined ? applied(record, live, now) : unapplied(record, live, now - unappliedSince, now);
+  const edit = editOf(record, live);
+  if (Object.keys(edit).length > 0) return takeOver(record, live, edit, now);
+  if (takesEdits(record) && live?.reading && 'problem' in live.reading)
+    return problem(live.keyId, live.reading.problem);
+  // Closing wins: a key that is suspended, and was enabled there, is disabled there again.
+  if (unappliedSince === undefined)
+    return isSuspendedForGood(record) && live?.enabled ? { kind: 'apply', record } : LEAVE;
+  if (unsaid(record, live).length > 0) return { kind: 'apply', record };
+  return now - unappliedSince < SETTLED_MS ? LEAVE : { kind: 'cleared', record, change: cleared(now) };
 }
 
-function unrecorded(live: LiveKey): Step {
-  const { reading, value, keyId } = live;
+function unrecorded({ reading, value, keyId }: LiveKey): Step {
   // On no plan of this stage it is not ours: API Gateway lists the keys of all stages.
   if (!reading) return LEAVE;
-  if ('problem' in reading) return reading.problem === undefined ? LEAVE : problem(keyId, reading.problem);
-  if (!isIssued(value)) return { kind: 'add', live, fields: reading.fields };
+  if ('problem' in reading) return problem(keyId, reading.problem);
+  if (!isIssued(value)) return { kind: 'add', fields: reading.fields };
   return problem(keyId, 'has no record, so none of its tokens works: delete it in API Gateway, and create another');
 }
 
-/** It may only be closed. */
-function unreadable(record: KeyRecord, { keyId, enabled }: LiveKey, words: string | undefined): Step {
-  const report = words === undefined ? LEAVE : problem(keyId, words);
-  if (enabled || !record.enabled || record.unappliedSince !== undefined) return report;
-  return { kind: 'changed', record, change: { enabled: false } };
-}
-
-function unapplied(record: KeyRecord, live: LiveKey | undefined, age: number, now: number): Step {
-  const left = unsaid(record, live);
-  const edit = record.unappliedSince === RESTORED ? editOf(record, live) : {};
-  if (Object.keys(edit).length > 0) return { kind: live?.reading ? 'changed' : 'closed', record, change: edit };
-  if (left.length > 0) return { kind: 'apply', record, unsaid: left };
-  return age < SETTLED_MS ? LEAVE : { kind: 'cleared', record, change: cleared(now) };
-}
-
-function applied(record: KeyRecord, live: LiveKey | undefined, now: number): Step {
-  const change = editOf(record, live);
-  const names = Object.keys(change);
-  if (names.length === 0) return wasOpened(record, live) ? reopened(record, now) : LEAVE;
-  const isOfCatalogue = plans[record.plan].limits !== 'agreed';
-  if (isOfCatalogue && names.every((name) => name === 'perMinute' || name === 'perDay'))
-    return { kind: 'catalogue', record, change };
-  if (!live?.reading) return { kind: 'closed', record, change };
-  const taken = { ...change, interimUntil: now + INTERIM_MS };
-  return wasOpened(record, live) ? reopened(record, now, taken) : { kind: 'changed', record, change: taken };
-}
-
-/** Closing wins: the next sync closes it in API Gateway again. */
-const reopened = (record: KeyRecord, now: number, change: KeyChange = {}): Step => ({
-  kind: 'changed',
-  record,
-  change: { ...change, unappliedSince: now },
-  problem: `The key ${record.keyId} is suspended, and was enabled in API Gateway: it is disabled there again. Resume it with npm run admin -- keys resume ${record.keyId}.`,
-});
-
 const problem = (keyId: string, words: string): Step => ({ kind: 'report', problem: `The key ${keyId} ${words}.` });
+
+function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange, now: number): Step {
+  const isOfCatalogue = plans[record.plan].limits !== 'agreed';
+  if (isOfCatalogue && Object.keys(edit).every((name) => name === 'perMinute' || name === 'perDay'))
+    return { kind: 'catalogue', record, change: edit };
+  if (!live?.reading) return { kind: 'closed', record, change: edit };
+  return { kind: 'changed', record, change: { ...edit, interimUntil: now + INTERIM_MS } };
+}
 
 /** Whether a key is refused until an admin resumes it. */
 export const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean =>
   suspendedUntil >= NEVER;
 
-const wasOpened = (record: KeyRecord, live: LiveKey | undefined): boolean =>
-  isSuspendedForGood(record) && live?.enabled === true;
+/** What is unapplied is set right from the record: an untagged key on Enterprise may be a move that was cut off. */
+const takesEdits = ({ unappliedSince }: KeyRecord): boolean =>
+  unappliedSince === undefined || unappliedSince === RESTORED;
 
-/** The edit of an admin in the AWS console or CLI that an applied record has to take over. It never opens what is suspended. */
+/** The edit of an admin in the AWS console or CLI that a record has to take over. It never opens what is suspended. */
 export function editOf(record: KeyRecord, live: LiveKey | undefined): KeyChange {
-  if (!live) return {};
+  if (!live || !takesEdits(record)) return {};
   const { reading } = live;
+  if (reading && 'fields' in reading)
+    return differences(record, { ...reading.fields, ...(isSuspendedForGood(record) && { enabled: false }) });
   // On no plan, or with tags that cannot be read, it may only be closed.
-  if (!reading) return record.enabled ? { enabled: false } : {};
-  if ('problem' in reading) return live.enabled || !record.enabled ? {} : { enabled: false };
-  return differences(record, { ...reading.fields, ...(isSuspendedForGood(record) && { enabled: false }) });
+  const isClosed = !reading || !live.enabled;
+  return isClosed && record.enabled ? { enabled: false } : {};
 }
 
 /** The names of what a record says and API Gateway does not. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { idOf, type KeyRecord } from '../keys/key-record.ts';
 import { apply, deleteLiveKey, lookAt, type Registry } from './apply.ts';
-import { type GatewayFields, newRecord, revocation, UnreadableRecordError } from './key-table.ts';
+import { type GatewayFields, newRecord, revocation } from './key-table.ts';
 import { tokenEntry } from './key-tokens.ts';
-import { type LiveKey, readGatewayState, readLiveKey } from './live-key.ts';
+import { type LiveKey, readGatewayState } from './live-key.ts';
 import { INTERIM_MS, type LookedStep, reconcile, type Step, unsaid } from './reconcile.ts';
 
 /** What a sync did, in ids of keys. */
@@ -57,123 +57,104 @@ export async function syncKeys(registry: Registry, { force = false }: SyncOption
   const unreadable = new Map<string, string>();
   const records = await registry.keyTable.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
   const { keys, hasAllPlans, problems } = await readGatewayState(registry.gateway, registry.apiStage);
-  const report: SyncReport = {
-    added: [],
-    changed: [],
-    closed: [],
-    applied: [],
-    left: [],
-    unchanged: [],
-    problems: [...unreadable.values(), ...problems],
-    keysInAccount: keys.length,
-  };
   const items = pairs(records, keys, now).filter(({ live }) => !unreadable.has(live?.recordId ?? ''));
-  const closures = items.filter(({ step }) => step.kind === 'closed');
-  const mayClose = hasAllPlans && (force || !isMass(closures, records, report.problems));
-  const sync = new Sync(registry, report, now);
-  const [looked, others]: [Item[], Item[]] = [[], []];
-  for (const item of items) {
-    if (item.step.kind === 'closed' && !mayClose) continue;
-    (UNLOOKED.has(item.step.kind) ? others : looked).push(item);
-  }
-  await sync.inParallel(others);
-  for (const item of looked) {
-    if (Date.now() - now < LONGEST_RUN_MS) await sync.see(item);
-    else report.left.push(item.id);
-  }
-  return report;
+  const mass = hasAllPlans && !force ? massClosure(items, records) : [];
+  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...problems, ...mass]);
+  const mayClose = hasAllPlans && mass.length === 0;
+  const todo = items.filter(({ step }) => mayClose || step.kind !== 'closed');
+  await sync.inParallel(todo.filter(({ step }) => !isLooked(step)));
+  await sync.inTurn(todo.filter(({ step }) => isLooked(step)));
+  return sync.report;
 }
 
-/** What is done by the lists alone. */
-const UNLOOKED: ReadonlySet<Step['kind']> = new Set(['leave', 'report', 'add', 'catalogue']);
+/** Whether the key is read by itself before anything is done: all else is done by the lists alone. */
+const isLooked = (step: Step): step is LookedStep => 'record' in step && step.kind !== 'catalogue';
 
 /** Records and keys by value, each with what is to be done. */
 function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: number): Item[] {
-  const live = new Map(keys.map((key) => [key.recordId, key]));
+  const byRecord = new Map(keys.map((key) => [key.recordId, key]));
   const known = new Set(records.map(({ recordId }) => recordId));
+  const unknown = keys.filter(({ recordId = '' }) => !known.has(recordId));
+  const both: [KeyRecord | undefined, LiveKey | undefined][] = [
+    ...records.map((record): [KeyRecord, LiveKey | undefined] => [record, byRecord.get(record.recordId)]),
+    ...unknown.map((key): [undefined, LiveKey] => [undefined, key]),
+  ];
+  return both.map(([record, live]) => ({
+    id: live?.keyId ?? (record ? idOf(record) : ''),
+    live,
+    step: reconcile(record, live, now),
+  }));
+}
+
+/** The problem, where so many keys would be closed that a fault is more likely than an admin. */
+function massClosure(items: readonly Item[], records: readonly KeyRecord[]): string[] {
+  const open = records.filter(({ enabled }) => enabled).length;
+  const count = items.filter(({ step }) => step.kind === 'closed' && step.record.enabled).length;
+  if (count <= MASS.keys || count <= MASS.share * open) return [];
   return [
-    ...records.map((record): Item => {
-      const key = live.get(record.recordId);
-      return { id: key?.keyId ?? idOf(record), live: key, step: reconcile(record, key, now) };
-    }),
-    ...keys
-      .filter(({ recordId = '' }) => !known.has(recordId))
-      .map((key): Item => ({ id: key.keyId, live: key, step: reconcile(undefined, key, now) })),
+    `${count} of ${open} open keys are gone from API Gateway, or on no usage plan. So many are not closed without an ` +
+      'admin: look at them there, and run npm run admin -- keys sync --force if that is meant.',
   ];
 }
 
-function isMass(closures: readonly Item[], records: readonly KeyRecord[], problems: string[]): boolean {
-  const open = records.filter(({ enabled }) => enabled).length;
-  const count = closures.filter(({ step }) => 'record' in step && step.record.enabled).length;
-  if (count <= MASS.keys || count <= MASS.share * open) return false;
-  problems.push(
-    `${count} of ${open} open keys are gone from API Gateway, or on no usage plan. So many are not closed without an ` +
-      'admin: look at them there, and run npm run admin -- keys sync --force if that is meant.',
-  );
-  return true;
-}
-
 class Sync {
+  readonly report: SyncReport;
   readonly #registry: Registry;
-  readonly #report: SyncReport;
   readonly #now: number;
 
-  constructor(registry: Registry, report: SyncReport, now: number) {
+  constructor(registry: Registry, now: number, keysInAccount: number, problems: string[]) {
     this.#registry = registry;
-    this.#report = report;
     this.#now = now;
+    this.report = { added: [], changed: [], closed: [], applied: [], left: [], unchanged: [], problems, keysInAccount };
   }
 
   /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
   async inParallel(items: readonly Item[]): Promise<void> {
     for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
-      const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.see(item));
+      const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.#see(item));
       await Promise.allSettled(runs);
       await Promise.all(runs);
     }
   }
 
+  async inTurn(items: readonly Item[]): Promise<void> {
+    for (const item of items) {
+      if (Date.now() - this.#now < LONGEST_RUN_MS) await this.#see(item);
+      else this.report.left.push(item.id);
+    }
+  }
+
   /** Does what is to be done about a key, and reports it. */
-  async see({ id, live, step }: Item): Promise<void> {
+  async #see({ id, live, step }: Item): Promise<void> {
     const { keyTable } = this.#registry;
-    if (step.kind === 'leave') this.#report.unchanged.push(id);
-    else if (step.kind === 'report') this.#report.problems.push(step.problem);
-    else if (step.kind === 'add') this.#note('added', id, await this.#add(step.live, step.fields));
+    if (step.kind === 'leave') this.report.unchanged.push(id);
+    else if (step.kind === 'report') this.report.problems.push(step.problem);
+    else if (step.kind === 'add') this.#note('added', id, live && (await this.#add(live, step.fields)));
     else if (step.kind === 'catalogue') this.#note('changed', id, await keyTable.revise(step.record, step.change));
     else await this.#look(id, live, step);
   }
 
   /** @param written undefined where another was faster */
   #note(list: 'added' | 'changed' | 'closed', id: string, written: KeyRecord | undefined): void {
-    this.#report[written ? list : 'left'].push(id);
+    this.report[written ? list : 'left'].push(id);
   }
 
-  async #add({ recordId = '', value, createdAt }: LiveKey, fields: GatewayFields): Promise<KeyRecord | undefined> {
+  #add({ recordId = '', value, createdAt }: LiveKey, fields: GatewayFields): Promise<KeyRecord | undefined> {
     const tokens = tokenEntry(value, {}, createdAt);
     const interimUntil = this.#now + INTERIM_MS;
-    try {
-      return await this.#registry.keyTable.add(newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil }));
-    } catch (error) {
-      if (!(error instanceof UnreadableRecordError)) throw error;
-      this.#report.problems.push(`${error.message}. Nothing was written.`);
-      return undefined;
-    }
+    return this.#registry.keyTable.add(newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil }));
   }
 
   /** Does something where the key asks for the same when it is read by itself. */
   async #look(id: string, listed: LiveKey | undefined, step: LookedStep): Promise<void> {
     const { record } = step;
-    const { gateway, apiStage, keyTable } = this.#registry;
-    const live = await (listed ? readLiveKey(gateway, apiStage, listed.keyId) : lookAt(this.#registry, record));
+    const { keyTable } = this.#registry;
+    const live = await lookAt(this.#registry, { keyId: listed?.keyId ?? record.keyId });
     const again = reconcile(record, live, this.#now);
-    if (!isSame(step, again)) this.#report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
+    if (!isDeepStrictEqual(step, again)) this.report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
     else if (step.kind === 'delete') await this.#delete(id, record);
     else if (step.kind === 'apply') await this.#apply(id, record, live);
-    else {
-      const written = await keyTable.revise(record, step.change);
-      this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, written);
-      if (written && step.problem !== undefined) this.#report.problems.push(step.problem);
-    }
+    else this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, await keyTable.revise(record, step.change));
   }
 
   async #delete(id: string, record: KeyRecord): Promise<void> {
@@ -186,7 +167,7 @@ class Sync {
   async #apply(id: string, record: KeyRecord, live: LiveKey | undefined): Promise<void> {
     const { keyTable } = this.#registry;
     const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
-    if (!stamped) return void this.#report.left.push(id);
+    if (!stamped) return void this.report.left.push(id);
     await this.#call(id, unsaid(record, live).join(', '), async () => {
       const keyId = await apply(this.#registry, stamped, live);
       if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
@@ -197,17 +178,12 @@ class Sync {
   async #call(id: string, what: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
-      this.#report.applied.push(`${id} (${what})`);
+      this.report.applied.push(`${id} (${what})`);
     } catch (error) {
       const reason = error instanceof Error ? error.message || error.name : String(error);
-      this.#report.problems.push(
+      this.report.problems.push(
         `The key ${id} could not be changed in API Gateway (${reason}); the next sync tries again.`,
       );
     }
   }
 }
-
-/** Whether two looks at a key ask for the same. */
-const isSame = (step: Step, again: Step): boolean =>
-  step.kind === again.kind &&
-  (!('change' in step) || !('change' in again) || isDeepStrictEqual(step.change, again.change));

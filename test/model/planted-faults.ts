@@ -34,8 +34,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     fault: 'a key is cleared, and an edit taken over, by the list alone',
     file: 'shared/key-registry/sync-keys.ts',
-    from: 'const live = await (listed ? readLiveKey(gateway, apiStage, listed.keyId) : lookAt(this.#registry, record));',
-    to: 'const live = listed ?? (await lookAt(this.#registry, record)); void readLiveKey, gateway, apiStage;',
+    from: 'const live = await lookAt(',
+    to: 'const live = listed ?? await lookAt(',
     pair: { first: 'move to Pro', second: 'rotate', fault: 'stop' },
   },
   {

@@ -1,15 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apply, deleteLiveKey, lookAt } from '../../../shared/key-registry/apply.ts';
-import { differences, type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
+import { apply, lookAt } from '../../../shared/key-registry/apply.ts';
+import { type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
-import {
-  cleared,
-  editOf,
-  INTERIM_MS,
-  isSuspendedForGood,
-  RESTORED,
-  unsaid,
-} from '../../../shared/key-registry/reconcile.ts';
+import { cleared, editOf, INTERIM_MS, unsaid } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
@@ -50,35 +43,33 @@ export function changeKey(
     const live = await lookAt(target, record);
     if (!live && record.keyId !== undefined) return closeDeleted(target, record);
     const wasApplied = record.unappliedSince === undefined;
-    const edit = wasApplied || record.unappliedSince === RESTORED ? editOf(record, live) : {};
+    const edit = editOf(record, live);
     const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
-    const isSaid = wasApplied && !hasToTell(record, wanted, live);
+    const isSaid = wasApplied && unsaid({ ...record, ...wanted }, live).length === 0;
     if (isSaid && Object.keys(wanted).length === 0) return record;
     // From the clock before the write is sent: the minute of its calls may be shorter, never longer.
     const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};
     const stamp = isSaid ? soon : { unappliedSince: Date.now() };
     const written = await target.keyTable.revise(record, { ...wanted, ...stamp });
     if (!written && isOnce) throw changedMeanwhile(idOf(record));
-    if (written && wasApplied && !isSaid && isSuspendedForGood(record) && isSuspendedForGood(written) && live?.enabled)
-      target.notices.incomplete('It was enabled in API Gateway, but is suspended: it is disabled there again.');
     return written && !isSaid ? applyChange(target, { record: written, live }, wasApplied) : written;
   });
 }
 
-/** Makes API Gateway say what was written. @param wasApplied before that @returns the key as it is then */
+/**
+ * Makes API Gateway say what was written. Where another command changes the key meanwhile, the record stays unapplied, and
+ * a sync does the rest.
+ *
+ * @param wasApplied before that
+ * @returns the key as it is then
+ */
 export async function applyChange(target: Target, { record, live }: Seen, wasApplied: boolean): Promise<KeyRecord> {
   const { keyTable, notices } = target;
   try {
     const keyId = await apply(target, record, live);
-    const change = { keyId, ...(wasApplied && cleared(Date.now())) };
-    const settled = wasApplied || keyId !== record.keyId ? await keyTable.revise(record, change) : undefined;
-    if (settled) return settled;
-    const newest = await keyTable.get(record.recordId);
-    if (!newest || newest.revision === record.revision) return record;
-    // Another command has changed the key meanwhile, and may have been done before the calls of this one arrived.
-    if (newest.revoked) await deleteLiveKey(target, keyId);
-    else if (newest.unappliedSince !== undefined) await apply(target, newest, await lookAt(target, newest));
-    return newest;
+    if (!wasApplied && keyId === record.keyId) return record;
+    const settled = await keyTable.revise(record, { keyId, ...(wasApplied && cleared(Date.now())) });
+    return settled ?? (await keyTable.get(record.recordId)) ?? record;
   } catch (error) {
     notices.incomplete(
       `It is done, but API Gateway does not have all of it yet (${reasonOf(error)}). Requests go by it already, and a sync does the rest within six minutes.`,
@@ -103,15 +94,6 @@ export async function untilDone<Result>(attempt: () => Promise<Result | undefine
     if (tries > 1) await sleep(Math.random() * 50 * tries);
   }
   throw new AdminError('The key is being changed by others all the time. Run the command again.');
-}
-
-/** Whether API Gateway has to hear of a change. What it has that cannot be read stays, unless the change is about that. */
-function hasToTell(record: KeyRecord, wanted: KeyChange, live: LiveKey | undefined): boolean {
-  const reading = live?.reading;
-  if (!reading || !('problem' in reading)) return unsaid({ ...record, ...wanted }, live).length > 0;
-  const { name, plan, perMinute, perDay, enabled, expiresAt } = record;
-  const before = { name, plan, perMinute, perDay, enabled, expiresAt };
-  return Object.keys(differences(record, wanted)).some((field) => field in before);
 }
 
 /**

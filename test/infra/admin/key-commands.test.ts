@@ -171,20 +171,6 @@ describe('A creation', () => {
 
     expect(await listKeys(target)).toMatchObject([{ state: 'active', applied: false, tokens: [{ neverShown: true }] }]);
   });
-
-  test('adopts the key that a call without an answer has made: it has its value', async () => {
-    before.set('CreateApiKeyCommand', async () => {
-      const [record] = await world.keys();
-      const { name, recordId: value = '', createdAt = 0 } = record ?? {};
-      world.records.putApiKey({ id: 'made', value, enabled: true, createdAt, tags: {}, ...(name && { name }) });
-    });
-    const { id, key, applied } = await commands.create(target);
-
-    expect({ id, applied }).toEqual({ id: 'made', applied: true });
-    expect(world.records.apiKeys).toHaveLength(1);
-    expect(world.records.plansOfKey('made')).toMatchObject([{ id: 'free' }]);
-    expect(await world.verdict(parsed(key))).toBe('admitted');
-  });
 });
 
 describe('What an admin has just done in the AWS console', () => {

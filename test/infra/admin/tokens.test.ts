@@ -46,17 +46,6 @@ async function byAClockAhead<Result>(act: () => Promise<Result>): Promise<Result
 }
 const verdictOf = ({ key }: { readonly key: string }) => world.verdict(parsed(key));
 
-test('What API Gateway has of a key and cannot be read, a change of its tokens leaves', async () => {
-  await issueSubject(world, 'on Enterprise');
-  const key = world.records.apiKey('subject') ?? anApiKey();
-  world.records.putApiKey({ ...key, tags: { 'per-minute': '5000x', 'per-day': '9000' } });
-  await rotate('main', 0);
-
-  expect(world.records.apiKey('subject')?.tags).toEqual({ 'per-minute': '5000x', 'per-day': '9000' });
-  expect(await record()).toMatchObject({ perMinute: 900, perDay: 9_000, enabled: true });
-  expect(await record()).not.toHaveProperty('unappliedSince');
-});
-
 describe('A key', () => {
   test('has four tokens at most, and one more in its grace', async () => {
     await issueSubject(world, 'open');

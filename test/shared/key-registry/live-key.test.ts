@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ApiKey, UsagePlan } from '../../../infra/local/account/records.ts';
+import type { ApiKey } from '../../../infra/local/account/records.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import {
   type GatewayState,
-  keyIdOfRecord,
   type LiveKey,
   readGatewayState,
   readLiveKey,
@@ -59,24 +58,6 @@ describe('A key of API Gateway', () => {
     },
   );
 
-  test('is on one that cannot be read where its tag is wrong', async () => {
-    registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
-
-    expect(await read({}, 'own')).toMatchObject({ usagePlanId: 'own', reading: { problem: undefined } });
-    expect((await state()).problems).toEqual([
-      expect.stringContaining('The usage plan Acme is none of this service: tag it with plan'),
-    ]);
-  });
-
-  test('is found by its value among those of its name', async () => {
-    const { keyId } = await read();
-    registry.putKey({ value: CONSOLE_VALUE }, 'free');
-    const { gateway } = registry.target;
-
-    expect(await keyIdOfRecord(gateway, { name: 'acme', recordId: ISSUED })).toBe(keyId);
-    expect(await keyIdOfRecord(gateway, { name: 'acme', recordId: `${ISSUED}x` })).toBeUndefined();
-  });
-
   test.each<[string, string, string | undefined]>([
     ['of a key that the admin command has made', ISSUED, ISSUED],
     ['made in the console', CONSOLE_VALUE, sha256(CONSOLE_VALUE)],
@@ -102,9 +83,9 @@ describe('A key of API Gateway', () => {
     expect((await read(differences, planId)).reading).toMatchObject({ fields });
   });
 
-  test.each<[string, Partial<ApiKey>, string, string]>([
+  test.each<[string, Partial<ApiKey>, unknown, string]>([
     ['without agreed limits', {}, 'is on the Enterprise plan without agreed limits: tag it', 'enterprise'],
-    ...['060', '60\n', '1000000000000'].map((text): [string, Partial<ApiKey>, string, string] => [
+    ...['060', '60\n', '1000000000000'].map((text): [string, Partial<ApiKey>, unknown, string] => [
       `with ${JSON.stringify(text)} as one of its limits`,
       { tags: { ...tags, 'per-minute': text } },
       BAD_LIMITS,
@@ -118,24 +99,14 @@ describe('A key of API Gateway', () => {
     ],
     ['with one of its limits alone', { tags: { 'per-day': '1000' } }, BAD_LIMITS, 'enterprise'],
     ['whose end is a word', { tags: { expires: 'tomorrow' } }, 'has a tag expires that is no ISO 8601 date', 'free'],
+    ['on a plan that is none of ours', {}, expect.stringMatching(/^is on the usage plan Acme, .*: tag that/), 'own'],
   ])('is not let in %s', async (_, differences, problem, planId) => {
+    registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
     expect((await read(differences, planId)).reading).toEqual({ problem });
   });
 });
 
 describe('The lists of API Gateway', () => {
-  test.each<[string, Partial<UsagePlan>, RegExp]>([
-    ['a quota', { quota: { limit: 1_000_000 } }, /^The usage plan Acme has a quota/],
-    ['a throttle below their limits', { throttle: { rateLimit: 9, burstLimit: 100 } }, /10 requests a second.* lets 9/],
-  ])('name a usage plan of keys with agreed limits that has %s', async (_, guard, problem) => {
-    const plan = { id: 'enterprise', name: 'Acme', tags: { plan: 'enterprise' }, ...guard };
-    registry.records.putUsagePlan(aUsagePlan(plan));
-    for (const perMinute of ['600', '540'])
-      registry.putKey({ tags: { 'per-minute': perMinute, 'per-day': '5000' } }, 'enterprise');
-
-    expect((await state()).problems).toEqual([expect.stringMatching(problem)]);
-  });
-
   test('name a plan of the catalogue that the stage has no usage plan of', async () => {
     registry.records.plans.delete('pro');
 

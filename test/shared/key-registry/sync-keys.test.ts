@@ -4,7 +4,6 @@ import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../../shared/key-registry/key-table.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
 import { did, KeyRegistry } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
@@ -112,54 +111,24 @@ test('A changed catalogue reaches all keys of a plan without a call about any of
   expect(calls).toEqual({ ScanCommand: 2, UpdateItemCommand: keys.length, ...lists });
 });
 
-describe('A key that is in use keeps its counters and its tokens when it is', () => {
-  const tokens = { ...tokenEntry('one', {}, 1), ...tokenEntry('two', { label: 'b', until: 5, pending: true }, 2) };
-
-  test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
-    ['moved to another plan', (key) => registry.move(idIn(key), 'pro'), { plan: 'pro', ...plans.pro.limits }],
-    ['disabled', (key) => registry.update(idIn(key), { enabled: false }), { enabled: false }],
-    [
-      'deleted, and made again with the same value',
-      (key) => {
-        registry.records.deleteApiKey(idIn(key));
-        registry.putKey({ id: 'again', value: key.recordId, name: 'new' }, 'free');
-      },
-      { keyId: 'again', name: 'new' },
-    ],
-  ])('%s', async (_, change, differences) => {
-    const before = await registry.issuedKey({ tokens });
-    change(before);
-
-    expect(await sync()).toEqual(did({ changed: [differences.keyId ?? before.keyId] }));
-    expect(await registry.read(before)).toEqual(revised(before, { ...differences, ...INTERIM }));
+test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
+  ['moved to another plan', (key) => registry.move(idIn(key), 'pro'), { plan: 'pro', ...plans.pro.limits }],
+  [
+    'deleted, and made again with the same value',
+    (key) => {
+      registry.records.deleteApiKey(idIn(key));
+      registry.putKey({ id: 'again', value: key.recordId, name: 'new' }, 'free');
+    },
+    { keyId: 'again', name: 'new' },
+  ],
+])('A key that is in use keeps its counters and its tokens when it is %s', async (_, change, differences) => {
+  const before = await registry.issuedKey({
+    tokens: { ...tokenEntry('one', {}, 1), ...tokenEntry('two', { label: 'b', until: 5, pending: true }, 2) },
   });
+  change(before);
 
-  test('taken off its plan, which closes it, and put back', async () => {
-    const before = await registry.issuedKey({ tokens });
-    registry.move(idIn(before));
-    expect(await sync()).toEqual(did({ closed: [before.keyId] }));
-    const closed = revised(before, { enabled: false });
-    expect(await registry.read(before)).toEqual(closed);
-
-    registry.move(idIn(before), 'free');
-    expect(await sync()).toEqual(did({ changed: [before.keyId] }));
-    expect(await registry.read(before)).toEqual(revised(closed, { enabled: true, ...INTERIM }));
-  });
-});
-
-test('A key that is gone from API Gateway is closed for good, once, and no other is', async () => {
-  const [gone, stays] = [await registry.usedKey(), await registry.usedKey()];
-  registry.records.deleteApiKey(idIn(gone));
-
-  expect(await sync()).toEqual(did({ closed: [gone.keyId] }));
-  const closed = await registry.read(gone);
-  expect(closed).toMatchObject({ enabled: false, revoked: true, purgeAt: NOW / 1_000 + 30 * 86_400 });
-  expect(await registry.read(stays)).toEqual(stays);
-
-  // Not again, or its record would never be purged.
-  now += 60 * MINUTE_MS;
-  expect(await sync()).toEqual(did());
-  expect(await registry.read(gone)).toEqual(closed);
+  expect(await sync()).toEqual(did({ changed: [differences.keyId ?? before.keyId] }));
+  expect(await registry.read(before)).toEqual(revised(before, { ...differences, ...INTERIM }));
 });
 
 describe('What a command has left', () => {
@@ -241,17 +210,6 @@ test('A key that another has changed since it was read is left to the next sync'
   expect(rest).toEqual({ ...did(), left: undefined });
   expect(left.toSorted()).toEqual([idIn(edited), idIn(cutOff)].toSorted());
   expect([await registry.read(edited), await registry.read(cutOff)]).toEqual(changed);
-});
-
-test('A suspended key that is enabled in API Gateway stays closed: it is reported, and the next sync disables it there', async () => {
-  const key = await registry.issuedKey({ enabled: false, suspendedUntil: NEVER }, { name: 'new' });
-
-  const problems = [expect.stringContaining(`${key.keyId} is suspended, and was enabled in API Gateway`)];
-  expect(await registry.did()).toEqual(did({ changed: [key.keyId], problems }));
-  expect(await registry.read(key)).toEqual(revised(key, { name: 'new', unappliedSince: NOW, ...INTERIM }));
-  now += MINUTE_MS;
-  expect(await sync()).toEqual(did({ applied: [`${key.keyId} (enabled)`] }));
-  expect(registry.records.apiKey(idIn(key))?.enabled).toBe(false);
 });
 
 test('A sync that fails at the table, half-way, writes no more, and the next one does the rest', async () => {
