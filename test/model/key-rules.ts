@@ -71,10 +71,9 @@ export class KeyRules {
     const { first, second } = this.#scenario;
     const isEdited = second.startsWith('console');
     for (const record of this.#world.items) {
-      const isSubject = record.recordId === this.#subject.recordId;
       const mayBeClosed = [first, second].some((name) => CLOSING.test(name) || name === 'resume');
       const isOpen = Object.keys(record.tokens).some((hash) => 'window' in nextStep(record, hash, now));
-      if (isSubject && !mayBeClosed && !isOpen) throw new RuleBrokenError('an open key is refused');
+      if (!mayBeClosed && !isOpen) throw new RuleBrokenError('an open key is refused');
       if (isOpen && !isInterim(record, now) && !isEdited) this.#admits(record);
     }
     this.#closed(now);
