@@ -1,5 +1,4 @@
 import {
-  type APIGatewayClient,
   CreateApiKeyCommand,
   CreateUsagePlanKeyCommand,
   DeleteApiKeyCommand,
@@ -74,50 +73,49 @@ class Application {
   async create(): Promise<LiveKey> {
     const { recordId: value, name, enabled } = this.#record;
     const create = new CreateApiKeyCommand({ name, value, enabled, tags: tagsOf(this.#record) });
-    const created = await this.#call((client, end) => client.send(create, end));
+    const created = await this.#registry.gatewayOnce.send(create, this.#inTime());
     return liveKey({ ...created, value }, undefined);
   }
 
-  async update(live: LiveKey): Promise<void> {
+  async update({ keyId: apiKey, ...live }: LiveKey): Promise<void> {
     const { name, enabled } = this.#record;
     const patchOperations: PatchOperation[] = [];
     if (name !== live.name) patchOperations.push({ op: 'replace', path: '/name', value: name });
     if (enabled !== live.enabled) patchOperations.push({ op: 'replace', path: '/enabled', value: String(enabled) });
     if (patchOperations.length === 0) return;
-    const update = new UpdateApiKeyCommand({ apiKey: live.keyId, patchOperations });
-    await this.#call((client, end) => client.send(update, end));
+    await this.#registry.gatewayOnce.send(new UpdateApiKeyCommand({ apiKey, patchOperations }), this.#inTime());
   }
 
   async tag({ keyId, tags: live }: LiveKey): Promise<void> {
+    const { gateway, gatewayOnce } = this.#registry;
     const wanted = tagsOf(this.#record);
-    const added = Object.entries(wanted).filter(([name, text]) => live[name] !== text);
+    const tags = Object.fromEntries(Object.entries(wanted).filter(([name, text]) => live[name] !== text));
     const tagKeys = OWN_TAGS.filter((name) => name in live && !(name in wanted));
-    const resourceArn = `arn:aws:apigateway:${await this.#registry.gateway.config.region()}::/apikeys/${keyId}`;
-    const tags = Object.fromEntries(added);
-    if (added.length > 0)
-      await this.#call((client, end) => client.send(new TagResourceCommand({ resourceArn, tags }), end));
-    if (tagKeys.length > 0)
-      await this.#call((client, end) => client.send(new UntagResourceCommand({ resourceArn, tagKeys }), end));
+    const resourceArn = `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${keyId}`;
+    if (Object.keys(tags).length > 0)
+      await gatewayOnce.send(new TagResourceCommand({ resourceArn, tags }), this.#inTime());
+    if (tagKeys.length > 0) await gatewayOnce.send(new UntagResourceCommand({ resourceArn, tagKeys }), this.#inTime());
   }
 
   /** Puts the key on its plan. API Gateway refuses a key that is on another of the same stage. */
   async putOnPlan({ keyId, usagePlanId: current, reading }: LiveKey): Promise<void> {
+    const { gatewayOnce } = this.#registry;
     if (reading && 'fields' in reading && reading.fields.plan === this.#record.plan) return;
     const usagePlanId = await usagePlanIdOf(this.#registry, this.#record.plan);
     if (usagePlanId === current) return;
     if (current !== undefined) {
       const takeOff = new DeleteUsagePlanKeyCommand({ usagePlanId: current, keyId });
-      await ignoreNotFound(this.#call((client, end) => client.send(takeOff, end)));
+      await ignoreNotFound(gatewayOnce.send(takeOff, this.#inTime()));
     }
     const put = new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' });
-    await this.#call((client, end) => client.send(put, end));
+    await gatewayOnce.send(put, this.#inTime());
   }
 
-  #call<Answer>(send: (client: APIGatewayClient, end: { readonly abortSignal: AbortSignal }) => Promise<Answer>) {
+  /** @throws NotAppliedError where the minute is over */
+  #inTime(): { readonly abortSignal: AbortSignal } {
     const left = (this.#record.unappliedSince ?? 0) + AT_WORK_MS - Date.now();
     if (left <= 0) throw new NotAppliedError('It took more than a minute');
-    const abortSignal = AbortSignal.timeout(Math.min(left, LONGEST_CALL_MS));
-    return send(this.#registry.gatewayOnce, { abortSignal });
+    return { abortSignal: AbortSignal.timeout(Math.min(left, LONGEST_CALL_MS)) };
   }
 }
 

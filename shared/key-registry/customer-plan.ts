@@ -3,7 +3,10 @@ import { type PlanId, planIds } from '../keys/plans.ts';
 import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 
-/** Value of the tag `plan` on usage plans that no customer is on. */
+/**
+ * Value of the tag `plan` on the usage plans that no customer is on: Overflow meters refused requests; Interim meters those
+ * of keys that API Gateway may not know everywhere yet, and refuses none.
+ */
 export const INTERNAL_PLAN = 'internal';
 
 /** A usage plan of the stage that customers are on. */

@@ -6,7 +6,6 @@ import {
   paginateScan,
   PutCommand,
   UpdateCommand,
-  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { type KeyRecord, parseKeyRecord } from '../keys/key-record.ts';
@@ -113,7 +112,21 @@ export class KeyTable {
   /** Changes a key, if it is still as it was read. @returns the key as it is then; undefined where it was not changed */
   revise(record: KeyRecord, change: KeyChange): Promise<KeyRecord | undefined> {
     const changed = this.#parse({ ...record, ...change, revision: record.revision + 1 });
-    const update = new UpdateCommand(this.#update(record, { ...change, revision: changed.revision }));
+    const attributes = Object.entries({ ...change, revision: changed.revision });
+    const sets = attributes.filter(([, value]) => value !== undefined);
+    const removes = attributes.flatMap(([name, value]) => (value === undefined ? [`#${name}`] : []));
+    const set = `SET ${sets.map(([name]) => `#${name} = :${name}`).join(', ')}`;
+    const update = new UpdateCommand({
+      TableName: this.#tableName,
+      Key: { recordId: record.recordId },
+      UpdateExpression: removes.length > 0 ? `${set} REMOVE ${removes.join(', ')}` : set,
+      ConditionExpression: '#revision = :readRevision',
+      ExpressionAttributeNames: Object.fromEntries(attributes.map(([name]) => [`#${name}`, name])),
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
+        ':readRevision': record.revision,
+      },
+    });
     return this.#write(() => this.#client.send(update), changed, change);
   }
 
@@ -132,23 +145,6 @@ export class KeyTable {
     const now = await this.get(written.recordId);
     const isWritten = now?.revision === written.revision && Object.keys(differences(now, change)).length === 0;
     return isWritten ? now : undefined;
-  }
-
-  #update({ recordId, revision }: KeyRecord, change: KeyChange): UpdateCommandInput {
-    const sets = Object.entries(change).filter(([, value]) => value !== undefined);
-    const removes = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [`#${name}`] : []));
-    const set = `SET ${sets.map(([name]) => `#${name} = :${name}`).join(', ')}`;
-    return {
-      TableName: this.#tableName,
-      Key: { recordId },
-      UpdateExpression: removes.length > 0 ? `${set} REMOVE ${removes.join(', ')}` : set,
-      ConditionExpression: '#revision = :readRevision',
-      ExpressionAttributeNames: Object.fromEntries(Object.keys(change).map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
-        ':readRevision': revision,
-      },
-    };
   }
 
   #parse(item: unknown): KeyRecord {

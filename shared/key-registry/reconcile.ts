@@ -28,7 +28,7 @@ export const AT_WORK_MS = 60_000;
 /** A call that was late has arrived after so long, also by a clock that is a minute ahead. */
 export const SETTLED_MS = 3 * 60_000;
 
-/** How long API Gateway may take to know a change everywhere. */
+/** How long API Gateway may take to know a change everywhere. Until then the Interim plan meters the requests of the key. */
 export const INTERIM_MS = 5 * 60_000;
 
 /** `unappliedSince` of a record that came back with a copy of the table: where API Gateway has its key, that is newer. */

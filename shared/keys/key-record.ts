@@ -83,6 +83,6 @@ export function parseKeyRecord(item: unknown): KeyRecord {
 /** What names a key in logs and commands: the id that API Gateway gave it; until then that of its record, which is no secret. */
 export const idOf = ({ keyId, recordId }: Pick<KeyRecord, 'keyId' | 'recordId'>): string => keyId ?? recordId;
 
-/** Whether the requests of a key are metered on the Interim plan: API Gateway may not know its own everywhere. */
+/** Whether the Interim plan, which refuses none, meters the requests of a key: API Gateway may not know its own everywhere. */
 export const isInterim = ({ unappliedSince, interimUntil }: KeyRecord, now: number): boolean =>
   unappliedSince !== undefined || now < interimUntil;

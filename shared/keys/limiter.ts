@@ -81,12 +81,7 @@ export class Limiter {
 
   #count(token: Token, key: RememberedKey, step: CountingStep, now: number): Promise<Write> {
     if (step.kind === 'countAdmitted') return this.#counters.countAdmitted(token, step.window, now);
-    const count = key.takeRefusals(step.window.minute);
-    return this.#counters.countRefused(token, step, count, now).catch((error: unknown) => {
-      // The one at hand is answered with an error.
-      if (isThrottled(error)) key.restoreRefusals(count - 1);
-      throw error;
-    });
+    return this.#counters.countRefused(token, step, key.takeRefusals(step.window.minute), now);
   }
 
   /** Puts a key behind all others, and forgets the first where there are too many. */

@@ -47,11 +47,6 @@ export class RememberedKey {
     return 1 + uncounted;
   }
 
-  /** Takes refusals back that a write did not count. */
-  restoreRefusals(count: number): void {
-    this.#uncounted += count;
-  }
-
   /** Takes over the item as a write found or left it. @param now time of the request, Unix milliseconds */
   update(key: KeyRecord | undefined, now: number): void {
     const isSameMinute = key?.currentMinute === this.#key?.currentMinute;

@@ -65,17 +65,6 @@ describe('A key that is used up', () => {
     expect(await table.read(key)).toMatchObject({ minuteUsed: 5, minuteRefused: 5 });
   });
 
-  test('has refusals from memory counted by a later write where DynamoDB throttles one', async () => {
-    const key = await table.issue(usedUp);
-    await outcomes(3, key);
-    throttled = 3;
-    await expect(outcomes(1, key, NOW + REMEMBERED_MS)).rejects.toThrow('busy');
-    throttled = 0;
-
-    expect(await outcomes(1, key, NOW + 2 * REMEMBERED_MS)).toEqual(['minute']);
-    expect(await table.read(key)).toMatchObject({ minuteRefused: 4 });
-  });
-
   test('is not suspended again for refusals from before it was resumed, by a token that is new either', async () => {
     const key = await table.issue(usedUp);
     await outcomes(4, key);
