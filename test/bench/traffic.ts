@@ -7,7 +7,6 @@ import { GOOD_NETWORK, VirtualDynamoDB } from '../model/virtual-dynamodb.ts';
 import { VirtualTime } from '../model/virtual-time.ts';
 import { Random } from '../support/random.ts';
 
-const TABLE = 'keys';
 export const START = Date.UTC(2025, 5, 15, 12, 34);
 
 export interface Sender {
@@ -52,9 +51,8 @@ export async function serve(
   const onExecuted = (): void => void (writes += 1);
   const settings = { time, random, network: GOOD_NETWORK, writesPerSecond, isOnePartition, onExecuted };
   const database = new VirtualDynamoDB(settings);
-  database.tables.createTable(TABLE, 'recordId');
-  for (const key of keys) database.tables.put(TABLE, marshall(key), START);
-  const limiters = Array.from({ length: count }, () => new Limiter(database.client, TABLE));
+  for (const key of keys) database.table.put(marshall(key), START);
+  const limiters = Array.from({ length: count }, () => new Limiter(database.client, 'keys'));
   const environments = new Environments(time, random, count);
 
   const start = ({ tokens, requests, perSecond }: Sender): Served => {

@@ -78,38 +78,3 @@ export class Environments {
     this.#waiting.shift()?.();
   }
 }
-
-interface Bursts {
-  /** Milliseconds between two requests of a burst, in the mean. */
-  readonly gaps: readonly number[];
-  /** Requests of a burst: at least, and at most beyond that. */
-  readonly requests: readonly [number, number];
-  /** Milliseconds to the next burst, given when this one ends. */
-  readonly pauses: (end: number) => readonly number[];
-  /** Begins a burst. @returns what sends one request of it */
-  readonly begin: () => () => void;
-  /** What an admin does during some bursts. */
-  readonly administer: () => void;
-}
-
-/** Plans some bursts of requests, with pauses between them. */
-export function planBursts(
-  time: VirtualTime,
-  random: Random,
-  { gaps, requests, pauses, begin, administer }: Bursts,
-): void {
-  const bursts = 2 + random.below(4);
-  let at = time.now;
-  for (let burst = 0; burst < bursts; burst++) {
-    const start = at;
-    const gap = random.pick(gaps);
-    let send: (() => void) | undefined;
-    time.at(start, () => (send = begin()));
-    for (let left = requests[0] + random.below(requests[1]); left > 0; left--) {
-      time.at(at, () => send?.());
-      at += random.next() * 2 * gap;
-    }
-    if (random.isLikely(0.5)) time.at(start + random.next() * (at - start), administer);
-    at += random.pick(pauses(at));
-  }
-}

@@ -1,13 +1,11 @@
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers } from '../../shared/dynamodb.ts';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyChange } from '../../shared/key-registry/key-table.ts';
 import { hasRoom, tokenEntry, withEnd, withToken, workingTokens } from '../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { NEVER } from '../../shared/keys/verdict.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';
-import type { VirtualTables } from './virtual-tables.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import type { VirtualTable } from './virtual-table.ts';
 
 /** Graces of a rotated token, in milliseconds. */
 const GRACES = [0, 2_000, 100_000];
@@ -57,26 +55,22 @@ const tokenChanges = [rotate, rotate, add, end];
 
 /** Admins who change keys while these are used. Each change is one write, as those of the admin command are. */
 export class KeyAdmin {
-  readonly #time: VirtualTime;
-  readonly #tables: VirtualTables;
-  readonly #table: string;
+  readonly #table: VirtualTable;
   /** Tokens that each key ever had, by the key's record id, the newest last. */
   readonly #issued: ReadonlyMap<string, Token[]>;
 
   /** Puts the keys into the table, each with one token. */
-  constructor(time: VirtualTime, tables: VirtualTables, table: string, keys: readonly KeyRecord[]) {
-    this.#time = time;
-    this.#tables = tables;
+  constructor(table: VirtualTable, keys: readonly KeyRecord[], now: number) {
     this.#table = table;
     this.#issued = new Map(keys.map(({ recordId }) => [recordId, [tokenNumber(recordId, 1)]]));
-    for (const key of keys) this.#put({ ...key, tokens: tokenEntry(textOf(1), {}, 0) });
+    for (const key of keys) this.#put({ ...key, tokens: tokenEntry(textOf(1), {}, 0) }, now);
   }
 
   /** Tokens that the requests of a while come with, ended ones too: mostly those of one customer. */
   someTokens(random: Random): Token[] {
     const all = [...this.#issued.keys()];
     const open = all.filter((recordId) => {
-      const { enabled, revoked } = this.#read(recordId);
+      const { enabled, revoked } = this.#table.recordAt(recordId);
       return enabled && !revoked;
     });
     const one = random.pick(open.length > 0 && random.isLikely(0.9) ? open : all);
@@ -89,10 +83,11 @@ export class KeyAdmin {
   }
 
   act(random: Random): void {
+    const now = Date.now();
     const recordId = random.pick([...this.#issued.keys()]);
     const change = random.pick(random.isLikely(0.55) ? changes : tokenChanges);
-    const key = this.#read(recordId);
-    this.#put({ ...key, ...change(random, key, Date.now(), () => this.#issue(recordId)) });
+    const key = this.#table.recordAt(recordId);
+    this.#put({ ...key, ...change(random, key, now, () => this.#issue(recordId)) }, now);
   }
 
   /** Makes a token. Those of all keys have the same texts: what the tables understand of an expression goes by them. */
@@ -106,13 +101,8 @@ export class KeyAdmin {
     return this.#issued.get(recordId) ?? [];
   }
 
-  #read(recordId: string): KeyRecord {
-    const item = this.#tables.itemAt(this.#table, { recordId: { S: recordId } }) ?? {};
-    return parseKeyRecord(unmarshall(item, { ...exactNumbers }));
-  }
-
-  #put(record: object): void {
-    this.#tables.put(this.#table, marshall(record, { removeUndefinedValues: true }), this.#time.now);
+  #put(record: object, now: number): void {
+    this.#table.put(marshall(record, { removeUndefinedValues: true }), now);
   }
 }
 

@@ -1,6 +1,4 @@
-import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers } from '../../shared/dynamodb.ts';
-import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import {
   type CountedVerdict,
   NEVER,
@@ -11,7 +9,7 @@ import {
 } from '../../shared/keys/verdict.ts';
 import { endOfDay, endOfMinute, isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { type LimiterHistory, type LimiterRequest, MAX_AHEAD_MS } from './limiter-schedule.ts';
-import type { Item } from './virtual-tables.ts';
+import { recordOf } from './virtual-table.ts';
 
 /** An environment acts on what it remembers for this long, in milliseconds of request time. */
 const REMEMBERED_MS = 1_000;
@@ -30,9 +28,8 @@ interface Version {
 
 /** Answers that the table does not bear out; none where all is well. */
 export function violationsOfLimiter({ requests, commits }: LimiterHistory): string[] {
-  const versions = commits.flatMap(({ at, writer, before, after }): Version[] => {
-    const key = parsedRecord(after);
-    return key ? [{ at, writer, key, before: parsedRecord(before) }] : [];
+  const versions = commits.map(({ at, writer, before, after }): Version => {
+    return { at, writer, key: recordOf(after), before: before && recordOf(before) };
   });
   const byKey = Map.groupBy(versions, ({ key }) => key.recordId);
   const answered = requests.toSorted((a, b) => a.answeredAt - b.answeredAt);
@@ -45,9 +42,6 @@ export function violationsOfLimiter({ requests, commits }: LimiterHistory): stri
       .concat(violationsOfSuspensions(own, ownVersions));
   });
 }
-
-const parsedRecord = (item: Item | undefined): KeyRecord | undefined =>
-  item && parseKeyRecord(unmarshall(item, { ...exactNumbers }));
 
 /** The key as it was at each moment at which the data behind an answer may have been read; undefined: it was absent. */
 function statesBehind(request: LimiterRequest, versions: readonly Version[]): (KeyRecord | undefined)[] {

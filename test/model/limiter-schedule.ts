@@ -4,10 +4,10 @@ import type { Token } from '../../shared/keys/token.ts';
 import type { Verdict } from '../../shared/keys/verdict.ts';
 import { Random } from '../support/random.ts';
 import { aKey } from '../support/tables.ts';
-import { Environments, type Invocation, planBursts } from './environments.ts';
+import { Environments, type Invocation } from './environments.ts';
 import { KeyAdmin } from './key-admin.ts';
 import { GOOD_NETWORK, randomNetwork, VirtualDynamoDB } from './virtual-dynamodb.ts';
-import type { Commit, Tamper } from './virtual-tables.ts';
+import type { Commit, Tamper } from './virtual-table.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** One request and its answer; one that `failed` is answered with 503. */
@@ -24,7 +24,6 @@ export interface LimiterHistory {
   readonly commits: readonly Commit[];
 }
 
-const TABLE = 'keys';
 const UNKNOWN: Token = { recordId: '0'.repeat(64), hash: 'unknown', usageIdentifier: '' };
 const DAY_END = Date.UTC(2026, 10, 22);
 /** The clock of an API Gateway host is ahead by this at most, in milliseconds. */
@@ -40,16 +39,15 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
   const writesPerSecond = random.pick([Infinity, Infinity, 1_000, 100]);
   // Between two writes of one request too.
   const onExecuted = (): void => {
-    if (random.isLikely(0.02)) time.at(time.now + random.below(5), () => admin.act(random));
+    if (random.isLikely(0.1)) time.at(time.now + random.below(5), () => admin.act(random));
   };
   const database = new VirtualDynamoDB({ time, random, network, writesPerSecond, tamper, onExecuted });
-  const { tables, client } = database;
-  tables.createTable(TABLE, 'recordId');
+  const { table, client } = database;
   const keys = Array.from({ length: 3 }, () => someKey(random, time.now));
-  const admin = new KeyAdmin(time, tables, TABLE, keys);
+  const admin = new KeyAdmin(table, keys, time.now);
   const count = 1 + random.below(6);
   const environments = new Environments(time, random, count);
-  const limiters = Array.from({ length: count }, () => new Limiter(client, TABLE));
+  const limiters = Array.from({ length: count }, () => new Limiter(client, 'keys'));
   const requests: LimiterRequest[] = [];
 
   const send = (presented: Token, isRecent: boolean): Promise<void> =>
@@ -65,22 +63,25 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
       if (!limiter) throw new Error('There is no such environment');
       return database.as(caller, writer, () => limiter.admit(token, epoch));
     });
-  planBursts(time, random, {
-    gaps: [1, 5, 40, 300],
-    requests: [5, 40],
-    pauses: (at) => [0, 100, 1_100, 10_000, 60_000 - (at % 60_000), 60_000 - (at % 60_000), 301_000],
-    begin: () => {
-      const isRecent = random.isLikely(0.5);
-      const tokens = admin.someTokens(random);
-      return () => void send(random.isLikely(0.02) ? UNKNOWN : random.pick(tokens), isRecent);
-    },
-    administer: () => {
-      for (let acts = 1 + random.below(3); acts > 0; acts--)
-        time.at(time.now + random.below(300), () => admin.act(random));
-    },
-  });
+  let at = time.now;
+  for (let bursts = 2 + random.below(4); bursts > 0; bursts--) {
+    const start = at;
+    const gap = random.pick([1, 5, 40, 300]);
+    const isRecent = random.isLikely(0.5);
+    let tokens: readonly Token[] = [];
+    time.at(start, () => (tokens = admin.someTokens(random)));
+    for (let left = 5 + random.below(40); left > 0; left--) {
+      time.at(at, () => void send(random.isLikely(0.02) ? UNKNOWN : random.pick(tokens), isRecent));
+      at += random.next() * 2 * gap;
+    }
+    const actsAt = start + random.next() * (at - start);
+    for (let acts = random.isLikely(0.5) ? 1 + random.below(3) : 0; acts > 0; acts--)
+      time.at(actsAt + random.below(300), () => admin.act(random));
+    const toNextMinute = 60_000 - (at % 60_000);
+    at += random.pick([0, 100, 1_100, 10_000, toNextMinute, toNextMinute, 301_000]);
+  }
   await time.run();
-  return { requests, commits: tables.commits };
+  return { requests, commits: table.commits };
 }
 
 function someKey(random: Random, now: number): KeyRecord {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { plant, plantedFaults } from '../model/planted-faults.ts';
-import type { Tamper } from '../model/virtual-tables.ts';
+import type { Tamper } from '../model/virtual-table.ts';
 import { type Model, models } from './models.ts';
 
 const { values } = parseArgs({
@@ -29,7 +29,7 @@ ${Object.entries(models)
   --seeds N     so many rounds of each
   --first S     the first seed (default: 1)
   --seed S      one round with this seed
-  --broken      puts each known fault into limiter, updates or keys: the models must find it
+  --broken      puts each known fault into the limiter, or into keys: the models must find it
   --keys        runs pairs of admin commands, syncs and edits in the AWS console instead, each stopped, ended with -9,
                 late or without an answer at every call
   --every N     every so many of these

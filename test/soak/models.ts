@@ -1,9 +1,7 @@
 import { violationsOfLimiter } from '../model/limiter-check.ts';
 import { runLimiter } from '../model/limiter-schedule.ts';
-import { violationsOfUpdates } from '../model/update-check.ts';
-import { runUpdates } from '../model/update-schedule.ts';
-import type { Tamper } from '../model/virtual-tables.ts';
-import { brokenLimiters, brokenUpdates } from './broken.ts';
+import type { Tamper } from '../model/virtual-table.ts';
+import { brokenLimiters } from './broken.ts';
 import { fuzzRound } from './fuzz.ts';
 import { killRound } from './kill.ts';
 
@@ -34,18 +32,6 @@ export const models: Readonly<Record<string, Model>> = {
         outcome.kind === 'refused' ? outcome.reason : outcome.kind,
       );
       return { violations: violationsOfLimiter(history), counts: countsOf(outcomes) };
-    },
-  },
-  updates: {
-    title: 'updates, in virtual time',
-    seeds: 10_000,
-    broken: brokenUpdates,
-    run: async (seed, tamper) => {
-      const history = await runUpdates(seed, tamper);
-      const outcomes = history.updates.map(({ outcome }) =>
-        outcome.kind === 'refused' ? outcome.status : outcome.kind,
-      );
-      return { violations: violationsOfUpdates(history), counts: countsOf(outcomes) };
     },
   },
   kill: { title: 'kill -9 of a local host in a storm of writes', seeds: 50, run: killRound },

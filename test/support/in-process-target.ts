@@ -9,12 +9,11 @@ import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
-import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL, tokenEntry, tokenName } from '../../shared/key-registry/key-tokens.ts';
 import { NEVER } from '../../shared/keys/verdict.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { planIds, plans } from '../../shared/keys/plans.ts';
-import { outerGuard } from '../../shared/key-registry/outer-guard.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { addToken, type NewToken } from '../../infra/admin/keys/new-token.ts';
 import { createKey } from '../../infra/admin/keys/create-key.ts';
@@ -26,7 +25,7 @@ import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { resumeKey } from '../../infra/admin/keys/resume-key.ts';
 import { suspendKey } from '../../infra/admin/keys/suspend-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { clientOver, plainItem, VirtualTables } from '../model/virtual-tables.ts';
+import { clientOver, VirtualTable } from '../model/virtual-table.ts';
 import { signature } from '../infra/local/control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 import { aKey } from './tables.ts';
@@ -45,10 +44,12 @@ export class InProcessTarget {
   readonly target: Target;
   readonly #interception = new AsyncLocalStorage<Interception>();
 
-  #tables = newTables();
+  #table = new VirtualTable();
 
   constructor() {
-    const documents = clientOver((command, input) => Promise.resolve(this.#answer(command, input)));
+    const documents = clientOver(async (command, input) =>
+      this.#table.execute(command, input, { at: Date.now(), writer: 'admin' }),
+    );
     const controlPlane = createControlPlane(this.records, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
@@ -83,13 +84,6 @@ export class InProcessTarget {
     this.target = { ...clients, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
   }
 
-  #answer(command: string, input: Record<string, unknown>): Record<string, unknown> {
-    if (command !== 'ScanCommand') return this.#tables.execute(command, input, { at: Date.now(), writer: 'admin' });
-    // What the changes of the table have left of each item.
-    const items = new Map(this.#tables.commits.map(({ key, after }) => [JSON.stringify(key), after]));
-    return { Items: [...items.values()].filter((item) => item !== undefined) };
-  }
-
   /** Runs work whose calls are intercepted; those of the interception itself are not. */
   run<Result>(work: () => Promise<Result>, intercept: Interception): Promise<Result> {
     const outside: Interception = (perform, name) =>
@@ -99,31 +93,19 @@ export class InProcessTarget {
 
   /** The records as they are, without a call. */
   get items(): KeyRecord[] {
-    const items = new Map(this.#tables.commits.map(({ key, after }) => [JSON.stringify(key), after]));
-    return [...items.values()].flatMap((item) => (item === undefined ? [] : [parseKeyRecord(plainItem(item))]));
+    return this.#table.records;
   }
 
   /** Forgets all keys; the usage plans are those of a stack that was just deployed. */
   reset(): void {
     for (const { id } of this.records.apiKeys) this.records.deleteApiKey(id);
     this.records.plans.clear();
-    for (const id of planIds) {
-      const { title, limits } = plans[id];
-      const guard = limits === 'agreed' ? undefined : outerGuard(limits);
+    for (const id of planIds)
       this.records.putUsagePlan(
-        aUsagePlan({
-          id,
-          name: `staging ${title}`,
-          tags: { [gatewayTags.plan]: id },
-          ...(guard && {
-            throttle: { rateLimit: guard.rateLimit, burstLimit: guard.burstLimit },
-            quota: { limit: guard.quotaPerDay },
-          }),
-        }),
+        aUsagePlan({ id, name: `staging ${plans[id].title}`, tags: { [gatewayTags.plan]: id } }),
       );
-    }
     this.records.putUsagePlan(aUsagePlan({ id: 'overflow', tags: { [gatewayTags.plan]: INTERNAL_PLAN } }));
-    this.#tables = newTables();
+    this.#table = new VirtualTable();
   }
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */
@@ -148,12 +130,6 @@ export class InProcessTarget {
   async verdict(token: Token): Promise<string> {
     return (await new Limiter(this.target.documents, KEYS_TABLE).admit(token, Date.now())).kind;
   }
-}
-
-function newTables(): VirtualTables {
-  const tables = new VirtualTables();
-  tables.createTable(KEYS_TABLE, 'recordId');
-  return tables;
 }
 
 /** A client whose calls never leave the process. */
