@@ -41,7 +41,7 @@ export async function writeItems<Entry>(
 }
 
 /** As many entries at a time as one call writes. */
-export async function* inBatches<Entry>(entries: Source<Entry>): AsyncGenerator<Entry[], undefined> {
+async function* inBatches<Entry>(entries: Source<Entry>): AsyncGenerator<Entry[], undefined> {
   let batch: Entry[] = [];
   for await (const entry of entries) {
     batch.push(entry);

@@ -7,9 +7,8 @@ import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
 import { limitsText, formatNumber } from './text-format.ts';
 
-/** A usage plan's burst is twice its requests a minute, and must fit 32 bits; so must its quota, those of a day and a minute. */
-const MAX_PER_MINUTE = 1_000_000_000;
-const MAX_PER_DAY = 2_147_483_647 - MAX_PER_MINUTE;
+/** No key makes more in a day, at so many a minute. */
+const MAX_PER_DAY = MOST_PER_MINUTE * 24 * 60;
 
 /** With or without the commas that numbers are printed with. */
 export function wholeNumberUpTo(max: number): (text: string) => number {
@@ -76,7 +75,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     '--per-minute <n>',
     'Agreed requests a minute',
     'agreed requests a minute, for Enterprise, such as 5000',
-    wholeNumberUpTo(MAX_PER_MINUTE),
+    wholeNumberUpTo(MOST_PER_MINUTE),
   ),
   perDay: agreed(
     '--per-day <n>',
@@ -99,7 +98,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     '--grace <time>',
     'Grace of the old token',
     'how long the old token works on, such as 24h, 7d or 0s',
-    parseDuration,
+    (text) => parseDuration(text),
   ),
   expires: optional(
     '--expires <date>',
@@ -107,14 +106,10 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     'when it stops working, if ever: 2030-12-31, 2030-12-31T18:00Z or 90d',
     parseFutureTime,
   ),
-  for: optional('--for <time>', 'For how long', 'how long, such as 1h; otherwise until it is resumed', parseLasting),
+  for: optional('--for <time>', 'For how long', 'how long, such as 1h; otherwise until it is resumed', (text) =>
+    parseDuration(text, 1),
+  ),
 };
-
-/** What an admin should hear of limits that are allowed, and hardly meant; empty where there is nothing. */
-export function doubtAbout({ perMinute, perDay }: Limits): string {
-  if (perDay >= perMinute) return '';
-  return `With ${formatNumber(perDay)} a day, the ${formatNumber(perMinute)} a minute are never reached. To mend that, move it with another --per-day.`;
-}
 
 function parsePlan(text: string): PlanId {
   const plan = planIds.find((id) => id === text);
@@ -122,34 +117,27 @@ function parsePlan(text: string): PlanId {
   throw new InvalidArgumentError(`It must be one of ${planIds.join(', ')}.`);
 }
 
-export function parseName(text: string): string {
+function parseName(text: string): string {
   const name = text.trim();
   if (name !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
   throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_BYTES} bytes of text, without control characters.`);
 }
 
-export function parseLabel(text: string): string {
+function parseLabel(text: string): string {
   const label = text.trim();
   if (label !== '' && Buffer.byteLength(label) <= MAX_LABEL_BYTES && !/[\p{Cc}\s]/u.test(label)) return label;
   throw new InvalidArgumentError(`It must be 1 to ${MAX_LABEL_BYTES} bytes of text, without spaces.`);
 }
 
 /** A length of time such as `24h`, in milliseconds. */
-export function parseDuration(text: string): number {
+function parseDuration(text: string, least = 0): number {
   const value = isDuration(text) ? ms(text) : Number.NaN;
-  if (value >= 0 && value <= ms('10y')) return value;
+  if (value >= least && value <= ms('10y')) return value;
   throw new InvalidArgumentError('It must be a length of time such as 30m, 24h or 7d.');
 }
 
-/** A length of time that is not over at once. */
-function parseLasting(text: string): number {
-  const duration = parseDuration(text);
-  if (duration > 0) return duration;
-  throw new InvalidArgumentError('It must be longer than that, such as 30m or 24h.');
-}
-
 /** A time in the future, as Unix milliseconds: a date (its first moment in UTC), a date with time, or a duration. */
-export function parseFutureTime(text: string): number {
+function parseFutureTime(text: string): number {
   const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
   if (Number.isNaN(time)) {
     throw new InvalidArgumentError('It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, or 90d.');
@@ -180,8 +168,6 @@ export function limitsOn(
   }
   if (perMinute === undefined || perDay === undefined)
     throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
-  if (perMinute > MOST_PER_MINUTE)
-    throw new AdminError(`One key takes at most ${MOST_PER_MINUTE} requests a minute. Give the customer several keys.`);
   const most = stage && settingsOf(stage).mostForEnterprise;
   if (most && (perMinute > most.perMinute || perDay > most.perDay))
     throw new AdminError(

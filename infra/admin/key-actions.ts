@@ -2,10 +2,10 @@ import type { Access } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { NEVER } from '../../shared/keys/verdict.ts';
-import { doubtAbout, type Inputs, limitsOn } from './inputs.ts';
+import { type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
-import { endingText, revokedText } from './key-text.ts';
+import { endingText } from './key-text.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import { moveKey } from './keys/move-key.ts';
 import { addToken, type NewToken } from './keys/new-token.ts';
@@ -37,7 +37,7 @@ export interface KeyAction {
   readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
   /** Whether it makes sense on a key. */
   readonly suits: (view: KeyView) => boolean;
-  /** What it comes to, where the command asks first as well; undefined: there is nothing to ask. */
+  /** What cannot be taken back, in sentences: command and console ask first; undefined: there is nothing to ask. */
   readonly asks?: (view: KeyView, values: Inputs) => string | undefined;
   /** What it comes to if it is done again after a failure; by default it takes up what was cut off. */
   readonly again?: string;
@@ -56,7 +56,8 @@ function action<Name extends keyof Inputs = never>(
   return definition;
 }
 
-const isClosed = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
+/** Whether it is refused until it is resumed, or for a while. */
+export const isClosed = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
 const isCurrent = ({ state }: KeyView): boolean => state !== 'expired';
 const accessOf = (isReadOnly = false): Access => (isReadOnly ? 'read' : 'full');
 
@@ -69,7 +70,7 @@ export const createAction = action({
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAt, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
     const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAt });
-    return { token, message: doubtAbout(limits) };
+    return { token, message: '' };
   },
 });
 
@@ -93,8 +94,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     run: async (target, { plan, ...agreed }, id) => {
       const view = await moveKey(target, id, plan, limitsOn(plan, agreed, target.stage));
       const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
-      const state = view.state === 'active' ? '' : `It stays ${view.state}.`;
-      return { view, message: [moved, state, doubtAbout(view)].filter(Boolean).join(' ') };
+      return { view, message: view.state === 'active' ? moved : `${moved} It stays ${view.state}.` };
     },
   }),
   rotate: action({
@@ -103,6 +103,11 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     inputs: ['label', 'grace'],
     defaults: { label: MAIN_LABEL, grace: '24h' },
     suits: (view) => isCurrent(view) && !isClosed(view),
+    asks: ({ tokens }, { label, grace: graceMs }) => {
+      const ending = tokens.filter((token) => token.label === label && !token.neverShown).map(({ name }) => name);
+      if (graceMs > 0 || ending.length === 0) return undefined;
+      return `Requests with ${ending.join(' or ')} are refused at once, before their user has the new one.`;
+    },
     run: async (target, { label, grace: graceMs }, id) => {
       const token = await rotateKey(target, id, { label, graceMs });
       const { replaces, graceEnds } = token;
@@ -152,19 +157,20 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       };
     },
   }),
+  revoke: action({
+    title: 'Revoke for good',
+    effect: 'ends a key for good, with all its tokens, from the very next request',
+    inputs: [],
+    suits: () => true,
+    asks: ({ state, tokens }) => {
+      if (state === 'revoked') return undefined;
+      const all = tokens.length === 1 ? 'its token' : `all ${tokens.length} tokens`;
+      return `All its requests are refused for good, with ${all}. Nothing takes this back.`;
+    },
+    run: async (target, _, id) => {
+      const key = await findRecord(target, id);
+      const view = keyView(await revokeKey(target, key));
+      return { view, message: `${visible(key.name)} (${view.id}) is revoked${key.revoked ? ' already' : ''}.` };
+    },
+  }),
 };
-
-/** Apart from the others, as at the terminal a key is found that is revoked already, or has no record. */
-export const revokeAction = action({
-  title: 'Revoke for good',
-  effect: 'ends a key for good, with all its tokens, from the very next request',
-  inputs: [],
-  suits: () => true,
-  asks: ({ tokens }) =>
-    `All its requests are refused for good, with ${tokens.length === 1 ? 'its token' : `all ${tokens.length} tokens`}. Nothing takes this back.`,
-  run: async (target, _, id) => {
-    const key = await findRecord(target, id);
-    await revokeKey(target, key);
-    return { message: revokedText(key) };
-  },
-});

@@ -1,8 +1,7 @@
-import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import type { KeyView, TokenView } from './keys/key-view.ts';
 import type { NewToken } from './keys/new-token.ts';
-import { limitsText, formatTime, visible } from './text-format.ts';
+import { limitsText, formatTime } from './text-format.ts';
 
 export function stateText({ state, suspendedUntil }: KeyView): string {
   return suspendedUntil === null ? state : `${state} until ${formatTime(suspendedUntil)}`;
@@ -32,6 +31,3 @@ export const planOfToken = (token: NewToken): string => `is on ${plans[token.pla
 
 export const curlWith = ({ key }: NewToken, baseUrl: string): string =>
   `curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
-
-export const revokedText = (key: KeyRecord): string =>
-  `${visible(key.name)} (${idOf(key)}) is revoked${key.revoked ? ' already' : ''}.`;

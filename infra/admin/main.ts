@@ -7,7 +7,7 @@ import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
 import { targetOptionsOf, withTargetOptions } from './commands/options.ts';
 import { restoreCommand } from './commands/restore-command.ts';
-import { plansCommand, usageCommand } from './commands/usage-command.ts';
+import { usageCommand } from './commands/usage-command.ts';
 import { targetOption } from './target-options.ts';
 import { visibleLines, withTarget } from './text-format.ts';
 
@@ -22,7 +22,6 @@ const program = withTargetOptions(new Command('npm run admin --'))
   .description('Administers the pet store inventory service, on this machine or on AWS.')
   .addCommand(keysCommand())
   .addCommand(usageCommand())
-  .addCommand(plansCommand())
   .addCommand(inventoryCommand())
   .addCommand(petsCommand())
   .addCommand(ordersCommand())

@@ -38,20 +38,4 @@ export const percent = (share: number): string =>
 /** `2026-11-21 12:30 UTC`. */
 export const formatTime = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
-const SPANS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-] as const;
-
-/** A length of time in its largest unit, such as `3 h`; one minute at least. */
-export function span(milliseconds: number): string {
-  const [unit, size] = SPANS.find(([, least]) => milliseconds >= least) ?? ['min', milliseconds];
-  return `${formatNumber(Math.floor(milliseconds / size))} ${unit}`;
-}
-
-/** `3 h ago`. Both in Unix milliseconds. */
-export const ago = (then: number, now: number): string =>
-  now - then < 60_000 ? 'just now' : `${span(now - then)} ago`;
-
 export const timeOrNever = (iso: string | null): string => (iso === null ? 'never' : formatTime(iso));

@@ -11,6 +11,8 @@ export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> 
   readonly days: readonly { readonly date: string; readonly requests: number }[];
 }
 
+/** API Gateway answers for at most this many days at once. */
+export const MAX_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /** Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway has metered. */
@@ -50,26 +52,6 @@ async function meteredRequests(
 
 const dateText = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
-/** A key and how close it is to its limits. */
-export interface Closeness extends Pick<
-  KeyView,
-  'id' | 'name' | 'plan' | 'usedThisMinute' | 'perMinute' | 'usedToday' | 'perDay'
-> {
-  /** Of the window with the least left. */
-  readonly used: number;
-}
-
 /** Of the window with the least left, the part that is used: 0 to 1. */
-export const partUsed = (key: Omit<Closeness, 'id' | 'name' | 'plan' | 'used'>): number =>
-  Math.max(key.usedThisMinute / key.perMinute, key.usedToday / key.perDay);
-
-/** Keys by how close they are to their limits, the closest first; those that were not used today are left out. */
-export function closest(views: readonly KeyView[]): Closeness[] {
-  return views
-    .filter(({ usedToday }) => usedToday > 0)
-    .map(({ id, name, plan, usedThisMinute, perMinute, usedToday, perDay }) => {
-      const used = partUsed({ usedThisMinute, perMinute, usedToday, perDay });
-      return { id, name, plan, usedThisMinute, perMinute, usedToday, perDay, used };
-    })
-    .toSorted((a, b) => b.used - a.used);
-}
+export const partUsed = ({ usedThisMinute, perMinute, usedToday, perDay }: KeyView): number =>
+  Math.max(usedThisMinute / perMinute, usedToday / perDay);

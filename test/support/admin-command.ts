@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, jest } from '@jest/globals';
 import * as v from 'valibot';
@@ -104,15 +103,6 @@ function capture(stream: NodeJS.WriteStream): { readonly text: () => string; rea
     if (stream.listeners('error').length > listeners) stream.removeAllListeners('error');
   };
   return { text: () => stripVTControlCharacters(written), end };
-}
-
-/** Runs the command and sends it Ctrl-C once it has come so far. */
-export async function interruptedAdmin(words: readonly string[], isSoFar: () => boolean): Promise<Outcome> {
-  const child = start(process.execPath, ['infra/admin/main.ts', ...words]);
-  const outcome = outcomeOf(child);
-  while (!isSoFar() && child.exitCode === null && child.signalCode === null) await sleep(10);
-  child.kill('SIGINT');
-  return outcome;
 }
 
 /** Checks that a command failed as all do: nothing on standard output, one line on standard error, which it returns. */

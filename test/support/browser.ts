@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import * as v from 'valibot';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -81,13 +79,4 @@ function fontSettings(folder: string): Record<string, string> {
   const file = join(folder, 'fonts.conf');
   writeFileSync(file, `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`);
   return { FONTCONFIG_FILE: file };
-}
-
-const findingsSchema = v.array(v.object({ id: v.string(), nodes: v.array(v.object({ html: v.string() })) }));
-
-/** What axe-core finds wrong with a page, for people who do not see it or use no mouse. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
-  const findings = v.parse(findingsSchema, await page.evaluate('axe.run().then(({ violations }) => violations)'));
-  return findings.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`);
 }

@@ -4,8 +4,7 @@ import type { Target } from '../../infra/admin/target.ts';
 
 export const ORIGIN = 'http://127.0.0.1:4000';
 export const BASE = '/the-base';
-const TOKEN = 'the-token';
-export const LINK = `${BASE}/?token=${TOKEN}`;
+export const LINK = `${BASE}/?token=the-token`;
 
 /** An admin's browser, as far as the console can tell. */
 export class Visitor {
@@ -13,7 +12,13 @@ export class Visitor {
   readonly #headers: Record<string, string> = { Host: '127.0.0.1:4000', 'Sec-Fetch-Site': 'same-origin' };
 
   constructor(target: Target) {
-    this.#app = createConsole(target, ORIGIN, { base: BASE, token: TOKEN });
+    this.#app = createConsole(target, ORIGIN, { base: BASE, token: 'the-token' });
+  }
+
+  async letIn(): Promise<this> {
+    const answer = await this.request(LINK, { 'Sec-Fetch-Site': 'none' });
+    this.#headers['Cookie'] = answer.headers.get('Set-Cookie')?.split(';')[0] ?? '';
+    return this;
   }
 
   request(address: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}): Promise<Response> {
@@ -25,10 +30,8 @@ export class Visitor {
     return this.request(BASE + path, headers);
   }
 
-  async letIn(): Promise<this> {
-    const answer = await this.request(LINK, { 'Sec-Fetch-Site': 'none' });
-    this.#headers['Cookie'] = answer.headers.get('Set-Cookie')?.split(';')[0] ?? '';
-    return this;
+  async page(path: string): Promise<string> {
+    return (await this.get(path)).text();
   }
 
   post(path: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) {

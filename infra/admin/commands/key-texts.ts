@@ -4,7 +4,7 @@ import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
 import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { ago, formatNumber, span, formatTime, timeOrNever, withTarget } from '../text-format.ts';
+import { formatNumber, formatTime, timeOrNever, withTarget } from '../text-format.ts';
 import { list, styled, table } from './output.ts';
 
 const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;
@@ -16,17 +16,17 @@ export function newTokenText(token: NewToken, baseUrl: string): string {
   return `
   ${styled('bold', token.name)} ${planOfToken(token)}
 
-    Key      ${styled('green', token.key)}
+    Token    ${styled('green', token.key)}
     Id       ${token.id}
     Expires  ${timeOrNever(token.expires)}${label}${readOnly}
 
-  The key is shown this once and stored nowhere. Try it:
+  The token, the customer's API key, is shown this once and stored nowhere. Try it:
 
     ${curlWith(token, baseUrl)}`;
 }
 
 export function keyText(view: KeyView): string {
-  const rows = {
+  const facts = list({
     Id: view.id,
     Name: view.name,
     Plan: plans[view.plan].title,
@@ -36,37 +36,33 @@ export function keyText(view: KeyView): string {
     Expires: timeOrNever(view.expires),
     'This minute': `${formatNumber(view.usedThisMinute)} of ${formatNumber(view.perMinute)} requests`,
     Today: `${formatNumber(view.usedToday)} of ${formatNumber(view.perDay)} requests`,
-  };
+  });
   const tokens = table(
     ['token', 'since (UTC)', 'may'],
     view.tokens.map((token) => [token.name, formatTime(token.since).replace(' UTC', ''), tokenText(token)]),
   );
-  return `${list(Object.keys(rows), Object.values(rows))}\n\n${tokens}`;
+  return `${facts}\n\n${tokens}`;
 }
 
 /** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
 export function keyTableText(views: readonly KeyView[], targetOption: string): string {
   if (views.length === 0)
     return withTarget('There are no such keys. Issue one with: npm run admin -- keys create', targetOption);
-  const now = Date.now();
   return table(
-    ['id', 'name', 'plan', 'state', 'last used', 'today'],
+    ['id', 'name', 'plan', 'state', 'last used (UTC)', 'today'],
     views.map((view) => [
       view.id,
       view.name,
       view.plan,
-      styled(colours[view.state], shortState(view, now)),
-      view.lastUsed === null ? 'never' : ago(Date.parse(view.lastUsed), now),
+      styled(colours[view.state], shortState(view)),
+      timeOrNever(view.lastUsed).replace(' UTC', ''),
       `${formatNumber(view.usedToday)}/${formatNumber(view.perDay)}`,
     ]),
-    [5],
   );
 }
 
-function shortState({ state, suspendedUntil, tokens }: KeyView, now: number): string {
-  if (suspendedUntil !== null) return `${state} for ${span(Date.parse(suspendedUntil) - now)}`;
-  return state === 'active' && tokens.every(({ neverShown }) => neverShown) ? 'token never shown' : state;
-}
+const shortState = ({ state, tokens }: KeyView): string =>
+  state === 'active' && tokens.every(({ neverShown }) => neverShown) ? 'token never shown' : state;
 
 export function foundTokenText({ key, token }: FoundToken): string {
   const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;

@@ -1,20 +1,16 @@
 import { Command, Option } from 'commander';
 import { type SyncOptions, syncKeys } from '../../../shared/key-registry/sync-keys.ts';
-import { idOf } from '../../../shared/keys/key-record.ts';
 import { planIds } from '../../../shared/keys/plans.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
-import { createAction, type KeyAction, keyActions, revokeAction } from '../key-actions.ts';
-import { revokedText } from '../key-text.ts';
+import { createAction, isClosed, type KeyAction, keyActions } from '../key-actions.ts';
 import { findToken, type KeySelection, listKeys, showKey } from '../keys/key-view.ts';
-import { findRecord } from '../keys/find-key.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { revokeKey } from '../keys/revoke-key.ts';
 import type { Target } from '../target.ts';
 import { withTarget } from '../text-format.ts';
 import { ask, confirm } from './confirm.ts';
 import { foundTokenText, keyTableText, keyText, newTokenText, syncText } from './key-texts.ts';
-import { KEY_ARGUMENT, onService, type Report, report } from './options.ts';
+import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
 
 /** `keys …`. */
 export function keysCommand(): Command {
@@ -23,17 +19,16 @@ export function keysCommand(): Command {
   const list = keys.command('list').description('shows all keys');
   onService<KeySelection>(list, async (find, selection) => {
     const target = await find();
-    return report(await listKeys(target, selection), (views) => keyTableText(views, target.option));
+    return outcome(await listKeys(target, selection), (views) => keyTableText(views, target.option));
   });
   list
     .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))
     .option('--search <text>', 'those with this in their name or id');
   onService(onKey(keys, 'show', 'shows one key'), async (find, _, key) => {
-    return report(await showKey(await find(), key), keyText);
+    return outcome(await showKey(await find(), key), keyText);
   });
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
   addFind(keys);
-  addRevoke(keys);
   addSync(keys);
   return keys;
 }
@@ -46,20 +41,23 @@ function addAction(command: Command, action: KeyAction): void {
   if (action.asks) command.option('--yes', 'do not ask', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();
-    if (action.asks && !yes) {
-      const subject = await showKey(target, key);
-      const effect = action.asks(subject, values);
-      if (effect !== undefined)
-        await confirm(`${action.title}: ${subject.name} (${subject.id}) on ${target.place}? ${effect}`);
-    }
-    const { view, token, message } = await action.run(target, values, key).catch((error: unknown) => {
+    const id = action.asks && !yes ? await confirmedId(target, action, values, key) : key;
+    const { view, token, message } = await action.run(target, values, id).catch((error: unknown) => {
       throw failureOf(error, action);
     });
-    if (token) return tokenReport(token, target, message, action);
-    if (!view || view.state === 'active') return { value: view, text: message };
+    if (token) return tokenOutcome(token, target, message, action);
+    if (!view || !isClosed(view)) return { value: view, text: message };
     const resume = `To let it in again: npm run admin -- keys resume ${view.id}`;
     return { value: view, text: `${message} ${withTarget(resume, target.option)}` };
   });
+}
+
+/** Asks about what cannot be taken back. @returns the id of the key that was asked about: another may get its name meanwhile */
+async function confirmedId(target: Target, { title, asks }: KeyAction, values: Inputs, key: string): Promise<string> {
+  const view = await showKey(target, key);
+  const effect = asks?.(view, values);
+  if (effect !== undefined) await confirm(`${title}: ${view.name} (${view.id}) on ${target.place}? ${effect}`);
+  return view.id;
 }
 
 function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
@@ -73,15 +71,16 @@ function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
 }
 
 /** A new token, this once. What becomes of the old one is printed after it. */
-function tokenReport(token: NewToken, { baseUrl }: Target, message: string, action: KeyAction): Report {
+function tokenOutcome(token: NewToken, { baseUrl }: Target, message: string, action: KeyAction): Outcome {
   const after = async (): Promise<string> => {
     await token.confirmShown().catch((error: unknown) => {
-      const consequence = 'Do not use the key that was just shown: it is not confirmed, and another takes its place. ';
+      const consequence =
+        'Do not use the token that was just shown: it is not confirmed, and another takes its place. ';
       throw failureOf(error, action, consequence);
     });
     return message === '' ? '' : `\n  ${message}`;
   };
-  return { ...report({ ...token, baseUrl }, (shown) => newTokenText(shown, baseUrl)), after };
+  return { ...outcome({ ...token, baseUrl }, (shown) => newTokenText(shown, baseUrl)), after };
 }
 
 /** A failure of an action, in words that say what running it again comes to; a fault of the program as it is. */
@@ -94,7 +93,7 @@ function addFind(keys: Command): void {
   const find = 'says which key a token is of, and whether it works; asks for it, or reads it from standard input';
   onService(keys.command('find').description(find), async (service) => {
     const target = await service();
-    return report(await findToken(target, await readToken()), foundTokenText);
+    return outcome(await findToken(target, await readToken()), foundTokenText);
   });
 }
 
@@ -103,33 +102,20 @@ const MAX_INPUT = 10_000;
 
 /** Never an argument, which others on the machine could read. */
 async function readToken(): Promise<string> {
-  let token = process.stdin.isTTY ? ((await ask('The API key (it is not shown): ', true)) ?? '') : '';
+  let token = process.stdin.isTTY ? ((await ask('The token (it is not shown): ', true)) ?? '') : '';
   if (!process.stdin.isTTY)
     for await (const chunk of process.stdin.setEncoding('utf8')) {
       token += String(chunk);
       if (token.length > MAX_INPUT) break;
     }
   if (token.trim() !== '') return token;
-  throw new AdminError('Enter the API key, or send it to standard input, as with: npm run admin -- keys find < FILE');
-}
-
-function addRevoke(keys: Command): void {
-  onService<{ yes: boolean }>(onKey(keys, 'revoke', revokeAction.effect), async (find, { yes }, named) => {
-    const target = await find();
-    const key = await findRecord(target, named);
-    const { name, plan, revoked } = key;
-    const id = idOf(key);
-    const question = `Revoke ${name} (${id}, ${plan}) on ${target.place}? Its requests are refused at once, for good.`;
-    if (!yes && !revoked) await confirm(question);
-    await revokeKey(target, key);
-    return { value: { id, name, plan, state: 'revoked' }, text: revokedText(key) };
-  }).option('--yes', 'do not ask', false);
+  throw new AdminError('Enter the token, or send it to standard input, as with: npm run admin -- keys find < FILE');
 }
 
 function addSync(keys: Command): void {
   const description = 'takes over what was changed in the AWS console or with the AWS CLI, now';
   onService<SyncOptions>(keys.command('sync').description(description), async (find, options) => {
     const target = await find();
-    return report(await syncKeys(target, options), (done) => syncText(done, target.option));
+    return outcome(await syncKeys(target, options), (done) => syncText(done, target.option));
   }).option('--force', 'close keys that API Gateway has no longer, even where they are many', false);
 }

@@ -6,7 +6,7 @@ import { visible } from '../text-format.ts';
 import { progressListener } from './output.ts';
 
 /** The result of a command. */
-export interface Report {
+export interface Outcome {
   /** For scripts: what `--json` prints, as one JSON value in one line. */
   readonly value: unknown;
   /** For people. */
@@ -16,7 +16,7 @@ export interface Report {
 }
 
 /** @param textOf is given the value with its text as it can be shown: names may have anything in them */
-export function report<Value>(value: Value, textOf: (shown: Value) => string): Report {
+export function outcome<Value>(value: Value, textOf: (shown: Value) => string): Outcome {
   const shown: Value = JSON.parse(JSON.stringify(value), (_, field: unknown) =>
     typeof field === 'string' ? visible(field) : field,
   );
@@ -32,7 +32,7 @@ export function report<Value>(value: Value, textOf: (shown: Value) => string): R
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function onService<Options = object>(
   command: Command,
-  work: (target: () => Promise<Target>, options: Options, argument: string) => Promise<Report>,
+  work: (target: () => Promise<Target>, options: Options, argument: string) => Promise<Outcome>,
 ): Command {
   return command.option('--json', 'print one JSON value, for scripts', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();

@@ -2,10 +2,9 @@ import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
 import { exportRecords } from '../records/export-records.ts';
 import { importRecords } from '../records/import-records.ts';
-import { counted, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
-import { formatNumber } from '../text-format.ts';
+import { formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
 import { onService } from './options.ts';
-import { type ProgressText, withProgress } from './output.ts';
+import { withProgress } from './output.ts';
 
 /** `inventory …`. */
 export const inventoryCommand = (): Command =>
@@ -19,20 +18,6 @@ export const petsCommand = (): Command =>
 export const ordersCommand = (): Command =>
   recordsCommand(orders, 'orders', 'orders', 'id, petId, quantity, shipDate (may be empty), status and complete');
 
-/** What is so after an import that was interrupted. */
-export const writtenOf =
-  (kind: Pick<RecordKind<never>, 'names'>): ProgressText =>
-  (written, total) =>
-    written === 0
-      ? 'Nothing was written.'
-      : `${formatNumber(written)} of ${counted(total, kind)} written; run it again to complete it.`;
-
-/** The same after an export. */
-export const unchanged =
-  (file: string): ProgressText =>
-  () =>
-    `The export was stopped; ${file} is as it was.`;
-
 /** `… import FILE` and `… export FILE`, for records of a kind. @param content what the file has, for the help */
 function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: string, content: string): Command {
   const group = new Command(name).description(`${title}, from and to files`);
@@ -42,9 +27,7 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
     .argument('<file>', `${formatsOf(kind)} file with ${content}`);
   onService(fromFile, async (find, _, file) => {
     const source = { name: file, open: () => createReadStream(file) };
-    const { count, message } = await withProgress({ doing: 'Writing', interrupted: writtenOf(kind) }, (show) =>
-      importRecords(source, kind, find, show),
-    );
+    const { count, message } = await withProgress('Writing', (show) => importRecords(source, kind, find, show));
     return { value: { imported: count, file }, text: message };
   });
   const toFile = group
@@ -52,9 +35,7 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
     .description(`writes all ${kind.names[1]} to a file that the import reads`)
     .argument('<file>', `${formatsOf(kind)} file; one that exists is replaced`);
   onService(toFile, async (find, _, file) => {
-    const { count, message } = await withProgress({ doing: 'Reading', interrupted: unchanged(file) }, (show) =>
-      exportRecords(file, kind, find, show),
-    );
+    const { count, message } = await withProgress('Reading', (show) => exportRecords(file, kind, find, show));
     return { value: { exported: count, file }, text: message };
   });
   return group;

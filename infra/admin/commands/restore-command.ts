@@ -3,7 +3,7 @@ import { tableNames } from '../../stages.ts';
 import { AdminError } from '../admin-error.ts';
 import { type RestoreOptions, restoreTable } from '../records/restore-table.ts';
 import { confirm } from './confirm.ts';
-import { onService, report } from './options.ts';
+import { onService, outcome } from './options.ts';
 import { withProgress } from './output.ts';
 
 /** `restore TABLE --from NAME`. */
@@ -24,13 +24,9 @@ export function restoreCommand(): Command {
     const effect = exact ? 'Changes since the copy are lost.' : 'What is there stays as it is.';
     const keys = table === 'keys' && !open ? ' Keys come back suspended.' : '';
     if (!dryRun && !yes) await confirm(`Restore ${table} of ${target.place} from ${from}? ${effect}${keys}`);
-    const shown = {
-      doing: 'Comparing',
-      interrupted: () => 'What was copied stays. The same command goes on from there.',
-    };
-    const done = await withProgress(shown, (show) => restoreTable(target, table, options, show));
+    const done = await withProgress('Comparing', (show) => restoreTable(target, table, options, show));
     if (done.changedMeanwhile.length > 0) process.exitCode = 1;
-    return report(done, ({ added, changed, deleted, changedMeanwhile, lost }) =>
+    return outcome(done, ({ added, changed, deleted, changedMeanwhile, lost }) =>
       [
         `${dryRun ? 'To do' : 'Done'}: ${added} added, ${changed} changed, ${deleted} deleted.`,
         ...changedMeanwhile.map((id) => `${id} was changed meanwhile, and is left: run the command again.`),

@@ -1,28 +1,14 @@
 import type { Context, Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
-import { failureText } from '../admin-error.ts';
 import { createAction, type Done } from '../key-actions.ts';
 import { curlWith, planOfToken, tokenText } from '../key-text.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
-import { formatTime, timeOrNever } from '../text-format.ts';
-import { dailyUsage } from '../usage.ts';
+import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.ts';
+import { dailyUsage, type Usage } from '../usage.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
-import {
-  alert,
-  facts,
-  field,
-  heads,
-  type Html,
-  markup,
-  meter,
-  nothingSent,
-  sentence,
-  type Sent,
-  table,
-} from './markup.ts';
+import { facts, field, heads, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
-import { usageChart } from './usage-chart.ts';
 
 const DAYS = 30;
 
@@ -31,19 +17,23 @@ export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
   const show = async (c: Context, sent: Sent = nothingSent, sentTo?: string): Promise<Response> => {
     const view = await showKey(target, c.req.param('id') ?? '');
-    const page = { title: view.name, part: 'keys', failure: sent.failure } as const;
+    const page = { title: view.name, part: 'keys', failure: sent.formError } as const;
     return site.show(c, page, content(view, cardForms(site, view, sent, sentTo)));
   };
   app.get('/keys/:id', (c) => show(c));
   addKeyForms(app, site, show, (c, done, path) => showDone(c, site, done, path));
   app.get('/keys/:id/usage', async (c) => {
-    const chart = await dailyUsage(target, c.req.param('id'), DAYS).then(usageChart, (error: unknown) => {
-      const failure = failureText(error, 'load the page again', 'nothing was changed');
-      if (failure === undefined) throw error;
-      return alert(failure);
-    });
-    return c.html(chart);
+    const usage = await dailyUsage(target, c.req.param('id'), DAYS);
+    return site.show(c, { title: usage.name, part: 'keys' }, usageContent(usage));
   });
+}
+
+function usageContent({ id, name, perDay, days }: Usage): Html {
+  const rows = days
+    .toReversed()
+    .map(({ date, requests }) => [date, formatNumber(requests), percent(requests / perDay)]);
+  return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>Requests a day</h1>
+${table('Requests a day', heads(['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`]), rows)}`;
 }
 
 function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
@@ -61,10 +51,8 @@ ${facts({
 <section class="gauges" data-live="keys/${id}" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
+<p><a href="keys/${id}/usage">Requests of each of the last ${DAYS} days</a></p>
 <section class="card"><h2>Tokens</h2>${table('Tokens', heads(['Token', 'Since', 'May']), tokens)}</section>
-<section class="card"><h2>Requests a day</h2>
-<div data-part="keys/${id}/usage"><p class="quiet">Adding up ${DAYS} days …
-<noscript><a href="keys/${id}/usage">Show them</a></noscript></p></div></section>
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>
 <h2>Actions that cut off the customer</h2>
@@ -79,7 +67,7 @@ export function addNewKeyPage(app: Hono, site: Site): void {
     const form = markup`<p class="crumbs"><a href="keys">Keys</a></p><h1>${title}</h1>
 <section class="card narrow"><p>${sentence(effect)} It works from the next request on.</p>
 ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</section>`;
-    return site.show(c, { title, part: 'keys', failure: sent.failure }, form);
+    return site.show(c, { title, part: 'keys', failure: sent.formError }, form);
   };
   app.get('/keys/new', (c) => showForm(c));
   onForm(
@@ -98,10 +86,10 @@ async function showDone(c: Context, site: Site, { token, message }: Done, path: 
   if (!token) return site.redirect(c, path, message);
   const shown = markup`<h1>${token.name}</h1>
 <p>${token.name} ${planOfToken(token)} Token: ${token.label}. Expires: ${timeOrNever(token.expires)}. ${message}</p>
-<section class="card secret"><p><strong>Copy the key now: it is shown this once, and stored nowhere.</strong></p>
-${copyable('Key', 'new-key', token.key)}${copyable('Try it', 'new-curl', curlWith(token, site.target.baseUrl))}</section>
+<section class="card secret"><p><strong>Copy the token now, the customer’s API key: it is shown this once, and stored nowhere.</strong></p>
+${copyable('Token', 'new-token', token.key)}${copyable('Try it', 'new-curl', curlWith(token, site.target.baseUrl))}</section>
 <p class="links"><a href="keys/${token.id}">To the key</a> <a href="keys">All keys</a></p>`;
-  return site.show(c, { title: 'New key', part: 'keys' }, shown);
+  return site.show(c, { title: 'New token', part: 'keys' }, shown);
 }
 
 const copyable = (label: string, id: string, text: string): Html => markup`<h2>${label}</h2>

@@ -81,21 +81,23 @@ export interface Field {
 /** What was sent with a form, and what is wrong with it. */
 export interface Sent {
   readonly values: Readonly<Record<string, string>>;
-  readonly faults: Readonly<Record<string, string>>;
-  readonly failure?: string | undefined;
+  /** By the name of the field. */
+  readonly fieldErrors: Readonly<Record<string, string>>;
+  /** What is wrong with the whole of it. */
+  readonly formError?: string | undefined;
 }
 
-export const nothingSent: Sent = { values: {}, faults: {} };
+export const nothingSent: Sent = { values: {}, fieldErrors: {} };
 
 /** A field with what is wrong beside it. @param form id of the form, which the ids of its fields begin with */
 export function field(form: string, { name, label, hint, type = 'text', ...rest }: Field, sent: Sent): Html {
   const { [name]: value = '' } = sent.values;
-  const { [name]: fault } = sent.faults;
+  const { [name]: error } = sent.fieldErrors;
   const id = `${form}-${name}`;
-  const isFirstFault = Object.keys(sent.faults)[0] === name;
+  const isFirstError = Object.keys(sent.fieldErrors)[0] === name;
   const shared = markup`id="${id}" name="${name}" aria-describedby="${id}-hint" ${rest.attributes ?? ''} ${[
-    fault === undefined ? '' : markup`aria-invalid="true"`,
-    isFirstFault ? markup` autofocus` : '',
+    error === undefined ? '' : markup`aria-invalid="true"`,
+    isFirstError ? markup` autofocus` : '',
     rest.isNumber ? markup` inputmode="numeric"` : '',
   ]}`;
   const options = rest.choices?.map(
@@ -104,16 +106,16 @@ export function field(form: string, { name, label, hint, type = 'text', ...rest 
   const input = markup`<input type="${type}" ${shared} value="${value}" autocomplete="off" spellcheck="false">`;
   return markup`<div class="field field-${name}"><label for="${id}">${label}</label>
 ${options ? markup`<select ${shared}>${options}</select>` : input}
-<p class="${fault === undefined ? 'hint' : 'fault'}" id="${id}-hint">${fault ?? hint}</p></div>`;
+<p class="${error === undefined ? 'hint' : 'error'}" id="${id}-hint">${error ?? hint}</p></div>`;
 }
 
 /** Fields of a form that are not shown. */
 export const hidden = (values: Sent['values']): Html[] =>
   Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
 
-/** A form that filters the rows of its page; with scripts while it is filled in. */
+/** A form that filters the rows of its page. */
 export const filters = (fields: readonly Field[], query: Sent['values']): Html =>
-  markup`<form class="filters" role="search" data-filters>
+  markup`<form class="filters" role="search">
 ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<button class="quiet">Filter</button></form>`;
 
 /** How much of a limit is used, as a bar and in numbers. */

@@ -39,19 +39,19 @@ export class Site {
 }
 
 /** What is wrong with the fields of a form. */
-export class FormFault extends Error {
-  override readonly name = 'FormFault';
-  readonly faults: Sent['values'];
+class FormError extends Error {
+  override readonly name = 'FormError';
+  readonly fieldErrors: Sent['values'];
 
-  constructor(faults: Sent['values']) {
+  constructor(fieldErrors: Sent['values']) {
     super('Nothing was done: correct the marked fields.');
-    this.faults = faults;
+    this.fieldErrors = fieldErrors;
   }
 }
 
-/** The inputs of an action, from the fields that {@link fieldOf} makes of them. @throws FormFault that has all faults */
+/** The inputs of an action, from the fields that {@link fieldOf} makes of them. @throws FormError that names all that is wrong */
 export function parseInputs(names: readonly (keyof Inputs)[], values: Sent['values']): Inputs {
-  const faults: Record<string, string> = {};
+  const fieldErrors: Record<string, string> = {};
   const parsed: Record<string, unknown> = {};
   for (const name of names) {
     const { presence, parse } = inputs[name];
@@ -62,10 +62,10 @@ export function parseInputs(names: readonly (keyof Inputs)[], values: Sent['valu
       parsed[name] = parse(text);
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
-      faults[name] = error.message;
+      fieldErrors[name] = error.message;
     }
   }
-  if (Object.keys(faults).length > 0) throw new FormFault(faults);
+  if (Object.keys(fieldErrors).length > 0) throw new FormError(fieldErrors);
   const complete: object = parsed;
   // Each field has gone through its own parser, and an action goes by no inputs but its own.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -78,7 +78,7 @@ export function fieldOf(name: keyof Inputs): Field {
 }
 
 /**
- * Has a form do something; where that is refused, its page is shown again with what was sent.
+ * Has a form do something; where that fails, its page is shown again with what was sent.
  *
  * @param effectAgain what it comes to if it is sent again after a failure; by default it takes up what was cut off
  */
@@ -95,10 +95,11 @@ export function onForm(
     try {
       return await work(c, values);
     } catch (error) {
-      if (error instanceof FormFault) return showAgain(c, { values, faults: error.faults, failure: error.message });
-      const failure = failureText(error, 'send the form again', effectAgain);
-      if (failure === undefined) throw error;
-      return showAgain(c, { values, faults: {}, failure });
+      const fieldErrors = error instanceof FormError ? error.fieldErrors : {};
+      const formError =
+        error instanceof FormError ? error.message : failureText(error, 'send the form again', effectAgain);
+      if (formError === undefined) throw error;
+      return showAgain(c, { values, fieldErrors, formError });
     }
   });
 }

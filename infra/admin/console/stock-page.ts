@@ -23,7 +23,7 @@ const fields = [
 export function addStockPage(app: Hono, site: Site): void {
   addStockFiles(app, site, async (c, sent) => {
     const content = markup`<h1>Stock</h1>${await stockTable(site.target, c.req.query())}${fileCards(site)}`;
-    return site.show(c, { title: 'Stock', part: 'stock', failure: sent.failure }, content);
+    return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
   });
 }
 
@@ -33,7 +33,7 @@ async function stockTable(target: Target, query: Sent['values']): Promise<Html> 
   const rows = entries.map(({ petId, quantity, status }) => [petId, formatNumber(quantity), status]);
   const next = new URLSearchParams({ status: query['status'] ?? '', after: last ?? '' }).toString();
   const none = markup`<p class="empty">No pet is like that${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
-  return markup`${filters(fields, query)}<section data-results>
+  return markup`${filters(fields, query)}<section>
 ${rows.length > 0 ? table('Stock', heads(['Pet', 'Quantity', 'Status']), rows) : none}
 ${last === undefined ? '' : markup`<p class="pages"><a href="stock?${next}">The pets after ${last} →</a></p>`}</section>`;
 }

@@ -34,11 +34,11 @@ export async function exportRecords<Entry>(
   const format = formatOf(file, kind, 'export to');
   const source = await target();
   let count = 0;
-  const report: OnProgress = (done, total) => {
+  const show: OnProgress = (done, total) => {
     count = done;
     onProgress(done, total);
   };
-  await writeWhole(file, recordsText(source, kind, format, report), () => counted(count, kind));
+  await writeWhole(file, recordsText(source, kind, format, show), () => counted(count, kind));
   return { count, message: `Exported ${counted(count, kind)} from ${source.place} to ${visible(file)}.` };
 }
 
@@ -49,16 +49,16 @@ export async function* recordsText<Entry>(
   format: Format,
   onProgress: OnProgress = () => undefined,
 ): AsyncGenerator<string> {
-  // DynamoDB counts the items of a table every six hours: good enough for a bar.
+  // DynamoDB counts the items of a table every six hours: good enough to show how far it came.
   const { Table } = await target.documents.send(new DescribeTableCommand({ TableName: kind.tableOf(target) }));
   const { head, rows } = textOf(kind, format);
   let written = 0;
-  const report = (): void => onProgress(written, Math.max(1, Table?.ItemCount ?? 0, written));
-  report();
+  const show = (): void => onProgress(written, Math.max(Table?.ItemCount ?? 0, written));
+  show();
   yield head;
-  for await (const page of kind.listOf(target).all()) {
+  for await (const page of kind.all(target)) {
     written += page.length;
-    report();
+    show();
     yield rows(page);
   }
 }

@@ -1,9 +1,9 @@
-import { inBatches, writeItems } from '../../write-items.ts';
+import { writeItems } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { formatNumber, visible } from '../text-format.ts';
 import { readRecords, type Source } from './read-records.ts';
-import { counted, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
+import { counted, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 
 /** Wrong rows after which a file is not read further: it is likely of another format altogether. */
 const MAX_FAULTS = 20;
@@ -26,8 +26,7 @@ export async function importRecords<Entry>(
   let written = 0;
   onProgress(written, count);
   try {
-    const entries = completeEntriesOf(source, kind, store);
-    await writeItems(store.documents, kind.tableOf(store), entries, kind.toItem, (added) => {
+    await writeItems(store.documents, kind.tableOf(store), entriesOf(source, kind), kind.toItem, (added) => {
       written += added;
       onProgress(written, count);
     });
@@ -66,23 +65,6 @@ async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Pro
   }
   if (lines.size === 0) throw new AdminError(`${source.name} has no rows. Nothing was written.`);
   return lines.size;
-}
-
-/** The entries of a file. What a `.csv` file has no column for is as it is in the store. */
-async function* completeEntriesOf<Entry>(
-  source: Source,
-  kind: RecordKind<Entry>,
-  store: Target,
-): AsyncGenerator<Entry> {
-  const fields = Object.keys(kind.schema.entries);
-  const isPartial = (entry: Entry): boolean => fields.some((field) => !Object.hasOwn(Object(entry), field));
-  const isCsv = formatOf(source.name, kind, 'import') === '.csv';
-  for await (const batch of inBatches(entriesOf(source, kind))) {
-    const partial = isCsv ? batch.filter(isPartial) : [];
-    const found = partial.length > 0 ? await kind.listOf(store).byIds(partial.map(kind.idOf)) : [];
-    const byId = new Map(found.map((entry) => [kind.idOf(entry), entry]));
-    for (const entry of batch) yield { ...byId.get(kind.idOf(entry)), ...entry };
-  }
 }
 
 async function* entriesOf<Entry>(source: Source, kind: RecordKind<Entry>): AsyncGenerator<Entry> {

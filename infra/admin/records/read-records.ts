@@ -1,4 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
 import { duplicateField, parseExactJson } from '../../../shared/contract/exact-json.ts';
@@ -61,9 +62,7 @@ const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries)
 async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncGenerator<Row> {
   const columns = Object.keys(fields);
   const checkColumns = (line: readonly string[]): string[] => {
-    const isComplete = columns.every((column) => line.includes(column) || fields[column]?.type === 'optional');
-    const isKnown = line.every((column, at) => columns.includes(column) && line.indexOf(column) === at);
-    if (isComplete && isKnown) return [...line];
+    if (isDeepStrictEqual(line.toSorted(), columns.toSorted())) return [...line];
     const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
     throw new AdminError(`The first line of ${name} must be ${columns.join()}, not ${found}. Nothing was written.`);
   };

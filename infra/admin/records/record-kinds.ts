@@ -1,18 +1,18 @@
 import { extname } from 'node:path';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
 import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
 import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
-import { petItem } from '../../../shared/stores/find-pet.ts';
+import { petItem, petItemSchema } from '../../../shared/stores/find-pet.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { formatNumber } from '../text-format.ts';
-import { petList } from './pet-list.ts';
 
 /** Formats of a file, by the ending of its name. */
 export type Format = '.csv' | '.jsonl';
@@ -34,8 +34,6 @@ export interface RecordKind<Entry> {
   /** Rules of a row. In a file an int64 may be a number or text; it reaches the schema as its digits. */
   readonly schema: v.GenericSchema<unknown, Entry> & { readonly entries: v.ObjectEntries };
   readonly formats: readonly [Format, ...Format[]];
-  /** Why a file of another format does not do, where that is not plain to see. */
-  readonly formatReason?: string;
   /** The field that identifies a record. */
   readonly idField: string;
   readonly idOf: (entry: Entry) => Int64;
@@ -43,15 +41,8 @@ export interface RecordKind<Entry> {
   readonly foreignFields?: ReadonlyMap<string, string>;
   readonly tableOf: (target: Target) => string;
   readonly toItem: (entry: Entry) => Item;
-  readonly listOf: (target: Target) => RecordList<Entry>;
-}
-
-/** The records of a table. */
-export interface RecordList<Entry> {
-  /** All of them in ascending id, some at a time. */
-  readonly all: () => AsyncGenerator<readonly Entry[]>;
-  /** Those that there are of these, at most 100, as they are now. */
-  readonly byIds: (ids: readonly Int64[]) => Promise<readonly Entry[]>;
+  /** All of them, some at a time. */
+  readonly all: (target: Target) => AsyncGenerator<readonly Entry[]>;
 }
 
 /** Stock entries, in files as the API lists them. */
@@ -63,7 +54,7 @@ export const stockEntries: RecordKind<InventoryItem> = {
   idOf: ({ petId }) => petId,
   tableOf: ({ tables }) => tables.stock,
   toItem: stockItem,
-  listOf: ({ documents, tables }) => stockList(documents, tables.stock),
+  all: ({ documents, tables }) => stockList(documents, tables.stock).all(),
 };
 
 /** Pets, in files as the API shows them, but without a status. */
@@ -71,13 +62,12 @@ export const pets: RecordKind<PetRecord> = {
   names: ['pet', 'pets'],
   schema: petRecordSchema,
   formats: ['.jsonl'],
-  formatReason: 'a pet has lists, so it takes a line of JSON each',
   idField: 'id',
   idOf: ({ id }) => id,
   foreignFields: new Map([['status', 'comes from the stock entry: leave it out, and load it with inventory import']]),
   tableOf: ({ tables }) => tables.pets,
   toItem: petItem,
-  listOf: ({ documents, tables }) => petList(documents, tables.pets),
+  all: allPets,
 };
 
 /** Orders, in files as the API lists them. */
@@ -89,8 +79,14 @@ export const orders: RecordKind<Order> = {
   idOf: ({ id }) => id,
   tableOf: ({ tables }) => tables.orders,
   toItem: orderItem,
-  listOf: ({ documents, tables }) => orderList(documents, tables.orders),
+  all: ({ documents, tables }) => orderList(documents, tables.orders).all(),
 };
+
+/** Their table has no order. */
+async function* allPets({ documents, tables }: Target): AsyncGenerator<readonly PetRecord[]> {
+  for await (const { Items = [] } of paginateScan({ client: documents }, { TableName: tables.pets }))
+    yield Items.map((item) => v.parse(petItemSchema, item));
+}
 
 /** `1,000 stock entries`. */
 export function counted(count: number, { names: [one, several] }: Pick<RecordKind<never>, 'names'>): string {
@@ -102,8 +98,7 @@ export function formatOf<Entry>(file: string, kind: RecordKind<Entry>, action: s
   const ending = extname(file).toLowerCase();
   const format = kind.formats.find((known) => known === ending);
   if (format) return format;
-  const reason = kind.formatReason === undefined ? '' : `: ${kind.formatReason}`;
-  throw new AdminError(`Cannot ${action} ${file}: its name must end in ${formatsOf(kind)}${reason}.`);
+  throw new AdminError(`Cannot ${action} ${file}: its name must end in ${formatsOf(kind)}.`);
 }
 
 /** `.csv or .jsonl`. */

@@ -45,7 +45,7 @@ export async function restoreTable(target: Target, table: TableName, options: Re
       const found = Items.length === 0 ? [] : await itemsOf(client, other, Items.map(keyOf));
       const byKey = new Map(found.map((item) => [JSON.stringify(keyOf(item)), item]));
       for (const item of Items) yield [item, byKey.get(JSON.stringify(keyOf(item)))];
-      onProgress((compared += Items.length), Math.max(1, ofCopy?.ItemCount ?? 0, compared));
+      onProgress((compared += Items.length), Math.max(ofCopy?.ItemCount ?? 0, compared));
     }
   }
   async function* changes(): AsyncGenerator<readonly [before: Item | undefined, after: Item | undefined]> {

@@ -1,11 +1,10 @@
-import { stripVTControlCharacters } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError, failureText, reasonOf } from '../../../infra/admin/admin-error.ts';
 import { keyTableText } from '../../../infra/admin/commands/key-texts.ts';
-import { report, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
+import { outcome, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
-import { usageChart } from '../../../infra/admin/commands/usage-command.ts';
 import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { targetOption } from '../../../infra/admin/target-options.ts';
@@ -28,7 +27,7 @@ describe('an input', () => {
     ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
     ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
     ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
-    ['perMinute', '1,000,000,000', 1_000_000_000],
+    ['perMinute', '48,000', 48_000],
     ['perDay', '50000', 50_000],
   ])('%s takes %j for %j', (name, text, value) => {
     expect(inputs[name].parse(text)).toBe(value);
@@ -38,13 +37,13 @@ describe('an input', () => {
     ['name', 'It must be 1 to 100 bytes', ['  ', 'ü'.repeat(51), 'a\nb', 'a\u0085b']],
     ['label', 'It must be 1 to 12 bytes of text, without spaces.', ['', 'ü'.repeat(7), 'a b', 'a\u0007']],
     ['grace', 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y']],
-    ['for', 'It must be longer than that', ['0s']],
+    ['for', 'It must be a length of time such as', ['0s']],
     ['expires', 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
     ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
     [
       'perMinute',
-      'It must be a whole number from 1 to 1,000,000,000.',
-      ['0', '1.0', '1e2', '007', '1000000001', '50,00', '5,0000', '1,000,000,001'],
+      'It must be a whole number from 1 to 48,000.',
+      ['0', '1.0', '1e2', '007', '48001', '50,00', '5,0000', '48,001'],
     ],
   ])('%s says "%s…" of %j', (name, message, texts) => {
     for (const text of texts) {
@@ -58,9 +57,6 @@ describe('an input', () => {
     const agreed = { perMinute, perDay };
 
     expect(limitsOn('enterprise', agreed, 'production')).toEqual(agreed);
-    expect(() => limitsOn('enterprise', { perMinute: 48_001, perDay })).toThrow(
-      'takes at most 48000 requests a minute',
-    );
     for (const part of [{}, { perMinute }, { perDay }]) expect(() => limitsOn('enterprise', part)).toThrow(AdminError);
     for (const part of [agreed, { perMinute }, { perDay }])
       expect(() => limitsOn('pro', part)).toThrow('The plan pro has fixed limits.');
@@ -109,42 +105,33 @@ describe('The service that a command works on', () => {
   });
 });
 
-describe('A table', () => {
-  const { isTTY, columns } = process.stdout;
-  afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
+test('A table stands in columns on a terminal', () => {
+  const { isTTY } = process.stdout;
+  process.stdout.isTTY = true;
+  const drawn = table(
+    ['id', 'name', 'plan'],
+    [
+      ['2qgnldiehw', `Acme ${styleText('red', 'Pets')}`, 'free'],
+      ['x', 'Y', 'pro'],
+    ],
+  );
+  process.stdout.isTTY = isTTY;
 
-  test.each([
-    ['takes the whole width of the terminal', 40, /^2qgnldiehw {2}Acme Pets of the Coast {2}free$/m],
-    ['breaks its widest column where the terminal is too narrow', 35, /^\S+ +Acme Pets of the {3}free\n +Coast$/m],
-    ['becomes lists where the terminal is narrower than its words', 12, /^name {2}Acme Pets of the Coast$/m],
-  ])('%s', (_, width, lines) => {
-    Object.assign(process.stdout, { isTTY: true, columns: width });
-    const drawn = stripVTControlCharacters(
-      table(['id', 'name', 'plan'], [['2qgnldiehw', 'Acme Pets of the Coast', 'free']]),
-    );
-
-    expect(drawn).toMatch(lines);
-  });
+  expect(stripVTControlCharacters(drawn).split('\n')).toEqual([
+    'id          name       plan',
+    '2qgnldiehw  Acme Pets  free',
+    'x           Y          pro',
+  ]);
 });
 
 test('Text of others has nothing that a terminal acts on: it is shown', () => {
   const name = 'a\u001b[2J\u001b[31m\tb\nc\r\u007f\u009b\u202e\u2066\u2028d';
   const shown = String.raw`a\u001b[2J\u001b[31m\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`;
 
-  expect(report([keyView(aKey({ name }))], (views) => keyTableText(views, '')).text).toContain(`\t${shown}\t`);
+  expect(outcome([keyView(aKey({ name }))], (views) => keyTableText(views, '')).text).toContain(`\t${shown}\t`);
   expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
   const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
   expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);
-});
-
-test('The chart of usage has a line for each day with requests, and for today', () => {
-  const days = [0, 0, 0, 1_500, 0, 0].map((requests, at) => ({ date: `2026-11-1${at}`, requests }));
-  const chart = usageChart({ id: 'a', name: 'acme', plan: 'free', perDay: 1_000, days });
-
-  expect(stripVTControlCharacters(chart).split('\n').slice(2)).toEqual([
-    `2026-11-13  ${'█'.repeat(40)} 1,500  150.0 %`,
-    `2026-11-15  ${' '.repeat(40)}     0    0.0 %`,
-  ]);
 });
 
 const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });

@@ -1,142 +1,34 @@
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Target } from '../../../infra/admin/target.ts';
 import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { BASE, LINK, ORIGIN, Visitor } from '../../support/console-visitor.ts';
+import { BASE, ORIGIN, Visitor } from '../../support/console-visitor.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
-import { aKey } from '../../support/tables.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
+import { aKey, anEntry, StockTable } from '../../support/tables.ts';
 
 const world = new InProcessTarget();
-afterAll(() => world.close());
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-
 let visitor: Visitor;
 
 beforeEach(async () => {
   world.reset();
   visitor = await new Visitor(world.target).letIn();
 });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(() => world.close());
 
+const record = async () => (await world.keys())[0] ?? aKey();
 const names = async (): Promise<string[]> => (await world.keys()).map(({ name }) => name);
 
-describe('The token in the address', () => {
-  test.each(['none', 'cross-site'])('is exchanged, once, for a cookie of this path alone, from %s', async (site) => {
-    const stranger = new Visitor(world.target);
-    const answer = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
+test('What others have named is text, with what cannot be seen in it', async () => {
+  const name = ' <script>alert(1)</script>"\' A\u202eB\u001b ';
+  await world.issue(aKey({ keyId: 'odd', name, revision: 1 }), 'free');
+  const shown = String.raw`&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39; A\u202eB\u001b`;
 
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
-    expect(answer.headers.get('Set-Cookie')).toMatch(
-      /^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/,
-    );
-    expect((await stranger.request(LINK)).status).toBe(401);
-  });
-
-  test.each(['/keys', '/stock/export.csv', '/?token=another', '/nowhere'])('is missed at %s', async (path) => {
-    expect((await new Visitor(world.target).get(path)).status).toBe(401);
-    expect((await new Visitor(world.target).get(path, { Cookie: 'console-4000=guessed' })).status).toBe(401);
-    // The cookie alone, as a program at another port may have got it.
-    expect((await visitor.request(path)).status).toBe(401);
-    expect((await visitor.request(`/guessed${path}`)).status).toBe(401);
-  });
-});
-
-test('Pages, data and files are refused at a name that is pointed here', async () => {
-  for (const path of [`${BASE}/keys`, `${BASE}/stock/export.csv`, '/console.css'])
-    expect((await visitor.request(path, { Host: 'rebound.example:4000' })).status).toBe(403);
-});
-
-test('The token is refused at another name', async () => {
-  const stranger = new Visitor(world.target);
-  expect((await stranger.request(LINK, { Host: 'rebound.example:4000' })).status).toBe(403);
-});
-
-describe('A form', () => {
-  const foreign = { 'Sec-Fetch-Site': 'cross-site' };
-
-  test.each<[string, number, Record<string, string>]>([
-    ['from another origin', 403, { ...foreign, Origin: 'https://evil.example' }],
-    ['from another port of this machine', 403, { 'Sec-Fetch-Site': 'same-site', Origin: 'http://127.0.0.1:3000' }],
-    ['from a page without an origin', 403, { ...foreign, Origin: 'null' }],
-    ['that names no origin', 403, { 'Sec-Fetch-Site': '', Origin: '' }],
-    ['at a name that is pointed here', 403, { Host: 'rebound.example:4000' }],
-    ['without the cookie', 401, { Cookie: '' }],
-  ])('%s is refused', async (_, status, headers) => {
-    expect((await visitor.post('/keys/new', { name: 'acme', plan: 'free' }, headers)).status).toBe(status);
-    expect(await names()).toEqual([]);
-  });
-
-  test('that is sent twice says what is so already', async () => {
-    await visitor.create('acme');
-    const { keyId } = (await world.keys())[0] ?? aKey();
-    const revoke = async () => {
-      const answer = await visitor.post(`/keys/${keyId}/revoke`, { sure: 'yes' });
-      return new URLSearchParams(answer.headers.get('Location')?.split('?')[1]).get('done') ?? answer.text();
-    };
-
-    expect(await revoke()).toBe(`acme (${keyId}) is revoked.`);
-    expect(await revoke()).toContain(`acme (${keyId}) is revoked already.`);
-  });
-});
-
-describe('What is sent to a form', () => {
-  const path = `${BASE}/stock/import`;
-  const type = { Origin: ORIGIN, 'Content-Type': 'multipart/form-data', 'Content-Length': '9' };
-
-  test.each<[string, number, Record<string, string>]>([
-    ['by a stranger', 401, { Cookie: '' }],
-    ['that is larger than the rows of two seconds', 413, { 'Content-Length': String(2 ** 20 + 1) }],
-    ['by another page', 403, { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
-  ])('%s is not read', async (_, status, headers) => {
-    let isRead = false;
-    async function* parts(): AsyncGenerator<Uint8Array> {
-      isRead = true;
-      yield Buffer.from('file=x');
-    }
-    const init = { method: 'POST', body: ReadableStream.from(parts()), duplex: 'half' } as const;
-    expect((await visitor.request(path, { ...type, ...headers }, init)).status).toBe(status);
-    expect(isRead).toBe(false);
-  });
-
-  test('that is too large may be imported by a command, which names the service', async () => {
-    const production = await new Visitor({ ...world.target, option: '--stage production' }).letIn();
-    const large = { ...type, 'Content-Length': String(2 ** 20 + 1) };
-    const answer = await production.request(path, large, { method: 'POST', body: 'file=x' });
-
-    expect(await answer.text()).toContain(
-      'The file is larger than 1 MiB. Nothing was written. Import it at the terminal: npm run admin -- --stage production inventory import FILE',
-    );
-  });
-});
-
-test.each(['page=Infinity', 'state=__proto__&plan=constructor'])(
-  'The list of keys takes any query: %s',
-  async (query) => {
-    expect(await (await visitor.get(`/keys?${query}`)).text()).toContain('Search');
-  },
-);
-
-test('What cannot be seen in a name is shown as a text', async () => {
-  await world.issue(aKey({ keyId: 'odd', name: ' A\u202eB  C\u001b ', revision: 1 }), 'free');
-  for (const path of ['/keys', '/keys/odd', '/keys/odd/revoke'])
-    expect(await (await visitor.get(path)).text()).toContain(String.raw`A\u202eB  C\u001b`);
-});
-
-test('Every answer forbids scripts and styles in place, frames, and keeping it', async () => {
-  for (const path of [`${BASE}/keys`, '/console.js', `${BASE}/nowhere`, `${BASE}/keys/nobody`, LINK]) {
-    const { headers } = await visitor.request(path);
-    expect(headers.get('Content-Security-Policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
-    );
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'same-origin',
-    });
-    expect((await new Visitor(world.target).request(path)).headers.get('Cache-Control')).toBe('no-store');
-  }
+  for (const path of ['/keys', '/keys/odd']) expect(await visitor.page(path)).toContain(shown);
+  expect(await (await visitor.post('/keys/odd/revoke', {})).text()).toContain(shown);
 });
 
 test('The overview adds up what keys did, and names those that are close to a limit', async () => {
@@ -146,98 +38,169 @@ test('The overview adds up what keys did, and names those that are close to a li
   await world.issue(aKey({ keyId: 'a', name: 'A', revision: 1, ...used }), 'free');
   await world.issue(aKey({ keyId: 'b', name: 'B', revision: 1, ...used, dayUsed: 950 }), 'free');
   await world.issue(aKey({ keyId: 'c', name: 'C', revision: 1 }), 'free');
-  const page = await (await visitor.get('/overview')).text();
-  const keysIn = (label: string) =>
-    [...(page.split(`aria-label="${label}"`)[1]?.split('</table>')[0] ?? '').matchAll(/href="keys\/(\w)"/g)].map(
-      ([, id]) => id,
-    );
+  const page = await visitor.page('/overview');
+  const close = page.split('aria-label="Keys close to a limit"')[1]?.split('</table>')[0] ?? '';
 
   expect([...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text)).toEqual(['954', '4', '6', '2 of 3']);
-  expect(keysIn('Keys close to a limit')).toEqual(['b']);
+  expect(close.match(/href="keys\/\w"/g)).toEqual(['href="keys/b"']);
 });
 
-test('A new key is in the answer to its form, and nowhere else', async () => {
-  const answer = await visitor.create('acme');
-  const text = await answer.text();
-  const [key = ''] = text.match(KEY_PATTERN) ?? [];
-  const { keyId, recordId } = (await world.keys())[0] ?? aKey();
+/** The keys in the list at a query. */
+const idsAt = async (query: string) =>
+  [...(await visitor.page(`/keys?${query}`)).matchAll(/href="keys\/(\w+)">K|href="keys\/(pro)"/g)].map(
+    ([, id, pro]) => id ?? pro,
+  );
 
-  expect(text).toContain(`curl -H &#39;Authorization: Bearer ${key}&#39;`);
-  for (const path of ['/keys', `/keys/${keyId}`, '/overview']) {
-    const page = await (await visitor.get(path)).text();
-    expect(page).not.toContain(key);
-    expect(page).not.toContain(recordId);
-  }
+test('The list of keys is filtered and paged, whatever its query says', async () => {
+  for (let at = 10; at < 62; at++) await world.issue(aKey({ keyId: `k${at}`, name: `K${at}`, revision: 1 }), 'free');
+  await world.issue(aKey({ keyId: 'pro', name: 'Pro', plan: 'pro', revision: 1, enabled: false }), 'pro');
+  expect((await idsAt('')).length).toBe(50);
+  expect(await idsAt('page=2')).toEqual(['k60', 'k61', 'pro']);
+  for (const query of ['q=PRO', 'plan=pro', 'state=disabled&plan=constructor'])
+    expect(await idsAt(query)).toEqual(['pro']);
+  expect(await idsAt('state=__proto__')).toEqual([]);
+  expect((await idsAt('page=Infinity')).length).toBe(3);
 });
 
-test.each(['', '/suspend'])('A key that there is not is said on a page: /keys/nope%s', async (path) => {
-  const answer = await visitor.get(`/keys/nope${path}`);
+describe('A form of a key', () => {
+  test('that creates one shows its token in the answer, and nowhere else', async () => {
+    const text = await (await visitor.create('acme')).text();
+    const [token = ''] = text.match(KEY_PATTERN) ?? [];
+    const { keyId, recordId } = await record();
+
+    expect(text).toContain(`curl -H &#39;Authorization: Bearer ${token}&#39;`);
+    for (const path of ['/keys', `/keys/${keyId}`, '/overview']) {
+      const page = await visitor.page(path);
+      expect(page).not.toContain(token);
+      expect(page).not.toContain(recordId);
+    }
+  });
+
+  test('says beside its fields what is wrong with them, and keeps what was entered', async () => {
+    const fields = { name: ' ', plan: 'enterprise', perMinute: '0', perDay: '9', expires: '2001-01-01' };
+    const answer = await visitor.post('/keys/new', fields);
+    const text = await answer.text();
+
+    expect(answer.status).toBe(422);
+    for (const [field, error] of [
+      ['name', 'It must be 1 to 100 bytes'],
+      ['perMinute', 'It must be a whole number from 1 to'],
+      ['expires', 'It must lie in the future.'],
+    ])
+      expect(text).toMatch(new RegExp(`class="error" id="create-${field}-hint">${error}`));
+    expect(text).toMatch(/name="perDay"[^>]+value="9"/);
+    expect(await names()).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string>, string, object]>([
+    ['suspend', { for: '1h' }, 'Refuses a key from the next request on', { suspendedByAdmin: true }],
+    ['rotate', { label: 'main', grace: '0s' }, 'Requests with main/.{4} are refused at once, before their user', {}],
+    ['end', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key goes on with reports/', {}],
+    ['revoke', {}, 'refused for good, with all 2 tokens. Nothing takes this back', { revoked: true }],
+  ])('that cuts off a customer asks first: %s', async (name, fields, question, change) => {
+    await visitor.create('acme');
+    const before = await record();
+    await visitor.post(`/keys/${before.keyId}/add`, { label: 'reports' });
+    const asked = await record();
+    const token = workingTokens(before, Date.now()).map(tokenName)[0] ?? '';
+    const sent = { ...fields, ...('token' in fields && { token }) };
+    const path = `/keys/${before.keyId}/${name}`;
+    const answer = await visitor.post(path, sent);
+    const text = await answer.text();
+
+    expect({ status: answer.status, record: await record() }).toEqual({ status: 200, record: asked });
+    expect(text).toMatch(new RegExp(`<h1>.*: acme\\?</h1>[^]*${question}`));
+    const hidden = Object.fromEntries(
+      [...text.matchAll(/type="hidden" name="(\w+)" value="(.*?)"/g)].map(([, key = '', value = '']) => [key, value]),
+    );
+    expect(hidden).toEqual({ ...sent, sure: 'yes' });
+    expect((await visitor.post(path, hidden)).status).toBeLessThan(400);
+    expect(await record()).toMatchObject(change);
+    expect((await record()).revision).toBeGreaterThan(asked.revision);
+    // The question, and what is done, loaded again.
+    expect((await visitor.get(path)).headers.get('Location')).toBe(`${BASE}/keys/${before.keyId}`);
+  });
+
+  test('that is sent twice says what is so already', async () => {
+    await visitor.create('acme');
+    const { keyId } = await record();
+    const revoke = async () => {
+      const { headers } = await visitor.post(`/keys/${keyId}/revoke`, { sure: 'yes' });
+      return new URLSearchParams(headers.get('Location')?.split('?')[1]).get('done');
+    };
+
+    expect(await revoke()).toBe(`acme (${keyId}) is revoked.`);
+    expect(await revoke()).toBe(`acme (${keyId}) is revoked already.`);
+  });
+
+  test('that AWS refuses says so on a page, with what to do', async () => {
+    const error = Object.assign(new Error('No'), { name: 'ExpiredTokenException', $metadata: {} });
+    for (const [request, again] of [
+      [() => visitor.create('acme'), 'send the form again: it makes another key'],
+      [() => visitor.get('/keys/some-key'), 'do the same again: nothing was changed'],
+    ] as const) {
+      const answer = await world.run(request, () => Promise.reject(error));
+      expect(answer.status).toBe(422);
+      expect(await answer.text()).toContain(
+        `AWS could not be used: No (ExpiredTokenException). Renew the AWS credentials, and start the command again. It is safe to ${again}`,
+      );
+    }
+    expect(await names()).toEqual([]);
+  });
+});
+
+test('A key that there is not is said on a page', async () => {
+  const answer = await visitor.get('/keys/nope');
 
   expect(answer.status).toBe(404);
   expect(await answer.text()).toContain('There is no such key. It was revoked, or never made.');
 });
 
-test.each(['rotate', 'add', 'end', 'suspend?for=dog', 'move?plan=enterprise&perMinute=x'])(
-  'The page that a form has led to leads to its key when it is loaded again: %s',
-  async (path) => {
-    await visitor.create('acme');
-    const { keyId } = (await world.keys())[0] ?? aKey();
-    const answer = await visitor.get(`/keys/${keyId}/${path}`);
+describe('The page of the stock', () => {
+  const database = new EmbeddedDatabase();
+  let target: Target;
 
-    expect(answer.status === 302 ? answer.headers.get('Location') : await answer.text()).toContain(`/keys/${keyId}`);
-    expect(answer.status).toBeLessThan(400);
-  },
-);
+  beforeAll(async () => {
+    const stock = await StockTable.create(database.client);
+    const few = [anEntry(3, 10, 'sold'), anEntry(20, 11, 'sold'), anEntry(100, 2, 'pending')];
+    await stock.putAll([...few, ...Array.from({ length: 60 }, (_, index) => anEntry(200 + index, 500 + index))]);
+    const tables = { ...world.target.tables, stock: stock.name };
+    target = { ...world.target, documents: database.client, tables };
+  });
+  beforeEach(async () => {
+    visitor = await new Visitor(target).letIn();
+  });
 
-test('A rotation without a grace asks about each token that it ends, and names them when it is done', async () => {
-  await visitor.create('acme');
-  const { keyId } = (await world.keys())[0] ?? aKey();
-  const path = `/keys/${keyId}/rotate`;
-  const rotate = async (grace: string) => {
-    return (await visitor.post(path, { label: 'main', grace, sure: 'yes' })).text();
-  };
-  await rotate('1h');
-  const [one, other] = workingTokens((await world.keys())[0] ?? aKey(), Date.now()).map(tokenName);
+  test.each([
+    ['', ['3:10', '20:11', '100:2', '200:500'], 'after=246'],
+    ['after=246', ['247:547'], undefined],
+    ['status=sold', ['3:10', '20:11'], undefined],
+    ['petId=+20+', ['20:11'], undefined],
+    ['petId=dog', [], undefined],
+    ['status=__proto__&after=x', ['3:10'], 'after=246'],
+  ])('shows the pets of %j', async (query, first, next) => {
+    const page = await visitor.page(`/stock?${query}`);
+    const rows = [...page.matchAll(/<tr><td>(\d+)<\/td><td>(\d+)<\/td>/g)].map(([, id, count]) => `${id}:${count}`);
 
-  expect(await (await visitor.get(`${path}?label=main&grace=0s`)).text()).toContain(
-    `Requests with ${one} or ${other} are refused at once`,
-  );
-  expect(await rotate('0s')).toContain(`Refused from now on: ${one}, ${other}.`);
-});
+    expect(rows.slice(0, first.length)).toEqual(first);
+    expect(rows.length > 0).toBe(first.length > 0);
+    expect(/stock\?status=\w*&amp;(after=\d+)"/.exec(page)?.[1]).toBe(next);
+  });
 
-test('What others have named is text', async () => {
-  await visitor.create('<script>alert(1)</script>"\'');
+  test('names the wrong row of a file, and reads one of nothing else not to its end', async () => {
+    const importRows = async (...rows: string[]) => {
+      const form = new FormData();
+      form.set('file', new File(['petId,quantity,status\n', ...rows], 'stock.csv'));
+      const init = { method: 'POST', body: form };
+      return (await visitor.request(`${BASE}/stock/import`, { Origin: ORIGIN }, init)).text();
+    };
+    const wrong = await importRows('3,1,sold\n', '20,-1,sold\n');
 
-  expect(await (await visitor.get('/keys')).text()).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;');
-});
-
-test('What is wrong with a form is said beside its fields, which keep what was entered', async () => {
-  const fields = { name: ' ', plan: 'enterprise', perMinute: '0', perDay: '9', expires: '2001-01-01' };
-  const answer = await visitor.post('/keys/new', fields);
-  const text = await answer.text();
-
-  expect(answer.status).toBe(422);
-  for (const [field, fault] of [
-    ['name', 'It must be 1 to 100 bytes'],
-    ['perMinute', 'It must be a whole number from 1 to'],
-    ['expires', 'It must lie in the future.'],
-  ])
-    expect(text).toMatch(new RegExp(`class="fault" id="create-${field}-hint">${fault}`));
-  expect(text).toMatch(/name="perDay"[^>]+value="9"/);
-  expect(await names()).toEqual([]);
-});
-
-test('What AWS refuses is said on a page, with what to do', async () => {
-  const error = Object.assign(new Error('No'), { name: 'ExpiredTokenException', $metadata: {} });
-  for (const [request, again] of [
-    [() => visitor.post('/keys/new', { name: 'acme', plan: 'free' }), 'send the form again: it makes another key'],
-    [() => visitor.get('/keys/some-key'), 'do the same again: nothing was changed'],
-  ] as const) {
-    const answer = await world.run(request, () => Promise.reject(error));
-    expect(answer.status).toBe(422);
-    expect(await answer.text()).toContain(
-      `AWS could not be used: No (ExpiredTokenException). Renew the AWS credentials, and start the command again. It is safe to ${again}`,
+    expect(wrong).toContain('stock.csv:3: quantity must be an integer from 0 to 2147483647, not -1');
+    // All rows at once would take half a minute.
+    expect(await importRows('x\n'.repeat(500_000))).toContain(
+      'After 20 wrong rows the file was not read further. Nothing was written.',
     );
-  }
-  expect(await names()).toEqual([]);
+    expect(await visitor.page('/stock?petId=3')).toContain('<td>10</td>');
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
-import { closest, dailyUsage } from '../../../infra/admin/usage.ts';
+import { dailyUsage } from '../../../infra/admin/usage.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';
@@ -59,22 +59,5 @@ describe('The use of a key', () => {
     });
     expect((await dailyUsage(world.target, 'mine', 90)).days).toHaveLength(90);
     world.close();
-  });
-
-  test('closest to the limits is that of keys that were used today, by the limit with the least left', () => {
-    const view = (keyId: string, minuteUsed: number, dayUsed: number, currentMinute = MINUTE) =>
-      keyView(aKey({ keyId, perMinute: 100, perDay: 1_000, currentMinute, minuteUsed, dayUsed }), NOW);
-    const views = [
-      view('day', 1, 800),
-      view('over', 150, 150),
-      view('yesterday', 99, 999, MINUTE - 1_440),
-      view('earlier today', 99, 100, MINUTE - 60),
-    ];
-
-    expect(closest(views)).toMatchObject([
-      { id: 'over', plan: 'free', usedThisMinute: 150, used: 1.5 },
-      { id: 'day', used: 0.8 },
-      { id: 'earlier today', usedThisMinute: 0, used: 0.1 },
-    ]);
   });
 });
