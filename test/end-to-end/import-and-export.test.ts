@@ -11,7 +11,7 @@ import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { sampleOf } from '../support/sample.ts';
+import { sampleOf } from './sample.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const outer = temporaryFolder();
