@@ -12,7 +12,6 @@ import { makeFolder, openDataFolder } from './data-folder.ts';
 import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
-import type { LambdaFunctions } from './lambda/lambda-functions.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-groups.ts';
@@ -46,7 +45,6 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
   readonly logFolder: string;
   /** The gateway's API keys, usage plans and usage. */
   readonly records: GatewayRecords;
-  readonly functions: LambdaFunctions;
   close(): Promise<void>;
 }
 
@@ -108,7 +106,6 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
     openPlans,
     logFolder,
     records,
-    functions: functions.all,
     engineEndpoint,
     outputs,
     close: async () => {

@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { HostError } from './host-error.ts';
 
 export interface StartOptions {
@@ -9,11 +9,8 @@ export interface StartOptions {
   readonly dynamodb?: URL;
   readonly sampleData: boolean;
   readonly assembly?: string;
-  readonly watch: boolean;
   readonly json: boolean;
 }
-
-const WATCH = 'bundle functions again when they or shared code are saved';
 
 /**
  * Reads the command line of `npm start`.
@@ -30,7 +27,6 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
     .option('--no-sample-data', 'leave an empty store empty')
     .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
-    .addOption(new Option('--watch', WATCH).default(false).conflicts('assembly'))
     .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
     .addHelpText('after', '\nExample:\n  npm start -- --port 4000 --data memory')
     .allowExcessArguments(false)

@@ -156,10 +156,13 @@ export async function streamedAnswer(
 ): Promise<StreamedAnswer> {
   if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
   const answer = new StreamedAnswer();
-  const stream: ResponseStream = new ResponseStream((chunk) => {
+  const stream: ResponseStream = new ResponseStream((chunk, done) => {
     answer.add(Buffer.from(chunk));
-    stream.hold(true);
-    void Promise.resolve(reader(answer, stream)).then(() => stream.hold(false));
+    const read = async (): Promise<void> => {
+      await reader(answer, stream);
+      done();
+    };
+    void read();
   });
   try {
     await handler(event, stream, lambdaContext);

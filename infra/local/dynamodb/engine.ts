@@ -34,7 +34,7 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
     workerData: settings,
-    env: { ...process.env, ...compileCache() },
+    env: compileCache(),
     // By default V8 lets the room for short-lived objects grow with the traffic.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });

@@ -1,3 +1,10 @@
+/** What the worker thread starts with. */
+export interface ThreadData {
+  readonly settings: readonly FunctionSettings[];
+  /** One number, which the thread counts up as long as no function blocks it. */
+  readonly beats: Int32Array;
+}
+
 /** A function, as the worker thread has to know it. */
 export interface FunctionSettings {
   /** Folder with the bundle. */
@@ -16,7 +23,6 @@ export interface FunctionSettings {
 
 /** An event that a function is to run, and the time at which it times out, in Unix milliseconds. */
 export interface Invocation {
-  readonly kind: 'invoke';
   readonly id: string;
   readonly functionName: string;
   /** JSON text. */
@@ -24,13 +30,8 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** Messages to the worker thread. The reader of a response has enough for now, wants more, or its time is over. */
-export type WorkerMessage =
-  Invocation | { readonly kind: 'hold' | 'resume' | 'timedOut'; readonly id: string } | { readonly kind: 'ping' };
-
-/** Messages of the worker thread: the answer to a ping, text for a log group, a part of a response, the end of an event. */
+/** Messages of the worker thread: text for a log group, a part of a response, the end of an event. */
 export type RuntimeMessage =
-  | { readonly kind: 'pong' }
   | { readonly kind: 'log'; readonly group: string | undefined; readonly text: string }
   | { readonly kind: 'chunk'; readonly id: string; readonly chunk: Uint8Array }
   | ({ readonly kind: 'ended'; readonly id: string } & Outcome);

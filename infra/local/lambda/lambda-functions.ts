@@ -6,16 +6,16 @@ import {
   FunctionError,
   type FunctionSettings,
   type Outcome,
+  type Invocation,
   type RuntimeMessage,
-  type WorkerMessage,
+  type ThreadData,
 } from './invocation.ts';
 
 /** What all functions together may keep. */
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
-const PING_MS = 250;
-/** A thread that leaves so many pings in a row without an answer, for a second, hangs. */
-const MOST_UNANSWERED = 4;
+/** A thread whose event loop stands still for so long hangs. */
+const LONGEST_BLOCK_MS = 1_000;
 
 /** Writes a text to the end of a log group. */
 export type Log = (group: string, text: string) => void;
@@ -34,16 +34,14 @@ interface UnderWay {
   readonly startedAt: number;
   readonly timer: NodeJS.Timeout;
   /** Takes a part of a streamed response. */
-  readonly take: (chunk: Uint8Array) => void;
+  readonly take: (chunk: Uint8Array) => unknown;
   readonly resolve: (payload: string) => void;
   readonly reject: (error: FunctionError) => void;
 }
 
-/** A worker thread; the pings since its last message, undefined until it is up. */
 interface Thread {
   readonly worker: Worker;
-  readonly heartbeat: NodeJS.Timeout;
-  unanswered: number | undefined;
+  readonly watchdog: NodeJS.Timeout;
 }
 
 /**
@@ -67,80 +65,64 @@ export class LambdaFunctions {
   /** @param settings one of those of the constructor */
   byName(settings: FunctionSettings): LambdaFunction {
     return {
-      invoke: (event) => this.#run(randomUUID(), settings, event, () => undefined),
+      invoke: (event) => this.#run(settings, event, () => undefined),
       stream: (event) => this.#stream(settings, event),
     };
   }
 
-  get codeFolders(): readonly string[] {
-    return this.#settings.map(({ codeFolder }) => codeFolder);
-  }
-
-  /** Ends the thread, with what is under way. Another one loads the code as it is then. */
+  /** Ends the thread, with what is under way. */
   async stop(reason = 'it was stopped'): Promise<void> {
     const worker = this.#thread?.worker;
     this.#fail(`Runtime exited: ${reason}`);
     await worker?.terminate();
   }
 
-  /** One whose stream is read slowly waits, until it times out. */
   #stream(settings: FunctionSettings, event: string): Readable {
-    const id = randomUUID();
-    let isHeld = false;
-    const resume = (): void => {
-      if (isHeld) this.#post({ kind: 'resume', id });
-      isHeld = false;
-    };
-    const output = new Readable({
-      read: resume,
-      destroy: (error, done) => {
-        resume();
-        done(error);
-      },
-    });
-    const take = (chunk: Uint8Array): void => {
-      if (output.destroyed || output.push(chunk) || isHeld) return;
-      isHeld = true;
-      this.#post({ kind: 'hold', id });
-    };
+    const output = new Readable({ read: () => undefined });
+    const take = (chunk: Uint8Array): unknown => output.destroyed || output.push(chunk);
     const finish = async (): Promise<void> => {
-      output.push(await this.#run(id, settings, event, take));
+      take(Buffer.from(await this.#run(settings, event, take)));
       output.push(null);
     };
     finish().catch((error: Error) => output.destroy(error));
     return output;
   }
 
-  #run(id: string, settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
+  #run(settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
     this.#thread ??= this.#start();
+    const id = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const timeoutMs = settings.timeoutSeconds * 1_000;
-    const timer = setTimeout(() => this.#timeOut(id), timeoutMs);
+    const failure = { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' };
+    const timer = setTimeout(() => this.#end(id, { failure }), timeoutMs);
     this.#underWay.set(id, { settings, startedAt: performance.now(), timer, take, resolve, reject });
     const { functionName } = settings;
-    this.#post({ kind: 'invoke', id, functionName, event, deadline: Date.now() + timeoutMs });
+    const invocation: Invocation = { id, functionName, event, deadline: Date.now() + timeoutMs };
+    this.#thread.worker.postMessage(invocation);
     return promise;
   }
 
-  #post(message: WorkerMessage): void {
-    this.#thread?.worker.postMessage(message);
-  }
-
   #start(): Thread {
+    const beats = new Int32Array(new SharedArrayBuffer(4));
+    const data: ThreadData = { settings: this.#settings, beats };
     const worker = new Worker(new URL('runtime.worker.ts', import.meta.url), {
-      workerData: this.#settings,
+      workerData: data,
       env: compileCache(),
       execArgv: [],
       resourceLimits: HEAP,
     });
-    const thread: Thread = { worker, heartbeat: setInterval(() => this.#ping(thread), PING_MS), unanswered: undefined };
+    let lastBeat = 0;
+    const watchdog = setInterval(() => {
+      const beat = Atomics.load(beats, 0);
+      // None yet: it is still loading its own code.
+      if (beat > 0 && beat === lastBeat) void this.stop('a function did not let go of the thread');
+      lastBeat = beat;
+    }, LONGEST_BLOCK_MS);
+    const thread: Thread = { worker, watchdog };
     const die = (reason: string): void => {
       if (this.#thread === thread) this.#fail(`Runtime exited with error: ${reason}`);
     };
-    worker.on('message', (message: RuntimeMessage) => {
-      thread.unanswered = 0;
-      this.#receive(message);
-    });
+    worker.on('message', (message: RuntimeMessage) => this.#receive(message));
     worker.on('error', (error: Error) => die(error.message));
     worker.on('exit', (code) => die(`exit status ${code}`));
     return thread;
@@ -156,20 +138,9 @@ export class LambdaFunctions {
     }
   }
 
-  #ping(thread: Thread): void {
-    if (thread.unanswered === MOST_UNANSWERED) return void this.stop('a function did not let it answer');
-    if (thread.unanswered !== undefined) thread.unanswered += 1;
-    return this.#post({ kind: 'ping' });
-  }
-
-  #timeOut(id: string): void {
-    this.#end(id, { failure: { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' } });
-    this.#post({ kind: 'timedOut', id });
-  }
-
   /** Fails all that is under way, and is rid of the thread. */
   #fail(errorMessage: string): void {
-    clearInterval(this.#thread?.heartbeat);
+    clearInterval(this.#thread?.watchdog);
     this.#thread = undefined;
     for (const id of this.#underWay.keys())
       this.#end(id, { failure: { errorType: 'Runtime.ExitError', errorMessage } });

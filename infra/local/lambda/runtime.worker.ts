@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
-import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, WorkerMessage } from './invocation.ts';
+import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, ThreadData } from './invocation.ts';
 import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
 
 /**
@@ -15,10 +15,11 @@ import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts
 
 type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;
 
-const settingsOfAll: readonly FunctionSettings[] = workerData;
+const BEAT_MS = 100;
+
+const { settings: settingsOfAll, beats }: ThreadData = workerData;
 const functions = new Map(settingsOfAll.map((settings) => [settings.functionName, settings]));
 const handlers = new Map<string, Promise<Handler>>();
-const streams = new Map<string, ResponseStream>();
 const running = new AsyncLocalStorage<FunctionSettings>();
 
 function post(message: RuntimeMessage, transfer: ArrayBuffer[] = []): void {
@@ -95,23 +96,18 @@ async function answer(invocation: Invocation, settings: FunctionSettings): Promi
 
 /** Posts what a handler streams, until it has left and its stream has ended. */
 async function streamed(id: string, handle: (stream: ResponseStream) => unknown): Promise<''> {
-  const stream = new ResponseStream((bytes) => {
+  const stream = new ResponseStream((bytes, done) => {
     // The part may be a small piece of a pool, all of which would be copied.
     const chunk = new Uint8Array(bytes);
     post({ kind: 'chunk', id, chunk }, [chunk.buffer]);
+    done();
   });
-  streams.set(id, stream);
-  try {
-    const result = handle(stream);
-    if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
-    await result;
-    // A handler may leave before its stream does.
-    await finished(stream);
-    return '';
-  } finally {
-    streams.delete(id);
-    stream.destroy();
-  }
+  const result = handle(stream);
+  if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
+  await result;
+  // A handler may leave before its stream does.
+  await finished(stream);
+  return '';
 }
 
 function failureOf(error: unknown): FunctionFailure {
@@ -120,13 +116,10 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
-parentPort?.on('message', (message: WorkerMessage) => {
-  if (message.kind === 'ping') post({ kind: 'pong' });
-  else if (message.kind === 'timedOut') streams.get(message.id)?.destroy();
-  else if (message.kind !== 'invoke') streams.get(message.id)?.hold(message.kind === 'hold');
-  else {
-    const settings = functions.get(message.functionName);
-    if (settings) void running.run(settings, answer, message, settings);
-  }
+parentPort?.on('message', (invocation: Invocation) => {
+  const settings = functions.get(invocation.functionName);
+  if (settings) void running.run(settings, answer, invocation, settings);
 });
-post({ kind: 'pong' });
+const beat = () => Atomics.add(beats, 0, 1);
+beat();
+setInterval(beat, BEAT_MS);

@@ -1,9 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunctions } from '../../../infra/local/lambda/lambda-functions.ts';
 import {
   deployLogging,
@@ -21,20 +17,6 @@ async function invoke(lambda: TestFunction, event: unknown = {}): Promise<unknow
   return result;
 }
 
-/** Settings of the function that was deployed, beside others. */
-function settingsOf({ codeFolders: [codeFolder = ''] }: TestFunction, variables: { NAME: string }): FunctionSettings {
-  const functionName = variables.NAME;
-  const ofAll = { handler: 'index.handler', memoryMegabytes: 128, timeoutSeconds: 9, systemLogLevel: 'WARN' } as const;
-  return {
-    ...ofAll,
-    codeFolder,
-    functionName,
-    functionArn: functionName,
-    logGroupName: `${functionName}-logs`,
-    variables,
-  };
-}
-
 test('A function has its context, and its own variables alone', async () => {
   const source = `exports.handler = async (event, context) => ({
     ...context, left: context.getRemainingTimeInMillis(), variables: process.env });`;
@@ -50,11 +32,6 @@ test('A function has its context, and its own variables alone', async () => {
   });
 });
 
-const answeringLate = (answer: string) => `exports.handler = ({ wait }) => {
-  console.log('begun');
-  return new Promise((resolve) => setTimeout(resolve, wait, '${answer}'));
-};`;
-
 const telling = (name: string) => `const loaded = process.env.NAME;
   exports.handler = async () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -64,8 +41,8 @@ const telling = (name: string) => `const loaded = process.env.NAME;
 
 test('Functions that share a thread have their own variables, at any time, and their own logs', async () => {
   const lines: string[] = [];
-  const settings = [{ NAME: 'one', ONE: 'set' }, { NAME: 'other' }].map((variables) =>
-    settingsOf(deploy(telling(variables.NAME)), variables),
+  const settings = [{ NAME: 'one', ONE: 'set' }, { NAME: 'other' }].map(
+    (variables) => deploy(telling(variables.NAME), { functionName: variables.NAME, variables }).settings,
   );
   const functions = new LambdaFunctions(settings, (group, line) => void lines.push(`${group}: ${line}`));
   const [one, other] = await Promise.all(settings.map((each) => functions.byName(each).invoke('{}')));
@@ -75,44 +52,18 @@ test('Functions that share a thread have their own variables, at any time, and t
   expect(lines).toEqual(expect.arrayContaining(['one-logs: one runs\n', 'other-logs: other runs\n']));
 });
 
-describe('the worker thread', () => {
-  test('runs events side by side, and what is loaded once', async () => {
-    const lambda = deploy(`let calls = 0; let underWay = 0;
-      exports.handler = async ({ fail }) => {
-        calls += 1; underWay += 1;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        if (fail) throw new Error('no');
-        return [calls, underWay];
-      };`);
-    const failed = invoke(lambda, { fail: true }).catch(() => undefined);
+test('The worker thread runs events side by side, and loads a function once', async () => {
+  const lambda = deploy(`let calls = 0; let underWay = 0;
+    exports.handler = async () => {
+      calls += 1; underWay += 1;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return [calls, underWay];
+    };`);
 
-    expect(await Promise.all([invoke(lambda), invoke(lambda)])).toEqual([
-      [3, 3],
-      [3, 3],
-    ]);
-    await failed;
-  });
-
-  test('that is stopped breaks off what is under way; the next event starts another, with the code as it is then', async () => {
-    const { lambda, logs } = deployLogging(deploy, answeringLate('old'));
-    const underWay = invoke(lambda, { wait: 60_000 }).catch((error: unknown) => error);
-    await logs('begun');
-    writeFileSync(join(lambda.codeFolders[0] ?? '', 'index.js'), answeringLate('new'));
-    await lambda.stop();
-
-    expect(await underWay).toEqual(functionError('Runtime.ExitError', 'Runtime exited: it was stopped'));
-    expect(await invoke(lambda, { wait: 0 })).toBe('new');
-  });
-});
-
-test('A client that does not read what a function streams holds up no other', async () => {
-  const lambda = deploy(
-    streaming(`await write('x'); while (!event.isShort) await write(Buffer.alloc(100_000)); stream.end();`),
-  );
-  const unread = Array.from({ length: 12 }, () => lambda.stream('{}'));
-  for (const stream of unread) stream.on('error', () => undefined);
-
-  expect(await text(lambda.stream('{"isShort":true}'))).toBe('x');
+  expect(await Promise.all([invoke(lambda), invoke(lambda)])).toEqual([
+    [2, 2],
+    [2, 2],
+  ]);
 });
 
 describe('a function that fails', () => {
@@ -152,7 +103,10 @@ describe('a function that fails', () => {
   );
 
   test('by taking longer than its timeout fails alone', async () => {
-    const lambda = deploy(answeringLate('late'), { timeoutSeconds: 0.5 });
+    const lambda = deploy(
+      `exports.handler = ({ wait }) => new Promise((resolve) => setTimeout(resolve, wait, 'late'));`,
+      { timeoutSeconds: 0.5 },
+    );
     await invoke(lambda, { wait: 0 }).catch(() => undefined);
     const [slow, quick] = await Promise.allSettled([invoke(lambda, { wait: 60_000 }), invoke(lambda, { wait: 0 })]);
 
@@ -191,46 +145,6 @@ test.each([
   expect(reports.map((line) => line.includes('"initDurationMs":'))).toEqual(isLoadIn);
 });
 
-const streamOf = (lambda: TestFunction, event: unknown = {}) => lambda.stream(JSON.stringify(event));
-
-/** Streams `event.chunks` chunks of `event.bytes` bytes and logs the number of each that was taken. */
-function deployCounting() {
-  const counting = streaming(`
-    for (let number = 1; number <= event.chunks; number++) {
-      await write(Buffer.alloc(event.bytes, 'x'));
-      console.log('taken ' + number + '.');
-    }
-    stream.end();
-    console.log('done.');`);
-  const { lambda, log, logs } = deployLogging(deploy, counting);
-  return { lambda, logs, taken: () => log().match(/taken \d+\./g)?.length ?? 0 };
-}
-
-describe('the response stream of a function', () => {
-  test('holds the function back where it is read slowly', async () => {
-    const { lambda, taken, logs } = deployCounting();
-    const chunks: AsyncIterator<Buffer> = streamOf(lambda, { chunks: 500, bytes: 100_000 })[Symbol.asyncIterator]();
-    await chunks.next();
-    await sleep(300);
-    const takenMeanwhile = taken();
-    while (!(await chunks.next()).done);
-    await logs('done.');
-
-    expect(takenMeanwhile).toBeLessThan(250);
-    expect(taken()).toBe(500);
-  });
-
-  test('lets the function run to its end where nobody reads it any more', async () => {
-    const { lambda, taken, logs } = deployCounting();
-    const stream = streamOf(lambda, { chunks: 50, bytes: 100_000 });
-    await stream[Symbol.asyncIterator]().next();
-    stream.destroy();
-    await logs('done.');
-
-    expect(taken()).toBe(50);
-  });
-});
-
 test.each([
   ['throws', `throw new RangeError('no');`, 'RangeError', 'no'],
   ['never ends its stream', '', 'Sandbox.Timedout', 'Task timed out'],
@@ -239,30 +153,8 @@ test.each([
   const timeoutSeconds = errorType === 'Sandbox.Timedout' ? 0.3 : 20;
   const lambda = deploy(streaming(`await write('[1,'); ${steps}`), { timeoutSeconds });
 
-  expect(await outcomeOf(streamOf(lambda))).toMatchObject({
+  expect(await outcomeOf(lambda.stream('{}'))).toMatchObject({
     given: expect.stringMatching(/^(\[1,)?$/),
     error: functionError(errorType, errorMessage),
-  });
-});
-
-describe('while a chunk waits for its reader, a function that', () => {
-  /** More than a stream holds that nobody reads. */
-  const LONG = 'Buffer.alloc(1_000_000)';
-
-  test('leaves: nothing is missing', async () => {
-    const source = streaming(`stream.write(${LONG}); console.log('here.'); stream.end();`);
-    const { lambda, logs } = deployLogging(deploy, source);
-
-    expect(await outcomeOf(streamOf(lambda), logs('here.'))).toEqual({
-      error: undefined,
-      given: '\0'.repeat(1_000_000),
-    });
-  });
-
-  test('runs out of its time: it ends, though nobody reads', async () => {
-    const lambda = deploy(streaming(`await write(${LONG}); await write(${LONG});`), { timeoutSeconds: 0.5 });
-    const { error } = await outcomeOf(streamOf(lambda), new Promise(() => undefined));
-
-    expect(error).toEqual(functionError('Sandbox.Timedout', 'Task timed out'));
   });
 });

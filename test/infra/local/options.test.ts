@@ -2,7 +2,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { parseStartOptions } from '../../../infra/local/options.ts';
 
-const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, watch: false, json: false };
+const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, json: false };
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -21,7 +21,6 @@ describe('npm start', () => {
     [['--data', ''], '--data'],
     [['--dynamodb', 'localhost:8000'], '--dynamodb'],
     [['--prot', '80'], '--prot'],
-    [['--watch', '--assembly', 'cdk.out'], '--watch'],
   ])('%j is refused in one line that names it and says where help is, and nothing is printed', (args, named) => {
     const printed = [process.stdout, process.stderr].map((stream) => jest.spyOn(stream, 'write').mockReturnValue(true));
     const parse = () => parseStartOptions(args);

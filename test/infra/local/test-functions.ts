@@ -12,7 +12,9 @@ export interface TestFunctionSettings extends Partial<FunctionSettings> {
 }
 
 /** A function in a worker thread of its own. */
-export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'stop' | 'codeFolders'> {}
+export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'stop'> {
+  readonly settings: FunctionSettings;
+}
 
 /** Makes a Lambda function of CommonJS source text. */
 export type Deploy = (source: string, settings?: TestFunctionSettings) => TestFunction;
@@ -53,7 +55,7 @@ export function runFunction({
     ...settings,
   };
   const functions = new LambdaFunctions([all], log);
-  return Object.assign(functions, functions.byName(all));
+  return Object.assign(functions, functions.byName(all), { settings: all });
 }
 
 /** Source of a function that answers every event with one value. */
@@ -93,17 +95,11 @@ export function deployLogging(deploy: Deploy, source: string, settings: TestFunc
   };
 }
 
-/**
- * Reads a stream to its end, good or bad.
- *
- * @param start when to begin to read
- * @returns what it gave until then, and how it failed; undefined where it ended well
- */
-export async function outcomeOf(stream: Readable, start: Promise<unknown> = Promise.resolve()) {
+/** Reads a stream to its end, good or bad. @returns what it gave, and how it failed; undefined where it ended well */
+export async function outcomeOf(stream: Readable) {
   const chunks: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<unknown>();
   stream.once('error', resolve).once('end', () => resolve(undefined));
-  await Promise.race([start, promise]);
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   const error = await promise;
   return { given: Buffer.concat(chunks).toString(), error };

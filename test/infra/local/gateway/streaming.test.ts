@@ -74,13 +74,11 @@ describe('what a function streams', () => {
   });
 });
 
-test('The body of an integration that outlasts its time-out fails though no one reads it', async () => {
+test('The body of an integration that outlasts its time-out fails', async () => {
   // With so little time to answer, loading the function would be all that it does.
-  const lambda = deploy(
-    streaming('if (event.load) return stream.end(); await write(Buffer.alloc(1_000_000)); stream.end();', metadata),
-  );
+  const lambda = deploy(streaming(`if (event.load) return stream.end(); await write('[1,');`, metadata));
   await lambda.invoke('{"load":true}');
   const { body } = await integrateStreaming(lambda, '{}', 300);
 
-  expect((await outcomeOf(body, new Promise(() => undefined))).error).toEqual(gatewayError('INTEGRATION_TIMEOUT'));
+  expect((await outcomeOf(body)).error).toEqual(gatewayError('INTEGRATION_TIMEOUT'));
 });
