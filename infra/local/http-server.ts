@@ -2,24 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
-import { isControlPlanePath } from './account/control-plane.ts';
+import { type ControlPlane, isControlPlanePath } from './account/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { isOwnName, refusalOf } from './private-access.ts';
-import { readRequest, requestTarget } from './read-request.ts';
+import { readBody, readRequest, requestTarget } from './read-request.ts';
 
 /** What the host's address leads to. */
 export interface Service {
   readonly restApi: RestApi;
-  readonly controlPlane: Hono;
+  readonly controlPlane: ControlPlane;
   readonly engineEndpoint: URL;
   /** The outputs of the stack, for tools that need a table's name. */
   readonly outputs: Readonly<Record<string, string>>;
@@ -68,15 +66,29 @@ async function route(
     const refusal = refusalOf(message);
     if (refusal !== undefined) sendAccessDenied(response, refusal);
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
-    // The adapter must not replace Request and Response of the whole process.
-    else if (isControlPlane)
-      await getRequestListener(controlPlane.fetch, { overrideGlobalObjects: false })(message, response);
+    else if (isControlPlane) await callControlPlane(controlPlane, message, response);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
   } else {
     await answerFromPage(path, restApi.stage, message, response);
   }
+}
+
+async function callControlPlane(
+  controlPlane: ControlPlane,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = 'GET', headers } = message;
+  const body = (await readBody(message)).body.toString();
+  const answer = await controlPlane({
+    method,
+    path: requestTarget(message),
+    authorization: headers.authorization,
+    body,
+  });
+  response.writeHead(answer.status, answer.headers).end(answer.body);
 }
 
 /** In the form of AWS's own APIs, so that SDKs and the AWS CLI show the reason. */

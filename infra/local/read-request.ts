@@ -6,7 +6,7 @@ import { bareAddress } from './listening.ts';
 /** The longest body that API Gateway takes. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** A request without the stage in its path. A body that is too long is read to its end and dropped. */
+/** A request without the stage in its path. */
 export async function readRequest(message: IncomingMessage, stage: string): Promise<GatewayRequest> {
   const receivedAt = Date.now();
   const [path = '', ...query] = requestTarget(message).split('?');
@@ -28,7 +28,8 @@ export function requestTarget({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 'body' | 'bodyTooLarge'>> {
+/** A body that is too long is read to its end and dropped. */
+export async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 'body' | 'bodyTooLarge'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {

@@ -1,10 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import type { Hono } from 'hono';
 import type { Target } from '../../infra/admin/target.ts';
-import { createControlPlane } from '../../infra/local/account/control-plane.ts';
-import type { ApiKey } from '../../infra/local/account/records.ts';
-import { GatewayRecords } from '../../infra/local/account/gateway-records.ts';
+import { type ControlPlane, createControlPlane } from '../../infra/local/account/control-plane.ts';
+import { type ApiKey, GatewayRecords } from '../../infra/local/account/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
@@ -133,7 +131,7 @@ export class InProcessTarget {
 }
 
 /** A client whose calls never leave the process. */
-function gatewayOf(controlPlane: Hono): APIGatewayClient {
+function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
   return new APIGatewayClient({
     region: account.region,
     endpoint: 'http://localhost',
@@ -142,10 +140,11 @@ function gatewayOf(controlPlane: Hono): APIGatewayClient {
     requestHandler: {
       async handle({ method, path, query, body = null }: GatewayCall) {
         const parameters = new URLSearchParams(Object.entries(query).flatMap(pairsOf));
-        const headers = { authorization: signature };
-        const answer = await controlPlane.request(`${path}?${parameters.toString()}`, { method, headers, body });
-        const content = new Uint8Array(await answer.arrayBuffer());
-        return { response: { statusCode: answer.status, headers: Object.fromEntries(answer.headers), body: content } };
+        const target = `${path}?${parameters.toString()}`;
+        const text = typeof body === 'string' ? body : new TextDecoder().decode(body ?? undefined);
+        const call = { method, path: target, authorization: signature, body: text };
+        const { status, headers, body: content } = await controlPlane(call);
+        return { response: { statusCode: status, headers, body: Buffer.from(content) } };
       },
     },
   });

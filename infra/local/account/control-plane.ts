@@ -1,11 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { Hono } from 'hono';
-import { badRequest, ControlPlaneError } from './call.ts';
 import type { GatewayRecords } from './gateway-records.ts';
-import { operations } from './operations.ts';
+import { badRequest, ControlPlaneError, operations } from './operations.ts';
 
-/** The longest body of a call. */
-const MAX_BODY_BYTES = 64 * 1024;
+/** A call of API Gateway's API, as it comes over the network. */
+export interface ControlPlaneCall {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly authorization: string | undefined;
+  /** JSON text; empty where there is none. */
+  readonly body: string;
+}
+
+export interface ControlPlaneAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text; empty where there is none. */
+  readonly body: string;
+}
+
+export type ControlPlane = (call: ControlPlaneCall) => Promise<ControlPlaneAnswer>;
 
 /** The status of a success, by its method. */
 const statuses: Readonly<Record<string, number>> = { POST: 201, PUT: 204, DELETE: 202 };
@@ -19,48 +33,56 @@ export function isControlPlanePath(path: string): boolean {
 }
 
 /**
- * API Gateway's own API, as far as API keys and their tags, and the keys of usage plans go.
+ * API Gateway's own API, as far as API keys, their tags and the keys of usage plans go.
  *
  * @param changed called after every change, as CloudTrail reports it on AWS
  */
-export function createControlPlane(records: GatewayRecords, changed: () => void): Hono {
-  const app = new Hono();
-  app.use(({ req }, next) => {
-    // The signature is not checked: any credentials will do.
-    if (req.header('Authorization')?.startsWith('AWS4-')) return next();
-    throw new ControlPlaneError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
-  });
-  for (const [route, operation] of Object.entries(operations)) {
-    const [method = '', path = ''] = route.split(' ');
-    app.on(method, path, async ({ req }) => {
-      const { searchParams: query } = new URL(req.url);
-      const parameter = (name: string): string => req.param(name) ?? '';
-      const body = await req.text();
-      if (body.length > MAX_BODY_BYTES) throw badRequest(`The request body is longer than ${MAX_BODY_BYTES} bytes`);
-      const result = operation({ records, parameter, query, body });
-      if (method !== 'GET') {
+export function createControlPlane(records: GatewayRecords, changed: () => void): ControlPlane {
+  return async (call) => {
+    try {
+      const result = carryOut(call, records);
+      if (call.method !== 'GET') {
         await records.save();
         changed();
       }
-      return respond(path.startsWith('/tags') && method !== 'GET' ? 204 : (statuses[method] ?? 200), result);
-    });
-  }
-  app.all('*', ({ req: { method, path } }) => {
-    const known = Object.keys(operations).join(', ');
-    const message = `This host does not answer ${method} ${path}. Of API Gateway's operations it knows: ${known}`;
-    throw new ControlPlaneError(404, 'UnknownOperationException', message);
-  });
-  app.onError((error) => {
-    if (error instanceof ControlPlaneError) return respond(error.status, { message: error.message }, error.type);
-    // A fault of the host, such as a disk that is full.
-    process.stderr.write(`${error.stack}\n`);
-    return respond(500, { message: 'Internal server error' }, 'InternalFailure');
-  });
-  return app;
+      const ofTags = call.path.startsWith('/tags') && call.method !== 'GET';
+      return answer(ofTags ? 204 : (statuses[call.method] ?? 200), result);
+    } catch (error) {
+      if (error instanceof ControlPlaneError) return answer(error.status, { message: error.message }, error.type);
+      // A fault of the host, such as a disk that is full.
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      return answer(500, { message: 'Internal server error' }, 'InternalFailure');
+    }
+  };
 }
 
-function respond(status: number, body: unknown, errorType?: string): Response {
+/** @returns the body of the answer; undefined: none @throws ControlPlaneError */
+function carryOut({ method, path, authorization, body }: ControlPlaneCall, records: GatewayRecords): unknown {
+  // The signature is not checked: any credentials will do.
+  if (!authorization?.startsWith('AWS4-')) {
+    throw new ControlPlaneError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
+  }
+  const [route = '', query = ''] = path.split('?', 2);
+  const [, collection, id, members, memberId] = route.split('/').map(decoded);
+  const parts = [collection, id && 'ID', members, memberId && 'ID'].filter((part) => part !== undefined);
+  const operation = operations[`${method} /${parts.join('/')}`];
+  if (operation)
+    return operation({ records, id: id ?? '', memberId: memberId ?? '', query: new URLSearchParams(query), body });
+  const known = Object.keys(operations).join(', ');
+  const message = `This host does not answer ${method} ${route}. Of API Gateway's operations it knows: ${known}`;
+  throw new ControlPlaneError(404, 'UnknownOperationException', message);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw badRequest(`${part} is not a part of a URL`);
+  }
+}
+
+function answer(status: number, body: unknown, errorType?: string): ControlPlaneAnswer {
   const headers = { 'Content-Type': 'application/json', 'x-amzn-RequestId': randomUUID() };
   const ofError = errorType === undefined ? {} : { 'x-amzn-ErrorType': errorType };
-  return new Response(JSON.stringify(body), { status, headers: { ...headers, ...ofError } });
+  return { status, headers: { ...headers, ...ofError }, body: body === undefined ? '' : JSON.stringify(body) };
 }

@@ -1,30 +1,63 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder, unusable } from '../data-folder.ts';
 import { messageOf, writeNotice } from '../host-error.ts';
-import { type ApiKey, apiKeySchema, type ApiStage, stageOf, type UsagePlan } from './records.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
 const SAVE_DELAY_MS = 1_000;
 
-/** For so many days usage is kept, and shown. */
-export const USAGE_DAYS = 90;
+/** For so many days usage is kept. */
+const USAGE_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
-
 const text = v.string();
-const pairs = v.array(v.tuple([text, text]));
+export const tagsSchema = v.record(text, text);
+
+const apiKeySchema = v.object({
+  id: text,
+  value: text,
+  name: v.optional(text),
+  description: v.optional(text),
+  enabled: v.boolean(),
+  /** Unix milliseconds. */
+  createdAt: v.number(),
+  tags: tagsSchema,
+});
+
+/** An API key of the gateway. What meters a request is its value. */
+export type ApiKey = v.InferOutput<typeof apiKeySchema>;
+
+/** A stage of an API that a usage plan is for. */
+export interface ApiStage {
+  readonly apiId: string;
+  readonly stage: string;
+}
+
+/** A usage plan, as the template has it. */
+export interface UsagePlan {
+  readonly id: string;
+  readonly name: string;
+  readonly apiStages: readonly ApiStage[];
+  /** A token bucket per key: requests a second, and size of the bucket. */
+  readonly throttle?: { readonly rateLimit: number; readonly burstLimit: number } | undefined;
+  /** Requests that a key may make in a UTC day. */
+  readonly quota?: { readonly limit: number } | undefined;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The stage among those of a usage plan; undefined where the plan is not for it. */
+export const stageOf = ({ apiStages }: UsagePlan, { apiId, stage }: ApiStage): ApiStage | undefined =>
+  apiStages.find((each) => each.apiId === apiId && each.stage === stage);
 
 /** The records in a file: all but what the template has. Usage is of plan, key and UTC day (`yyyy-MM-dd`). */
 const contentSchema = v.object({
   apiKeys: v.array(apiKeySchema),
-  planKeys: pairs,
+  planKeys: v.array(v.tuple([text, text])),
   usage: v.array(v.tuple([text, text, text, v.number()])),
-  notes: pairs,
+  notes: v.array(v.tuple([text, text])),
 });
 
 /**
@@ -78,10 +111,9 @@ export class GatewayRecords {
     return saved;
   }
 
-  /** Ten small letters and digits, which no key has as its id. */
+  /** An id for a key. */
   newId(): string {
-    const id = Array.from({ length: 10 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
-    return this.#keys.has(id) ? this.newId() : id;
+    return randomBytes(5).toString('hex');
   }
 
   apiKey(id: string): ApiKey | undefined {
@@ -163,13 +195,13 @@ export class GatewayRecords {
   async #write(): Promise<void> {
     if (this.#file === undefined) return;
     const oldest = new Date(Date.now() - USAGE_DAYS * DAY_MS).toISOString().slice(0, 10);
-    for (const name of this.#usage.keys()) if (name.slice(-oldest.length) < oldest) this.#usage.delete(name);
+    const isOwn = (id = ''): boolean => !this.#templateKeyIds.has(id);
     const content = {
-      apiKeys: this.apiKeys.filter(({ id }) => !this.#templateKeyIds.has(id)),
-      planKeys: [...this.#planKeys]
-        .map((name) => name.split('/'))
-        .filter(([, id = '']) => !this.#templateKeyIds.has(id)),
-      usage: Array.from(this.#usage, ([name, requests]) => [...name.split('/'), requests]),
+      apiKeys: this.apiKeys.filter(({ id }) => isOwn(id)),
+      planKeys: [...this.#planKeys].map((name) => name.split('/')).filter(([, id]) => isOwn(id)),
+      usage: Array.from(this.#usage, ([name, requests]) => [...name.split('/'), requests]).filter(
+        ([, , date = '']) => date >= oldest,
+      ),
       notes: [...this.notes],
     };
     try {

@@ -1,12 +1,40 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { account } from '../../local-endpoint.ts';
-import { badRequest, type Call, conflict, notFound, type Operations, pageOf, parseBody } from './call.ts';
-import { type GatewayRecords, USAGE_DAYS } from './gateway-records.ts';
-import { type ApiKey, stageOf, tagsSchema, type UsagePlan } from './records.ts';
+import { type ApiKey, type GatewayRecords, stageOf, tagsSchema, type UsagePlan } from './gateway-records.ts';
 
-const VALUE_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const DAY_MS = 86_400_000;
+/** For so many days usage is asked for at most. */
+const MOST_DAYS = 90;
+
+/** A call of one of the {@link operations}. */
+interface Call {
+  readonly records: GatewayRecords;
+  /** Of the key or usage plan; of tags: the ARN of the key. */
+  readonly id: string;
+  /** Of a key on a usage plan. */
+  readonly memberId: string;
+  readonly query: URLSearchParams;
+  /** JSON text; empty where there was no body. */
+  readonly body: string;
+}
+
+/** A call that is refused; nothing was changed. */
+export class ControlPlaneError extends Error {
+  override readonly name = 'ControlPlaneError';
+  readonly status: number;
+  readonly type: string;
+
+  constructor(status: number, type: string, message: string) {
+    super(message);
+    this.status = status;
+    this.type = type;
+  }
+}
+
+export const badRequest = (message: string) => new ControlPlaneError(400, 'BadRequestException', message);
+const conflict = (message: string) => new ControlPlaneError(409, 'ConflictException', message);
+const notFound = (message: string) => new ControlPlaneError(404, 'NotFoundException', message);
 
 const text = v.string();
 const newKeySchema = v.strictObject({
@@ -25,27 +53,27 @@ const patchesSchema = v.strictObject({ patchOperations: v.array(patchSchema) });
 const newTagsSchema = v.strictObject({ tags: tagsSchema });
 const newPlanKeySchema = v.strictObject({ keyId: text, keyType: v.literal('API_KEY') });
 
-/** Clients send the slashes of an ARN encoded; people who type one may not. */
-const tags = '/tags/:resourceArn{.+}';
-const plan = '/usageplans/:usageplanId';
-
-/** API keys and their tags; the usage plans of the template, which only a deploy changes, the keys on them, their usage. */
-export const operations: Operations = {
+/**
+ * The operations of API Gateway's API that the admin command, the sync of keys and the guides use, by their routes. Each does
+ * its work on the records in memory, all of it or none, and gives the body of the answer. Usage plans are changed by a
+ * deploy alone.
+ */
+export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
   'POST /apikeys': createApiKey,
   'GET /apikeys': (call) => {
+    const withValues = call.query.get('includeValues') === 'true';
     const prefix = call.query.get('name') ?? '';
     const named = call.records.apiKeys.filter(({ name = '' }) => name.startsWith(prefix));
-    return pageOf(named, call, (key) => apiKeyBody(key, call.query.get('includeValues') === 'true'));
+    return pageOf(named, call, (key) => apiKeyBody(key, withValues));
   },
-  'GET /apikeys/:apiKey': (call) => apiKeyBody(keyOf(call), call.query.get('includeValue') === 'true'),
-  'PATCH /apikeys/:apiKey': updateApiKey,
-  'DELETE /apikeys/:apiKey': (call) => call.records.deleteApiKey(keyOf(call).id),
-  [`GET ${tags}`]: (call) => ({ tags: taggedKey(call).tags }),
-  [`PUT ${tags}`]: (call) => {
+  'GET /apikeys/ID': (call) => apiKeyBody(apiKeyOf(call), call.query.get('includeValue') === 'true'),
+  'PATCH /apikeys/ID': updateApiKey,
+  'DELETE /apikeys/ID': (call) => call.records.deleteApiKey(apiKeyOf(call).id),
+  'PUT /tags/ID': (call) => {
     const apiKey = taggedKey(call);
     call.records.putApiKey({ ...apiKey, tags: { ...apiKey.tags, ...parseBody(newTagsSchema, call).tags } });
   },
-  [`DELETE ${tags}`]: (call) => {
+  'DELETE /tags/ID': (call) => {
     const apiKey = taggedKey(call);
     const names = call.query.getAll('tagKeys');
     const rest = Object.entries(apiKey.tags).filter(([name]) => !names.includes(name));
@@ -56,17 +84,39 @@ export const operations: Operations = {
     const { records } = call;
     return pageOf(keyId === null ? records.usagePlans : records.plansOfKey(keyId), call, usagePlanBody);
   },
-  [`GET ${plan}`]: (call) => usagePlanBody(planOf(call)),
-  [`GET ${plan}/usage`]: getUsage,
-  [`POST ${plan}/keys`]: createUsagePlanKey,
-  [`GET ${plan}/keys`]: (call) => pageOf(call.records.keysOnPlan(planOf(call).id), call, planKeyBody),
-  [`DELETE ${plan}/keys/:keyId`]: (call) => {
+  'GET /usageplans/ID/usage': getUsage,
+  'POST /usageplans/ID/keys': createUsagePlanKey,
+  'GET /usageplans/ID/keys': (call) => pageOf(call.records.keysOnPlan(planOf(call).id), call, planKeyBody),
+  'DELETE /usageplans/ID/keys/ID': (call) => {
     const { id } = planOf(call);
-    const keyId = call.parameter('keyId');
-    if (!call.records.isOnPlan(id, keyId)) throw notFound('Invalid Usage Plan Key identifier specified');
-    call.records.removeFromPlan(id, keyId);
+    if (!call.records.isOnPlan(id, call.memberId)) throw notFound('Invalid Usage Plan Key identifier specified');
+    call.records.removeFromPlan(id, call.memberId);
   },
 };
+
+/** Checks the body of a call. @throws ControlPlaneError naming the member that is wrong, or not known */
+function parseBody<Schema extends v.GenericSchema>(schema: Schema, { body }: Call): v.InferOutput<Schema> {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body || '{}');
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw badRequest(`${v.getDotPath(issue) ?? 'The request body'}: ${issue.message}`);
+}
+
+/**
+ * The part of a list that a call asks for, in the order of the ids. A position is the id before it, so that a page is
+ * right whatever was added or deleted since the page before.
+ */
+function pageOf<Item extends { readonly id: string }, Body>(
+  items: readonly Item[],
+  { query }: Call,
+  bodyOf: (item: Item) => Body,
+): { readonly item: Body[]; readonly position: string | undefined } {
+  const limit = Math.max(1, Number(query.get('limit') ?? 25));
+  const after = query.get('position') ?? '';
+  const rest = items.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const page = rest.slice(0, limit);
+  return { item: page.map(bodyOf), position: rest.length > limit ? page.at(-1)?.id : undefined };
+}
 
 function findApiKey(records: GatewayRecords, id: string): ApiKey {
   const apiKey = records.apiKey(id);
@@ -74,40 +124,36 @@ function findApiKey(records: GatewayRecords, id: string): ApiKey {
   return apiKey;
 }
 
-const keyOf = ({ records, parameter }: Call): ApiKey => findApiKey(records, parameter('apiKey'));
+const apiKeyOf = ({ records, id }: Call): ApiKey => findApiKey(records, id);
 
 /** The key that an ARN names: `arn:aws:apigateway:us-east-1::/apikeys/ID`. */
-function taggedKey({ records, parameter }: Call): ApiKey {
-  const arn = parameter('resourceArn');
+function taggedKey({ records, id: arn }: Call): ApiKey {
   const prefix = `arn:${account.partition}:apigateway:${account.region}::/apikeys/`;
   const apiKey = arn.startsWith(prefix) ? records.apiKey(arn.slice(prefix.length)) : undefined;
   if (!apiKey) throw notFound(`Invalid Resource identifier specified: ${arn}`);
   return apiKey;
 }
 
-function planOf({ records, parameter }: Call): UsagePlan {
-  const found = records.plans.get(parameter('usageplanId'));
+function planOf({ records, id }: Call): UsagePlan {
+  const found = records.plans.get(id);
   if (!found) throw notFound('Invalid Usage Plan ID specified');
   return found;
 }
 
 function createApiKey(call: Call): unknown {
   const { records } = call;
-  const { value = newValue(), ...settings } = parseBody(newKeySchema, call);
+  const { value = randomBytes(20).toString('hex'), ...settings } = parseBody(newKeySchema, call);
   if (records.apiKeyWithValue(value)) throw conflict('API Key already exists');
   const apiKey: ApiKey = { id: records.newId(), value, ...settings, createdAt: Date.now() };
   records.putApiKey(apiKey);
   return apiKeyBody(apiKey, true);
 }
 
-const newValue = (): string =>
-  Array.from({ length: 40 }, () => VALUE_ALPHABET.charAt(randomInt(VALUE_ALPHABET.length))).join('');
-
 function updateApiKey(call: Call): unknown {
   const patches = parseBody(patchesSchema, call).patchOperations.map(({ path, value }) =>
     path === '/enabled' ? { enabled: value === 'true' } : { [path.slice(1)]: value },
   );
-  const patched: ApiKey = Object.assign({ ...keyOf(call) }, ...patches);
+  const patched: ApiKey = Object.assign({ ...apiKeyOf(call) }, ...patches);
   call.records.putApiKey(patched);
   return apiKeyBody(patched, false);
 }
@@ -153,10 +199,11 @@ function createUsagePlanKey(call: Call): unknown {
 function getUsage(call: Call): unknown {
   const { records, query } = call;
   const { id, quota } = planOf(call);
-  const [startDate, endDate] = [dateOf(query, 'startDate'), dateOf(query, 'endDate')];
+  const [startDate, endDate] = [query.get('startDate') ?? '', query.get('endDate') ?? ''];
   const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
-  if (days < 1) throw badRequest('endDate must not be before startDate');
-  if (days > USAGE_DAYS) throw badRequest(`startDate and endDate must be at most ${USAGE_DAYS} days apart`);
+  if (!(days >= 1 && days <= MOST_DAYS)) {
+    throw badRequest(`startDate and endDate must be dates such as 2026-01-31, at most ${MOST_DAYS} days apart`);
+  }
   const dates = Array.from({ length: days }, (_, day) => isoDate(Date.parse(startDate) + day * DAY_MS));
   const wanted = query.get('keyId');
   const apiKeys = records.keysOnPlan(id).filter((apiKey) => wanted === null || apiKey.id === wanted);
@@ -164,20 +211,8 @@ function getUsage(call: Call): unknown {
     const used = records.requestsOn(date, id, keyId);
     return [used, Math.max(0, (quota?.limit ?? 0) - used)];
   };
-  const { item, position } = pageOf(
-    apiKeys,
-    call,
-    (key) => [key.id, dates.map((date) => usageOf(key.id, date))] as const,
-  );
-  return { usagePlanId: id, startDate, endDate, values: Object.fromEntries(item), position };
+  const usage = pageOf(apiKeys, call, (key) => [key.id, dates.map((date) => usageOf(key.id, date))] as const);
+  return { usagePlanId: id, startDate, endDate, values: Object.fromEntries(usage.item), position: usage.position };
 }
 
 const isoDate = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
-
-function dateOf(query: URLSearchParams, name: string): string {
-  const date = query.get(name) ?? '';
-  const epochMs = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(date) : Number.NaN;
-  // The parser takes February 30th for a day in March.
-  if (!Number.isNaN(epochMs) && isoDate(epochMs) === date) return date;
-  throw badRequest(`${name} must be a date such as 2026-01-31, not '${date}'`);
-}

@@ -1,5 +1,5 @@
 import { account } from '../../local-endpoint.ts';
-import type { ApiStage } from '../account/records.ts';
+import type { ApiStage } from '../account/gateway-records.ts';
 import type { GatewayRequest, HeaderFields } from './messages.ts';
 import type { Match } from './router.ts';
 

@@ -1,5 +1,4 @@
-import type { GatewayRecords } from '../account/gateway-records.ts';
-import type { ApiStage, Throttle } from '../account/records.ts';
+import type { ApiStage, GatewayRecords, UsagePlan } from '../account/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
 /** The tokens that a key has left on a plan. */
@@ -45,7 +44,7 @@ export class UsageMeter {
     return key.id;
   }
 
-  #takeToken(name: string, { rateLimit, burstLimit }: Throttle, now: number): boolean {
+  #takeToken(name: string, { rateLimit, burstLimit }: NonNullable<UsagePlan['throttle']>, now: number): boolean {
     const bucket = this.#buckets.get(name) ?? { tokens: burstLimit, refilledAt: 0 };
     this.#buckets.set(name, bucket);
     // Requests are metered after the authorizer, so not in the order in which they came.

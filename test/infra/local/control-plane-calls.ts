@@ -1,8 +1,11 @@
-import { createServer, type Server } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import * as v from 'valibot';
-import { createControlPlane } from '../../../infra/local/account/control-plane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneCall,
+  createControlPlane,
+} from '../../../infra/local/account/control-plane.ts';
 import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
 import { close, listen } from '../../support/listening.ts';
 
@@ -29,14 +32,18 @@ export class ControlPlaneCalls {
   changes = 0;
   readonly #controlPlane = createControlPlane(this.records, () => (this.changes += 1));
 
-  /** @param path with its query @param init what differs from a signed call with the JSON of the body */
-  async call(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<ControlPlaneAnswer> {
-    const content = body === undefined ? null : JSON.stringify(body);
-    const headers = { Authorization: signature };
-    const answer = await this.#controlPlane.request(path, { method, headers, body: content, ...init });
-    const text = await answer.text();
-    const parsed: unknown = text === '' ? undefined : JSON.parse(text);
-    const error = answer.headers.get('x-amzn-ErrorType') ?? undefined;
+  /** @param path with its query @param differences from a signed call with the JSON of the body */
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    differences: Partial<ControlPlaneCall> = {},
+  ): Promise<ControlPlaneAnswer> {
+    const content = body === undefined ? '' : JSON.stringify(body);
+    const call = { method, path, authorization: signature, body: content, ...differences };
+    const answer = await this.#controlPlane(call);
+    const parsed: unknown = answer.body === '' ? undefined : JSON.parse(answer.body);
+    const error = answer.headers['x-amzn-ErrorType'];
     const message = error === undefined ? undefined : v.parse(messageSchema, parsed).message;
     return { status: answer.status, error, message, body: parsed };
   }
@@ -91,15 +98,14 @@ export class ControlPlaneServer {
   readonly #server: Server;
   #port = 0;
 
-  private constructor(controlPlane: Hono) {
-    const answer = getRequestListener(controlPlane.fetch, { overrideGlobalObjects: false });
+  private constructor(controlPlane: ControlPlane) {
     this.#server = createServer((message, response) => {
       this.arrivals.push(performance.now());
       const fault = this.faults(this.arrivals.length);
       if (fault) {
-        const { status, type, message: text } = failures[fault];
-        response.writeHead(status, { 'x-amzn-ErrorType': type }).end(JSON.stringify({ message: text }));
-      } else void answer(message, response);
+        const { status, type, message: reason } = failures[fault];
+        response.writeHead(status, { 'x-amzn-ErrorType': type }).end(JSON.stringify({ message: reason }));
+      } else void passOn(controlPlane, message, response);
     });
   }
 
@@ -117,4 +123,15 @@ export class ControlPlaneServer {
     this.#server.closeAllConnections();
     await close(this.#server);
   }
+}
+
+async function passOn(controlPlane: ControlPlane, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method = '', url = '', headers } = message;
+  const { authorization } = headers;
+  const {
+    status,
+    headers: fields,
+    body,
+  } = await controlPlane({ method, path: url, authorization, body: await text(message) });
+  response.writeHead(status, fields).end(body);
 }

@@ -25,7 +25,7 @@ describe('records in a data folder', () => {
     records = GatewayRecords.open(folder);
   });
 
-  const key = anApiKey({ name: 'acme', description: 'for tests', tags: { constructor: 'x', a: '' } });
+  const key = anApiKey({ name: 'acme', description: 'for tests', tags: { a: '' } });
   test('are all there again, but the usage plans, which the template has', async () => {
     records.putApiKey(key);
     records.putUsagePlan(aUsagePlan());

@@ -1,5 +1,5 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { ApiKey } from '../../../infra/local/account/records.ts';
+import type { ApiKey } from '../../../infra/local/account/gateway-records.ts';
 import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { type SyncOptions, syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';

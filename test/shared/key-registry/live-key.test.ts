@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ApiKey } from '../../../infra/local/account/records.ts';
+import type { ApiKey } from '../../../infra/local/account/gateway-records.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import {
   type GatewayState,
