@@ -1,49 +1,67 @@
-import { describe, expect } from '@jest/globals';
-import { check, type Run } from './workflow-script.ts';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { scriptStep } from './workflows.ts';
 
-const COMMENTS = 'repos/acme/pets/issues/7/comments';
-const MARK = '<!-- changes to the deployed stacks -->';
-const bot = { login: 'github-actions[bot]' };
-const others = [
-  { id: 1, user: bot, body: 'Hello' },
-  { id: 2, user: { login: 'eve' }, body: `${MARK} mine` },
-];
+type Texts = Readonly<Record<string, string>>;
 
-/** `gh`, with comments that its own `--jq` goes through. */
-const comment = (comments: object[], call: string): Run => ({
-  step: ['changes.yml', 'diff', 'Comment'],
-  programs: {
-    gh: `if [ "$2" = --paginate ]; then jq --raw-output "$5" <<< '${JSON.stringify(comments)}'; else echo "$4 $5"; fi`,
-  },
-  env: { COMMENTS, REPOSITORY: 'repos/acme/pets' },
-  files: { 'changes.md': `${MARK}\n\n### No changes\n` },
-  expected: { status: 0, stdout: call },
+/** A script of a workflow as GitHub runs it, and what comes of it. */
+interface Run {
+  /** File, job and name of the step. */
+  readonly step: readonly [string, string, string];
+  /** Programs that stand in for others, as Bash; each notes its arguments in `calls`. */
+  readonly programs: Texts;
+  readonly env?: object;
+  readonly files?: Texts;
+  readonly expected: { status: number; calls?: string; stdout?: unknown; output?: string };
+}
+
+const folder = temporaryFolder();
+
+function outcomeOf({ step, programs, env = {}, files = {} }: Run) {
+  const cwd = mkdtempSync(path.join(folder, 'step-'));
+  const bin = path.join(cwd, 'bin');
+  mkdirSync(bin);
+  for (const [name, text] of Object.entries(programs)) {
+    writeFileSync(path.join(bin, name), `#!/usr/bin/env bash\necho "$*" >> calls\n${text}\n`);
+    chmodSync(path.join(bin, name), 0o755);
+  }
+  for (const [name, text] of Object.entries({ calls: '', output: '', summary: '', ...files }))
+    writeFileSync(path.join(cwd, name), text);
+  const { status, stdout } = spawnSync(
+    'bash',
+    ['--noprofile', '--norc', '-eo', 'pipefail', '-c', scriptStep(...step).run],
+    {
+      cwd,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        GITHUB_OUTPUT: 'output',
+        GITHUB_STEP_SUMMARY: 'summary',
+        ...env,
+        PATH: `${bin}:${process.env.PATH}`,
+      },
+    },
+  );
+  const read = (name: string) => readFileSync(path.join(cwd, name), 'utf8');
+  return { status, stdout, calls: read('calls'), output: read('output'), summary: read('summary') };
+}
+
+const check = (cases: Readonly<Record<string, Run>>): void =>
+  test.each(Object.entries(cases))('%s', (_, run) => expect(outcomeOf(run)).toMatchObject(run.expected));
+
+test('What a pull request would change is in the summary of its job, and cannot end the block that it is in', () => {
+  const step = ['changes.yml', 'diff', 'Show in the summary'] as const;
+  const run: Run = { step, programs: {}, files: { 'diff.txt': '[+] Resource `````` end\n' }, expected: { status: 0 } };
+
+  expect(outcomeOf(run)).toMatchObject({ summary: "``````diff\n[+] Resource '''''' end\n``````\n" });
 });
 
-const comparison: Run = {
-  step: ['changes.yml', 'diff', 'Compare with what production was deployed from'],
-  programs: { npx: "echo '[+] Resource ``` end of the block'" },
-  expected: {
-    status: 0,
-    calls: 'cdk diff --app assembly --method template --ci production/*\n',
-    changes: `${MARK}\n\`\`\`\`\`\`text\n[+] Resource ''' end of the block\n\`\`\`\`\`\`\n`,
-  },
-};
-
-describe('a pull request', () => {
-  check({
-    'gets a comment': comment(others, `POST ${COMMENTS}\n`),
-    'gets its comment changed': comment(
-      [...others, { id: 42, user: bot, body: `${MARK}\n\nOld` }],
-      'PATCH repos/acme/pets/issues/comments/42\n',
-    ),
-    'has what it would change in its comment': comparison,
-  });
-});
-
-const audit = (step: Run['step'], auditExit: number, ACCEPTED: string, status: number, stdout: RegExp): Run => ({
+const audit = (step: Run['step'], ACCEPTED: string, status: number, stdout: RegExp): Run => ({
   step,
-  programs: { npm: `exit ${auditExit}` },
+  programs: { npm: 'exit 1' },
   env: { ACCEPTED },
   expected: { status, stdout: expect.stringMatching(stdout), calls: 'audit --audit-level=moderate\n' },
 });
@@ -53,42 +71,25 @@ describe('the audit of the packages', () => {
   const inDeploy = ['deploy.yml', 'test', 'Audit the packages'] as const;
 
   check({
-    'stops a pull request with a finding': audit(inPullRequest, 1, '', 1, /^$/),
-    'prints why a finding is accepted': audit(inPullRequest, 1, 'No fix yet.', 0, /^::warning::.*: No fix yet\.\n$/),
-    'warns of a finding in a deploy, which goes on': audit(
-      inDeploy,
-      1,
-      '',
-      0,
-      /^::warning::.* The deploy goes on .*\n$/,
-    ),
+    'stops a pull request with a finding': audit(inPullRequest, '', 1, /^$/),
+    'prints why a finding is accepted': audit(inPullRequest, 'No fix yet.', 0, /^::warning::.*: No fix yet\.\n$/),
+    'warns of a finding in a deploy, which goes on': audit(inDeploy, '', 0, /^::warning::.* The deploy goes on .*\n$/),
   });
 });
 
-const commits = { old: 'a1', running: 'b2', new: 'c3' } as const;
+/** Commits are on main in the order of their names. */
+const [old, running, newer] = ['a1', 'b2', 'c3'];
+const git = `if [ "$1" = rev-parse ]; then echo "$HEAD"; exit; fi
+  case $4 in origin/main) last=zz ;; *) last=$4 ;; esac
+  case $3 in HEAD) first=$HEAD ;; *) first=$3 ;; esac
+  if [ "$1" = merge-base ]; then [[ $first-$last =~ ^[a-z][0-9]-(zz|[a-z][0-9])$ && ! $first > $last ]]; fi`;
 
-/** A step of the job that deploys staging; commits are on main in the order of their names. */
-const deployStep = (
-  name: string,
-  programs: Readonly<Record<string, string>>,
-  env: object,
-  expected: Run['expected'],
-): Run => ({
-  step: ['deploy-stage.yml', 'deploy', name],
-  programs: {
-    git: `if [ "$1" = rev-parse ]; then echo "$HEAD"; exit; fi
-      case $4 in origin/main) last=zz ;; *) last=$4 ;; esac
-      case $3 in HEAD) first=$HEAD ;; *) first=$3 ;; esac
-      if [ "$1" = merge-base ]; then [[ $first-$last =~ ^[a-z][0-9]-(zz|[a-z][0-9])$ && ! $first > $last ]]; fi`,
-    ...programs,
-  },
-  env: { STAGE: 'staging', ROLL_BACK: '', LOSE: '', ...env },
-  expected,
+const look = (HEAD: string, aws: string, status: number, output: string, ROLL_BACK = ''): Run => ({
+  step: ['deploy-stage.yml', 'deploy', 'Look which commit runs'],
+  programs: { git, aws },
+  env: { STAGE: 'staging', HEAD, ROLL_BACK },
+  expected: { status, output },
 });
-
-const look = (HEAD: string, running: string, status: number, output: string, ROLL_BACK = ''): Run =>
-  deployStep('Look which commit runs', { aws: running }, { HEAD, ROLL_BACK }, { status, output });
-const { old, running, new: newer } = commits;
 const answers = `echo ${running}`;
 
 describe('the commit that runs before a deploy', () => {
@@ -103,26 +104,27 @@ describe('the commit that runs before a deploy', () => {
   });
 });
 
-describe('a deploy in the pipeline', () => {
-  const npm = 'if [ "$1" = run ]; then exit "${DEPLOY:-0}"; fi';
+const deployStep = (name: string, env: object, expected: Run['expected']): Run => ({
+  step: ['deploy-stage.yml', 'deploy', name],
+  programs: { git, npm: 'if [ "$1" = run ]; then exit "${DEPLOY:-0}"; fi' },
+  env: { STAGE: 'staging', ROLL_BACK: '', LOSE: '', ...env },
+  expected,
+});
+const deployed = 'run deploy -- --stage staging --yes';
 
+describe('a deploy in the pipeline', () => {
   check({
-    'is that by hand': deployStep('Deploy', { npm }, {}, { status: 0, calls: 'run deploy -- --stage staging --yes\n' }),
+    'is that by hand': deployStep('Deploy', {}, { status: 0, calls: `${deployed}\n` }),
     'may lose what is named, and go back': deployStep(
       'Deploy',
-      { npm },
       { ROLL_BACK: '--roll-back', LOSE: 'A B' },
-      { status: 0, calls: 'run deploy -- --stage staging --yes --roll-back --lose A B\n' },
+      { status: 0, calls: `${deployed} --roll-back --lose A B\n` },
     ),
-    'says how it has failed': deployStep('Deploy', { npm }, { DEPLOY: '3' }, { status: 3, output: 'status=3\n' }),
+    'says how it has failed': deployStep('Deploy', { DEPLOY: '3' }, { status: 3, output: 'status=3\n' }),
     'goes back with the command of the commit before': deployStep(
       'Go back',
-      { npm },
       { BEFORE: running },
-      {
-        status: 0,
-        calls: `checkout --quiet ${running}\nci --ignore-scripts\nrun deploy -- --stage staging --yes --roll-back\n`,
-      },
+      { status: 0, calls: `checkout --quiet ${running}\nci --ignore-scripts\n${deployed} --roll-back\n` },
     ),
   });
 });

@@ -36,14 +36,13 @@ test('Packages run scripts while they are installed only where package.json allo
 });
 
 describe('the jobs', () => {
-  test('may only read, but for those that sign in to AWS, and the comment on a pull request', () => {
+  test('may only read, but for those that sign in to AWS', () => {
     const writing = jobs.flatMap(({ at, job }) =>
       Object.entries(job.permissions).flatMap(([scope, access]) => (access === 'read' ? [] : [`${at}: ${scope}`])),
     );
 
     expect(writing.toSorted()).toEqual([
       'changes.yml: diff: id-token',
-      'changes.yml: diff: pull-requests',
       'deploy-stage.yml: deploy: id-token',
       'deploy.yml: production: id-token',
       'deploy.yml: staging: id-token',
