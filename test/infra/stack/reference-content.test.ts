@@ -2,23 +2,17 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { propertiesIn, templateIn } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
-const folder = path.join(synthesizedOnce(), 'assembly-staging');
-const file = readdirSync(folder).find((name) => /^stagingReferenceContent\w+\.template\.json$/.test(name)) ?? '';
 const deploymentSchema = v.object({
   SourceObjectKeys: v.array(v.string()),
   SystemMetadata: v.looseObject({}),
   SourceMarkers: v.optional(v.array(v.record(v.string(), v.object({ 'Fn::ImportValue': v.string() }))), []),
 });
-const { Resources } = v.parse(
-  v.object({ Resources: v.record(v.string(), v.looseObject({ Properties: v.optional(v.unknown()) })) }),
-  JSON.parse(readFileSync(path.join(folder, file), 'utf8')),
-);
-const deploymentNamed = (name: string) => {
-  const [, found] = Object.entries(Resources).find(([id]) => id.startsWith(`${name}CustomResource`)) ?? [];
-  return v.parse(deploymentSchema, found?.Properties);
-};
+const template = templateIn(synthesizedOnce(), 'ReferenceContent', 'staging');
+const deploymentNamed = (name: string) =>
+  v.parse(deploymentSchema, propertiesIn(template, 'Custom::CDKBucketDeployment', name)[0]);
 
 const folderOf = (archive: string): string => path.join(synthesizedOnce(), `asset.${archive.replace('.zip', '')}`);
 
