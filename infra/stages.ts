@@ -33,7 +33,7 @@ export interface StageSettings {
   readonly logRetentionDays: LogRetentionDays;
   /** 0.10 USD a month for each metric that they look at, 2.60 together with a canary. They take a canary back. */
   readonly alarms: boolean;
-  /** Who gets alarms and their end. `nobody` has to be said. */
+  /** The recipients of alarms and of their end. `nobody` has to be written. */
   readonly alarmTargets: AlarmTargets | 'nobody';
   /** One page of graphs in CloudWatch: 3 USD a month. */
   readonly dashboard: boolean;

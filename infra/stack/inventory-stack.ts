@@ -39,8 +39,8 @@ export class InventoryStack extends Stack {
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, bulks: api.methodOf('updateInventories') });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
 
-    // The way back has none: what disturbs the proofs may be what it is the cure for.
-    if (!settings.atOnce) new VersionCheck(this, 'Proof', { ...settings, functions: functions.all });
+    // The way back has none: it may be the cure for what a check fails on.
+    if (!settings.atOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: functions.all });
     const monitored = { api, functions, keySync, tables, firewall };
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
     if (settings.rollout === 'canary')

@@ -87,7 +87,7 @@ export interface VersionCheckProps {
 }
 
 /**
- * Proves each new version of a function before its alias gives it a request: it is invoked without a payload, for which
+ * Checks each new version of a function before its alias gives it a request: it is invoked without a payload, for which
  * it runs its probe (shared/http/probe.ts). Where that fails, the deploy fails, and CloudFormation takes it back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
  */
@@ -114,21 +114,21 @@ export class VersionCheck extends Construct {
       "The CDK's own function gets the policy that AWS keeps for logging.",
     );
     acknowledgeVersions(provider, functions, 'The versions of one function: it invokes the one that a release brings.');
-    // None gets a request before all are proven.
+    // None gets a request before all have passed.
     for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
   }
 }
 
 /**
- * Gives a proof another logical id with each version. A deploy then makes a new proof, which invokes the version, and its
- * rollback deletes that one and leaves the proof before alone: deleting invokes nothing, so no proof can fail a rollback.
+ * Gives a check another logical id with each version. A deploy then makes a new check, which invokes the version, and its
+ * rollback deletes that one and leaves the check before alone: deleting invokes nothing, so no check can fail a rollback.
  */
 function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFunction): void {
-  const [proof, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];
-  if (!CfnElement.isCfnElement(proof) || !CfnElement.isCfnElement(version)) throw new Error('Not a resource');
-  const id = String(stack.resolve(proof.logicalId));
+  const [check, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];
+  if (!CfnElement.isCfnElement(check) || !CfnElement.isCfnElement(version)) throw new Error('Not a resource');
+  const id = String(stack.resolve(check.logicalId));
   const hash = (): string => String(stack.resolve(version.logicalId)).slice(-32);
-  proof.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${hash()}` }));
+  check.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${hash()}` }));
 }
 
 function acknowledgeVersions(construct: IConstruct, functions: readonly ServiceFunction[], reason: string): void {

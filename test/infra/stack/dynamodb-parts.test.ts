@@ -176,7 +176,7 @@ describe('A function with parts of the SDK', () => {
     expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
   });
 
-  test('waits no longer than it is told: for an answer, for the rest of one, for a connection that nobody takes', async () => {
+  test('waits as long as it is set to: for an answer, for the rest of one, for a connection', async () => {
     answers = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
     const client = clientOfFunctions({ ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
     const failures = [await failureOf(client.send(UPDATE)), await failureOf(client.send(UPDATE))];

@@ -21,7 +21,7 @@ const alarmSchema = v.looseObject({
   TreatMissingData: v.string(),
   Metrics: v.array(v.object({ Expression: v.optional(v.string()), MetricStat: v.optional(metricStat) })),
 });
-/** Without the one of the rollout, which no admin is told of. */
+/** Without the one of the rollout, which has no recipient. */
 const alarms = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema)
   .filter(([, { AlarmName }]) => AlarmName !== '')
   .map(([, { AlarmName, TreatMissingData, Metrics }]) => ({
