@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, buildSync } from 'esbuild';
+import { buildSync } from 'esbuild';
 
 const functionsFolder = join(import.meta.dirname, '../../functions');
 
@@ -30,27 +30,6 @@ const parts: Files = {
   'node:stream/web': join(import.meta.dirname, 'web-streams-stand-in.ts'),
 };
 
-/** How everything is bundled: what starts fastest (CommonJS, ES module sources, only what a Lambda uses). */
-const buildOptions = (folder: string, files: Files, alias: Files): BuildOptions => ({
-  bundle: true,
-  minify: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'cjs',
-  mainFields: ['module', 'main'],
-  legalComments: 'none',
-  // An `import('node:http')` reads every export of it, and some of these load half of Node.
-  supported: { 'dynamic-import': false },
-  alias: { ...alias },
-  // Looking for it loads Web Crypto, of which no part makes use: all have node:crypto.
-  define: { crypto: 'undefined' },
-  // Its paths are for types.
-  tsconfigRaw: {},
-  entryPoints: Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') })),
-  outdir: folder,
-  outExtension: { '.js': '.cjs' },
-});
-
 /**
  * What Lambda loads. A CommonJS bundle starts faster, but only an ES module can wait while it loads: for the function's
  * `initialise`, where it has one, before the first request. (`import` would read all of the bundle for its exports.)
@@ -62,12 +41,31 @@ export { handler };
 `;
 
 /**
- * Bundles modules in one pass, each into a folder of its name: `function.cjs` with its SDK, and `index.mjs`. No Docker is involved.
+ * Bundles modules in one pass, each into a folder of its name, as what starts fastest: `function.cjs` with its SDK, of ES
+ * module sources and with only what a Lambda uses, and `index.mjs`. No Docker is involved.
  *
  * @param alias what they have in the place of packages
  */
 export function bundleInto(folder: string, files: Files, alias = parts): void {
-  buildSync(buildOptions(folder, files, alias));
+  buildSync({
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    // An `import('node:http')` reads every export of it, and some of these load half of Node.
+    supported: { 'dynamic-import': false },
+    alias: { ...alias },
+    // Looking for it loads Web Crypto, of which no part makes use: all have node:crypto.
+    define: { crypto: 'undefined' },
+    // Its paths are for types.
+    tsconfigRaw: {},
+    entryPoints: Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') })),
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+  });
   for (const name of Object.keys(files)) writeFileSync(join(folder, name, 'index.mjs'), lambdaModule);
 }
 
@@ -78,19 +76,6 @@ export const functionFiles = (): Record<string, string> =>
       .filter((file) => file.endsWith('.ts'))
       .map((file) => [basename(file, '.ts'), join(functionsFolder, file)]),
   );
-
-/** The functions that are bundled together, with what they have in the place of packages. */
-function passes(): (readonly [files: Files, alias: Files])[] {
-  const { [SYNC]: sync = '', ...ofRequests } = functionFiles();
-  return [
-    [{ [SYNC]: sync }, {}],
-    [ofRequests, parts],
-  ];
-}
-
-/** How all functions are bundled, each to `function.cjs` in a folder of its name. */
-export const buildsOfFunctions = (): BuildOptions[] =>
-  passes().map(([files, alias]) => buildOptions('/', files, alias));
 
 let bundles: string | undefined;
 
@@ -103,6 +88,8 @@ export function bundleOf(name: string): string {
 function bundleFunctions(): string {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  for (const [files, alias] of passes()) bundleInto(folder, files, alias);
+  const { [SYNC]: sync = '', ...ofRequests } = functionFiles();
+  bundleInto(folder, { [SYNC]: sync }, {});
+  bundleInto(folder, ofRequests);
   return folder;
 }
