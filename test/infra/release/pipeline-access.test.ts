@@ -8,15 +8,10 @@ import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const list = v.pipe(
   v.unknown(),
-  v.transform((value) => (Array.isArray(value) ? value : [value])),
+  v.transform((value) => [value].flat()),
+  v.array(v.string()),
 );
-const statementSchema = v.looseObject({
-  Effect: v.string(),
-  Action: v.pipe(list, v.array(v.string())),
-  Resource: v.optional(v.pipe(list, v.array(v.string())), []),
-  Condition: v.optional(v.unknown()),
-  Principal: v.optional(v.unknown()),
-});
+const statementSchema = v.looseObject({ Effect: v.string(), Action: list, Resource: v.optional(list, []) });
 const documentSchema = v.optional(v.object({ Statement: v.array(statementSchema) }), { Statement: [] });
 const propertiesSchema = v.looseObject({
   AssumeRolePolicyDocument: documentSchema,
@@ -27,7 +22,6 @@ const templateSchema = v.object({
   Parameters: v.record(v.string(), v.looseObject({ AllowedPattern: v.optional(v.string(), '') })),
   Conditions: v.unknown(),
   Resources: v.record(v.string(), v.looseObject({ Type: v.string(), Properties: propertiesSchema })),
-  Outputs: v.record(v.string(), v.looseObject({ Value: v.unknown() })),
 });
 
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(synthesizedOnce(), file), 'utf8'));
@@ -37,11 +31,11 @@ const roles = ofType('AWS::IAM::Role').map(([id, { Properties }]) => {
   const [trust] = Properties.AssumeRolePolicyDocument.Statement;
   return { id, trust };
 });
-const policies = ofType('AWS::IAM::ManagedPolicy').map(([id, { Properties }]) => {
+const policies = ofType('AWS::IAM::ManagedPolicy').map(([, { Properties }]) => {
   const grants = Properties.PolicyDocument.Statement.flatMap(({ Action, Resource }) =>
     Action.flatMap((action) => Resource.map((one) => `${action} ${one}`)),
   );
-  return { id, role: Properties.Roles[0] ?? '', statements: Properties.PolicyDocument.Statement, grants };
+  return { role: Properties.Roles[0] ?? '', grants };
 });
 
 /** What the role whose logical id begins so may do: `action resource`. */
@@ -76,13 +70,11 @@ describe('the access of the pipeline', () => {
       },
       Principal: { Federated: { 'Fn::If': ['ProviderIsMissing', '<Provider>', expect.anything()] } },
     });
-    expect(template.Outputs).toHaveProperty(`${name}Arn`);
   });
 
   test('makes that provider, unless the account has it; it has no stored key, no user and no policy within a role', () => {
     expect(template.Conditions).toMatchObject({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
     expect(template.Resources['Provider']).toMatchObject({
-      Type: 'AWS::IAM::OIDCProvider',
       Condition: 'ProviderIsMissing',
       Properties: { Url: 'https://token.actions.githubusercontent.com', ClientIdList: ['sts.amazonaws.com'] },
     });
@@ -93,15 +85,11 @@ describe('the access of the pipeline', () => {
     expect(Object.keys(template.Parameters).toSorted()).toEqual(['HasProvider', 'Repository']);
   });
 
-  test.each([
-    ['acme-2@123456/pet.store_1@456789', true],
-    ['acme/pets', false],
-    ['acme@1/*@2', false],
-    ['acme/pets:ref', false],
-  ])('of the repository %s: %j', (repository, expected) => {
-    const pattern = template.Parameters['Repository']?.AllowedPattern;
+  test('is for a repository that is named with its numbers', () => {
+    const pattern = new RegExp(`^(?:${template.Parameters['Repository']?.AllowedPattern})$`);
+    const names = ['acme-2@123456/pet.store_1@456789', 'acme/pets', 'acme@1/*@2', 'acme/pets:ref'];
 
-    expect(new RegExp(`^(?:${pattern})$`).test(repository)).toBe(expected);
+    expect(names.filter((name) => pattern.test(name))).toEqual(names.slice(0, 1));
   });
 
   test('lets a pull request read what the stacks were deployed from, and nothing else', () => {
