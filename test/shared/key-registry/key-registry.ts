@@ -1,4 +1,4 @@
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKey } from '../../../infra/local/account/gateway-records.ts';
 import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { type SyncOptions, syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
@@ -106,10 +106,6 @@ export class KeyRegistry extends InProcessTarget {
 
   read({ recordId }: KeyRecord): Promise<KeyRecord | undefined> {
     return this.table.get(recordId);
-  }
-
-  async delete({ recordId }: KeyRecord): Promise<void> {
-    await this.target.documents.send(new DeleteCommand({ TableName: KEYS_TABLE, Key: { recordId } }));
   }
 }
 

@@ -58,18 +58,19 @@ test.each<[string, KeyRecord]>([
   expect(answer(remembered(key))).toBeUndefined();
 });
 
-describe('Refusals from memory', () => {
-  /** A key that was refused from memory three times: once more, and it is suspended, by a write. */
-  function refused(): RememberedKey {
-    const memory = remembered(usedUp());
-    expect(Array.from({ length: 4 }, () => answer(memory))).toEqual(['minute', 'minute', 'minute', undefined]);
-    return memory;
-  }
+/** A key that was refused from memory three times: once more, and it is suspended, by a write. */
+function refused(): RememberedKey {
+  const memory = remembered(usedUp());
+  expect(Array.from({ length: 4 }, () => answer(memory))).toEqual(['minute', 'minute', 'minute', undefined]);
+  return memory;
+}
 
+describe('Refusals from memory', () => {
   test('are counted with the next write, once', () => {
     const memory = refused();
 
     expect([memory.takeRefusals(MINUTE), memory.takeRefusals(MINUTE)]).toEqual([4, 1]);
+    expect(refused().takeRefusals(MINUTE + 1)).toBe(1);
   });
 
   test.each<[string, Partial<KeyRecord>, number]>([

@@ -103,12 +103,14 @@ const withTokens = (differences: object) => ({
   tokens: Object.fromEntries(Object.entries(item.tokens).map(([hash, token]) => [hash, { ...token, ...differences }])),
 });
 
-test.each([
-  ['no item', undefined],
-  ['no word on whether it is revoked', { ...item, revoked: undefined }],
-  ['a limit that lost digits on its way', { ...item, perDay: { value: '9007199254740993' } }],
-  ['no tokens', { ...item, tokens: undefined }],
-  ['a token without an end', withTokens({ until: undefined })],
-])('An item of the keys table is not one with %s', (_, broken) => {
-  expect(() => parseKeyRecord(broken)).toThrow('Invalid');
+test.each<[string, unknown, string]>([
+  ['no item', undefined, 'Invalid'],
+  ['no word on whether it is revoked', { ...item, revoked: undefined }, 'Invalid'],
+  ['a counter that is no whole number', { ...item, minuteRefused: 0.5 }, 'Invalid'],
+  ['a limit that lost digits on its way', { ...item, perDay: { value: '9007199254740993' } }, 'Invalid'],
+  ['a token without an end', withTokens({ until: undefined }), 'Invalid'],
+  ['a plan of a later release', { ...item, plan: 'gold' }, 'This version does not know the plan "gold"'],
+  ['an access of a later release', withTokens({ access: 'append' }), 'This version does not know the access "append"'],
+])('An item of the keys table is not one with %s', (_, broken, message) => {
+  expect(() => parseKeyRecord(broken)).toThrow(message);
 });
