@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
+import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ApiKey } from '../../../infra/local/account/gateway-records.ts';
+import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
 import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import {
-  type GatewayState,
-  type LiveKey,
+  liveKey,
   readGatewayState,
   readLiveKey,
   recordIdOf,
   shortOfKeys,
 } from '../../../shared/key-registry/live-key.ts';
+import type { PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
 import { KeyRegistry } from './key-registry.ts';
@@ -19,6 +20,8 @@ const ISSUED = parsed(generateToken()).recordId;
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 
 const NO_TOKEN = 'has a value that no key can have: delete it, and create one with npm run admin -- keys create';
+const TOO_MANY = 'has a tag per-minute above 48000, which is the most that one key takes';
+const FOREIGN = expect.stringMatching(/^is on the usage plan Acme, which is none of this service: tag that with plan/);
 const BAD_LIMITS = 'needs both tags per-minute and per-day, as numbers from 1';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const tags = { 'per-minute': '5000', 'per-day': '1000000' };
@@ -31,33 +34,14 @@ beforeEach(() => {
 
 afterEach(() => registry.close());
 
-/** A key that was issued, except for what the test says, as it is read by itself: in a list it is the same. */
-async function read(differences: Partial<ApiKey> = {}, planId = 'free'): Promise<LiveKey> {
-  const keyId = registry.putKey({ value: ISSUED, ...differences }, planId === 'none' ? undefined : planId);
-  const { gateway, apiStage } = registry.target;
-  const live = await readLiveKey(gateway, apiStage, keyId);
-  expect((await state()).keys).toEqual([live]);
-  if (live) return live;
-  throw new Error(`There is no key ${keyId}`);
-}
-const state = (): Promise<GatewayState> => readGatewayState(registry.target.gateway, registry.target.apiStage);
+const state = () => readGatewayState(registry.target.gateway, registry.target.apiStage);
+
+/** What a key on a usage plan says of a record. */
+const readingOf = (key: ApiKey, plan: CustomerPlan['plan'] = 'free') =>
+  liveKey({ id: 'k1', value: ISSUED, name: 'acme', enabled: true, ...key }, { usagePlanId: 'own', name: 'Acme', plan })
+    .reading;
 
 describe('A key of API Gateway', () => {
-  test('is known by its value, on the plan and with the limits of its usage plan', async () => {
-    const live = await read();
-    const { keyId } = live;
-    const fields = { keyId, name: 'acme', plan: 'free', perMinute: 60, perDay: 1_000, enabled: true };
-
-    expect(live).toMatchObject({ keyId, value: ISSUED, recordId: ISSUED, usagePlanId: 'free', reading: { fields } });
-  });
-
-  test.each(['none', 'overflow'])(
-    'says nothing of a record where it is on no plan of a customer: %s',
-    async (planId) => {
-      expect(await read({}, planId)).toMatchObject({ usagePlanId: undefined, reading: undefined });
-    },
-  );
-
   test.each<[string, string, string | undefined]>([
     ['of a key that the admin command has made', ISSUED, ISSUED],
     ['made in the console', CONSOLE_VALUE, sha256(CONSOLE_VALUE)],
@@ -66,43 +50,49 @@ describe('A key of API Gateway', () => {
     ['that is short, and begins as one', 'psk_1', undefined],
     ['that is a hash', 'a1'.repeat(32), undefined],
     ['that no bearer token can have', `${CONSOLE_VALUE} `, undefined],
-  ])('has the record of its value %s', async (_, value, recordId) => {
+  ])('has the record of its value %s', (_, value, recordId) => {
     expect(recordIdOf(value)).toBe(recordId);
     const reading = recordId === undefined ? { problem: NO_TOKEN } : { fields: { name: 'acme' } };
-    expect(await read({ value })).toMatchObject({ recordId, reading });
+    expect(readingOf({ value })).toMatchObject(reading);
   });
 
-  test.each<[string, Partial<ApiKey>, object, string]>([
+  test.each<[string, ApiKey, object, PlanId]>([
     ['a longer name cut to 100', { name: 'n'.repeat(101) }, { name: `${'n'.repeat(97)}…` }, 'free'],
     ['a name of 100 bytes in 25 characters', { name: '🐾'.repeat(25) }, { name: '🐾'.repeat(25) }, 'free'],
     ['no part of a character at the cut', { name: `n${'🐾'.repeat(26)}` }, { name: `n${'🐾'.repeat(24)}…` }, 'free'],
     ['the limits of the catalogue, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
     ['its own limits on the Enterprise plan', { tags }, { perMinute: 5_000, perDay: 1_000_000 }, 'enterprise'],
     ['an end', { tags: { expires: '2031-02-03' } }, { expiresAt: Date.UTC(2031, 1, 3) }, 'free'],
-  ])('has %s', async (_, differences, fields, planId) => {
-    expect((await read(differences, planId)).reading).toMatchObject({ fields });
+  ])('has %s', (_, key, fields, plan) => {
+    expect(readingOf(key, plan)).toMatchObject({ fields });
   });
 
-  test.each<[string, Partial<ApiKey>, unknown, string]>([
+  test.each<[string, ApiKey['tags'], string, PlanId]>([
     ['without agreed limits', {}, 'is on the Enterprise plan without agreed limits: tag it', 'enterprise'],
-    ...['060', '60\n', '1000000000000'].map((text): [string, Partial<ApiKey>, unknown, string] => [
-      `with ${JSON.stringify(text)} as one of its limits`,
-      { tags: { ...tags, 'per-minute': text } },
-      BAD_LIMITS,
-      'enterprise',
-    ]),
-    [
-      'with more a minute than one item takes',
-      { tags: { ...tags, 'per-minute': '48001' } },
-      'has a tag per-minute above 48000, which is the most that one key takes',
-      'enterprise',
-    ],
-    ['with one of its limits alone', { tags: { 'per-day': '1000' } }, BAD_LIMITS, 'enterprise'],
-    ['whose end is a word', { tags: { expires: 'tomorrow' } }, 'has a tag expires that is no ISO 8601 date', 'free'],
-    ['on a plan that is none of ours', {}, expect.stringMatching(/^is on the usage plan Acme, .*: tag that/), 'own'],
-  ])('is not let in %s', async (_, differences, problem, planId) => {
+    ['with a limit that begins with 0', { ...tags, 'per-minute': '060' }, BAD_LIMITS, 'enterprise'],
+    ['with a line end behind a limit', { ...tags, 'per-minute': '60\n' }, BAD_LIMITS, 'enterprise'],
+    ['with a limit of 13 digits', { ...tags, 'per-day': '1000000000000' }, BAD_LIMITS, 'enterprise'],
+    ['with more a minute than one item takes', { ...tags, 'per-minute': '48001' }, TOO_MANY, 'enterprise'],
+    ['with one of its limits alone', { 'per-day': '1000' }, BAD_LIMITS, 'enterprise'],
+    ['whose end is a word', { expires: 'tomorrow' }, 'has a tag expires that is no ISO 8601 date', 'free'],
+  ])('is not let in %s', (_, own, problem, plan) => {
+    expect(readingOf({ tags: own }, plan)).toEqual({ problem });
+  });
+});
+
+describe('A key that is read by itself is as in the lists, and its plan', () => {
+  test.each<[string, string | undefined, object]>([
+    ['is that of its usage plan', 'free', { usagePlanId: 'free', reading: { fields: { plan: 'free' } } }],
+    ['is none, where it is on none', undefined, { usagePlanId: undefined, reading: undefined }],
+    ['is none, where it is on an internal one', 'overflow', { usagePlanId: undefined, reading: undefined }],
+    ['cannot be read, where its tag is wrong', 'own', { usagePlanId: 'own', reading: { problem: FOREIGN } }],
+  ])('%s', async (_, planId, expected) => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
-    expect((await read(differences, planId)).reading).toEqual({ problem });
+    const keyId = registry.putKey({ value: ISSUED }, planId);
+    const live = await readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
+
+    expect(live).toMatchObject({ keyId, value: ISSUED, recordId: ISSUED, ...expected });
+    expect((await state()).keys).toEqual([live]);
   });
 });
 
