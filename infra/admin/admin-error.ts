@@ -58,7 +58,7 @@ const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
  * Any failure that an admin can do something about, in words that say what; undefined for a fault of the program.
  *
  * @param again what is safe to do again
- * @param effect what that comes to
+ * @param effect of doing it again
  */
 export function failureText(
   error: unknown,

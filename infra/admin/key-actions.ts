@@ -5,7 +5,7 @@ import { NEVER } from '../../shared/keys/verdict.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
-import { endingText } from './key-text.ts';
+import { endingText } from './key-sentences.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import { moveKey } from './keys/move-key.ts';
 import { addToken, type NewToken } from './keys/new-token.ts';
@@ -39,13 +39,13 @@ export interface KeyAction {
   readonly suits: (view: KeyView) => boolean;
   /** What cannot be taken back, in sentences: command and console ask first; undefined: there is nothing to ask. */
   readonly asks?: (view: KeyView, values: Inputs) => string | undefined;
-  /** What it comes to if it is done again after a failure; by default it takes up what was cut off. */
+  /** The effect of doing it again after a failure; by default it takes up what was cut off. */
   readonly again?: string;
   /** @param values of its inputs @param id of the key */
   readonly run: (target: Target, values: Inputs, id: string) => Promise<Done>;
 }
 
-/** An action that goes by no inputs but its own. */
+/** Checks that an action reads no inputs but its own. */
 function action<Name extends keyof Inputs = never>(
   definition: Omit<KeyAction, 'inputs' | 'asks' | 'run'> & {
     readonly inputs: readonly Name[];

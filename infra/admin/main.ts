@@ -30,7 +30,7 @@ const program = withTargetOptions(new Command('npm run admin --'))
   .addHelpText('after', "\nExample:\n  npm run admin -- keys create --name 'Acme Pets' --plan free");
 
 /** The command whose options or arguments are wrong. */
-let refusing = nameOf(program);
+let failing = nameOf(program);
 
 const help = new Help();
 for (const command of withSubcommands(program)) {
@@ -41,7 +41,7 @@ for (const command of withSubcommands(program)) {
       showGlobalOptions: true,
       optionDescription: (option) => `${help.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
     })
-    .configureOutput({ outputError: () => (refusing = name) })
+    .configureOutput({ outputError: () => (failing = name) })
     .exitOverride();
 }
 
@@ -63,7 +63,7 @@ try {
 
 function messageOf(error: unknown): string {
   if (error instanceof CommanderError) {
-    return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see ${refusing} --help)`;
+    return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see ${failing} --help)`;
   }
   const text = failureText(error, 'run the same command again');
   if (text !== undefined) return withTarget(text, targetOption(targetOptionsOf(program)));

@@ -97,8 +97,8 @@ const awsConnection = (): Connection => ({
   ),
 });
 
-/** A local host's refusal of a call from another machine. */
-const refusalSchema = v.object({ __type: v.literal('AccessDeniedException'), message: v.string() });
+/** The answer of a local host to a call from another machine. */
+const deniedSchema = v.object({ __type: v.literal('AccessDeniedException'), message: v.string() });
 
 /** @throws UnreachableError; AdminError where it is a local host that does not take admin commands from here */
 async function hostOutputs(origin: string): Promise<unknown> {
@@ -110,7 +110,7 @@ async function hostOutputs(origin: string): Promise<unknown> {
     if (error instanceof SyntaxError) return undefined;
     throw new UnreachableError(nothingAnswersAt(origin), { cause: error });
   }
-  if (!v.is(refusalSchema, body)) return body;
+  if (!v.is(deniedSchema, body)) return body;
   throw new AdminError(
     `The local host at ${origin} takes no admin commands from here: ${body.message}. ` +
       'Run the command on the machine of the host, with --url http://localhost and its port.',

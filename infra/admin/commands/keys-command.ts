@@ -9,7 +9,7 @@ import type { NewToken } from '../keys/new-token.ts';
 import type { Target } from '../target.ts';
 import { withTarget } from '../text-format.ts';
 import { ask, confirm } from './confirm.ts';
-import { foundTokenText, keyTableText, keyText, newTokenText, syncText } from './key-texts.ts';
+import { foundTokenText, keyListText, keyText, newTokenText, syncText } from './key-output.ts';
 import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
 
 /** `keys …`. */
@@ -19,7 +19,7 @@ export function keysCommand(): Command {
   const list = keys.command('list').description('shows all keys');
   onService<KeySelection>(list, async (find, selection) => {
     const target = await find();
-    return outcome(await listKeys(target, selection), (views) => keyTableText(views, target.option));
+    return outcome(await listKeys(target, selection), (views) => keyListText(views, target.option));
   });
   list
     .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))

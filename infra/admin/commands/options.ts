@@ -15,7 +15,7 @@ export interface Outcome {
   readonly after?: () => Promise<string>;
 }
 
-/** @param textOf is given the value with its text as it can be shown: names may have anything in them */
+/** @param textOf gets the value with its control characters made visible: a name may have any */
 export function outcome<Value>(value: Value, textOf: (shown: Value) => string): Outcome {
   const shown: Value = JSON.parse(JSON.stringify(value), (_, field: unknown) =>
     typeof field === 'string' ? visible(field) : field,
@@ -24,9 +24,9 @@ export function outcome<Value>(value: Value, textOf: (shown: Value) => string): 
 }
 
 /**
- * Has a command work on the service that its options name, and prints what that comes to.
+ * Runs a command on the service that its options name, and prints the outcome.
  *
- * @param work is given the command's first argument too; it finds the service when it needs it
+ * @param work finds the service when it needs it; it gets the first argument of the command, too
  */
 // The options that a command was given are those that it was made with.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters

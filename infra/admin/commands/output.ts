@@ -8,7 +8,7 @@ const GAP = 2;
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Says on standard error what a command waits for, and has to leave out. @param option that names the service */
+/** Reports on standard error what a command waits for, and what it leaves out. @param option that names the service */
 export function progressListener(option: string): ProgressListener {
   let isReported = false;
   const say = (message: string): void => void process.stderr.write(`${withTarget(visible(message), option)}\n`);

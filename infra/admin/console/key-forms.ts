@@ -9,24 +9,18 @@ import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
 /** They cut off the customer: the page asks first, also where that can be taken back. */
 const dangers: ReadonlySet<string> = new Set(['suspend', 'end', 'revoke']);
 
-/** The fields of an action on a key, with what fits that: a plan but its own, unless limits are agreed on it; a token that it has. */
-function fieldsOf(action: string, { inputs }: KeyAction, view: KeyView): Field[] {
+/** The fields of an action, with the plans and the tokens to choose from. */
+function fieldsOf(action: string, { inputs }: KeyAction, { tokens }: KeyView): Field[] {
+  // The newest token of a label is the one that a rotation replaces.
+  const newest = [...new Map(tokens.map(({ label, name }) => [label, name]))];
   return inputs.map((input) => {
     const given = fieldOf(input);
-    if (input === 'token')
-      return {
-        ...given,
-        choices: view.tokens.map(({ name, since }) => [name, `${name}, since ${formatTime(since)}`] as const),
-      };
-    if (input === 'label' && action === 'rotate') return { ...given, choices: newestTokens(view) };
-    if (input !== 'plan') return given;
-    const others = given.choices?.filter(([id]) => id !== view.plan || plans[view.plan].limits === 'agreed') ?? [];
-    return { ...given, choices: [['', 'Choose a plan'] as const, ...others] };
+    if (input === 'plan') return { ...given, choices: [['', 'Choose a plan'], ...(given.choices ?? [])] };
+    if (input === 'label' && action === 'rotate') return { ...given, choices: newest };
+    if (input !== 'token') return given;
+    return { ...given, choices: tokens.map(({ name, since }) => [name, `${name}, since ${formatTime(since)}`]) };
   });
 }
-
-/** The name of the token that a rotation replaces, by its label. */
-const newestTokens = ({ tokens }: KeyView) => [...new Map(tokens.map(({ label, name }) => [label, name]))];
 
 /** The forms of a key's page: those of each day, and those that cut off the customer. @param sentTo the action that `sent` was sent to */
 export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): readonly Html[][] {

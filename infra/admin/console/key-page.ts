@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
 import { createAction, type Done } from '../key-actions.ts';
-import { curlWith, planOfToken, tokenText } from '../key-text.ts';
+import { curlWith, planOfToken, tokenText } from '../key-sentences.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
 import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.ts';
 import { dailyUsage, type Usage } from '../usage.ts';

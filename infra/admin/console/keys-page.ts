@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { type KeyState, type KeyView, listKeys } from '../keys/key-view.ts';
-import { stateText } from '../key-text.ts';
+import { stateText } from '../key-sentences.ts';
 import { counted, formatNumber, timeOrNever } from '../text-format.ts';
 import { type Field, filters, heads, type Html, markup, meter, type Sent, table } from './markup.ts';
 import type { Site } from './site.ts';
@@ -19,7 +19,7 @@ export function stateBadge(view: KeyView): Html {
 }
 
 /** Keys as they stand in a list; undefined without any. */
-export function keyTableHtml(label: string, views: readonly KeyView[]): Html | undefined {
+export function keyListHtml(label: string, views: readonly KeyView[]): Html | undefined {
   const rows = views.map((view) => [
     markup`<a href="keys/${view.id}">${view.name}</a> <small>${view.id}</small>`,
     plans[view.plan].title,
@@ -61,7 +61,7 @@ function keyRows(found: readonly KeyView[], query: Query): Html {
   const rows = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
   return markup`<section data-live="${address(query)}" data-seconds="10">
 <p class="quiet">${counted(found.length, 'key')}</p>
-${keyTableHtml('Keys', rows) ?? markup`<p class="empty">No key is like that. <a href="keys">Show all</a>, or <a href="keys/new">create one</a>.</p>`}
+${keyListHtml('Keys', rows) ?? markup`<p class="empty">No key is like that. <a href="keys">Show all</a>, or <a href="keys/new">create one</a>.</p>`}
 ${last === 1 ? '' : pageLinks(page, last, query)}</section>`;
 }
 

@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { type KeyView, listKeys, planViews } from '../keys/key-view.ts';
 import { counted, limitText, formatNumber } from '../text-format.ts';
 import { partUsed } from '../usage.ts';
-import { keyTableHtml } from './keys-page.ts';
+import { keyListHtml } from './keys-page.ts';
 import { facts, heads, type Html, markup, table } from './markup.ts';
 import type { Site } from './site.ts';
 
@@ -20,7 +20,7 @@ export function addOverviewPage(app: Hono, site: Site): void {
     const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
 ${figures(views)}
 <h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
-${keyTableHtml('Keys close to a limit', close.slice(0, MOST_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
+${keyListHtml('Keys close to a limit', close.slice(0, MOST_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
 <h2>Plans</h2>${planTable(views)}</section>`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });
@@ -37,8 +37,7 @@ function figures(views: readonly KeyView[]): Html {
     'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${formatNumber(views.length)}`,
   };
   return markup`<div class="card figures">${facts(values)}
-<p class="quiet">Counted are requests of keys that are not revoked, in days and minutes of UTC. Refused are requests over a limit of their key; of several within
-a second, not all are counted. Requests with an unknown, ended or suspended key are in no count.</p></div>`;
+<p class="quiet">Days and minutes are those of UTC. Refused requests are those over a limit of their key. Requests of revoked and suspended keys are left out.</p></div>`;
 }
 
 function planTable(views: readonly KeyView[]): Html {

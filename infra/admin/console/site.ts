@@ -78,9 +78,9 @@ export function fieldOf(name: keyof Inputs): Field {
 }
 
 /**
- * Has a form do something; where that fails, its page is shown again with what was sent.
+ * Does what a form is for. Where that fails, its page is shown again with what was sent.
  *
- * @param effectAgain what it comes to if it is sent again after a failure; by default it takes up what was cut off
+ * @param effectAgain the effect of sending it again after a failure; by default it takes up what was cut off
  */
 export function onForm(
   app: Hono,

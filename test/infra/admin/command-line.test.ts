@@ -2,7 +2,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError, failureText, reasonOf } from '../../../infra/admin/admin-error.ts';
-import { keyTableText } from '../../../infra/admin/commands/key-texts.ts';
+import { keyListText } from '../../../infra/admin/commands/key-output.ts';
 import { outcome, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
 import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
@@ -128,7 +128,7 @@ test('Text of others has nothing that a terminal acts on: it is shown', () => {
   const name = 'a\u001b[2J\u001b[31m\tb\nc\r\u007f\u009b\u202e\u2066\u2028d';
   const shown = String.raw`a\u001b[2J\u001b[31m\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`;
 
-  expect(outcome([keyView(aKey({ name }))], (views) => keyTableText(views, '')).text).toContain(`\t${shown}\t`);
+  expect(outcome([keyView(aKey({ name }))], (views) => keyListText(views, '')).text).toContain(`\t${shown}\t`);
   expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
   const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
   expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);

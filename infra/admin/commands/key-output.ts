@@ -1,7 +1,7 @@
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
-import { curlWith, planOfToken, stateText, tokenText } from '../key-text.ts';
+import { curlWith, planOfToken, stateText, tokenText } from '../key-sentences.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { formatNumber, formatTime, timeOrNever, withTarget } from '../text-format.ts';
@@ -45,7 +45,7 @@ export function keyText(view: KeyView): string {
 }
 
 /** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
-export function keyTableText(views: readonly KeyView[], targetOption: string): string {
+export function keyListText(views: readonly KeyView[], targetOption: string): string {
   if (views.length === 0)
     return withTarget('There are no such keys. Issue one with: npm run admin -- keys create', targetOption);
   return table(
