@@ -21,15 +21,12 @@ export const withTarget = (text: string, targetOption: string): string =>
 export const formatNumber = (value: number): string => value.toLocaleString('en');
 
 /** `1 key`, `1,000 keys`. */
-export const counted = (count: number, one: string): string =>
-  `${formatNumber(count)} ${count === 1 ? one : `${one}s`}`;
+export const counted = (count: number, one: string, several = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : several}`;
 
 /** `60 requests a minute, 1,000 a day`. */
 export const limitsText = ({ perMinute, perDay }: Limits): string =>
   `${formatNumber(perMinute)} requests a minute, ${formatNumber(perDay)} a day`;
-
-/** @param limit null: as agreed with each customer */
-export const limitText = (limit: number | null): string => (limit === null ? 'as agreed' : formatNumber(limit));
 
 /** `0.6 %`. */
 export const percent = (share: number): string =>

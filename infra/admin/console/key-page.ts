@@ -7,7 +7,7 @@ import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.t
 import { dailyUsage, type Usage } from '../usage.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
-import { facts, field, heads, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
+import { facts, field, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
 
 const DAYS = 30;
@@ -33,7 +33,7 @@ function usageContent({ id, name, perDay, days }: Usage): Html {
     .toReversed()
     .map(({ date, requests }) => [date, formatNumber(requests), percent(requests / perDay)]);
   return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>Requests a day</h1>
-${table('Requests a day', heads(['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`]), rows)}`;
+${table('Requests a day', ['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`], rows)}`;
 }
 
 function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
@@ -52,7 +52,7 @@ ${facts({
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
 <p><a href="keys/${id}/usage">Requests of each of the last ${DAYS} days</a></p>
-<section class="card"><h2>Tokens</h2>${table('Tokens', heads(['Token', 'Since', 'May']), tokens)}</section>
+<section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'May'], tokens)}</section>
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>
 <h2>Actions that cut off the customer</h2>

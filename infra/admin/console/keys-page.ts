@@ -3,7 +3,7 @@ import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { type KeyState, type KeyView, listKeys } from '../keys/key-view.ts';
 import { stateText } from '../key-sentences.ts';
 import { counted, formatNumber, timeOrNever } from '../text-format.ts';
-import { type Field, filters, heads, type Html, markup, meter, type Sent, table } from './markup.ts';
+import { type Field, filters, type Html, markup, meter, type Sent, table } from './markup.ts';
 import type { Site } from './site.ts';
 
 type Query = Sent['values'];
@@ -12,7 +12,7 @@ const PAGE_SIZE = 50;
 
 const states = ['active', 'suspended', 'disabled', 'expired'] as const satisfies readonly KeyState[];
 
-const keyHeads = heads(['Name', 'Plan', 'State', 'This minute', 'Today', 'Last used (UTC)', 'Created']);
+const keyHeads = ['Name', 'Plan', 'State', 'This minute', 'Today', 'Last used (UTC)', 'Created'];
 
 export function stateBadge(view: KeyView): Html {
   return markup`<span class="badge ${view.state}">${stateText(view).replace(' UTC', '')}</span>`;

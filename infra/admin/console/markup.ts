@@ -125,15 +125,12 @@ export function meter(label: string, used: number, limit: number): Html {
   }" optimum="0" value="${used}"></meter><span>${formatNumber(used)} / ${formatNumber(limit)}</span></span>`;
 }
 
-export const heads = (titles: readonly string[]): Html[] =>
-  titles.map((title) => markup`<th scope="col">${title}</th>`);
-
 /** A table that scrolls in itself, by keyboard too. */
-export function table(label: string, head: readonly Html[], rows: readonly (readonly (Html | string)[])[]): Html {
+export function table(label: string, titles: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
   const row = (cells: readonly (Html | string)[]): Html =>
     markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>`;
   return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${head}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
+<thead><tr>${titles.map((title) => markup`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
 }
 
 /** A description of the command's help as a sentence. */

@@ -1,16 +1,15 @@
 import type { Hono } from 'hono';
-import { type KeyView, listKeys, planViews } from '../keys/key-view.ts';
-import { counted, limitText, formatNumber } from '../text-format.ts';
+import { planIds, plans } from '../../../shared/keys/plans.ts';
+import { type KeyView, listKeys } from '../keys/key-view.ts';
+import { counted, formatNumber } from '../text-format.ts';
 import { partUsed } from '../usage.ts';
 import { keyListHtml } from './keys-page.ts';
-import { facts, heads, type Html, markup, table } from './markup.ts';
+import { facts, type Html, markup, table } from './markup.ts';
 import type { Site } from './site.ts';
 
 /** From this part of a limit on, a key is shown as close to it. */
 const CLOSE = 0.8;
 const MOST_SHOWN = 100;
-
-const planHeads = heads(['Plan', 'Requests a minute', 'Requests a day', 'Keys', 'Used today']);
 
 /** `/overview`: what the keys do at this moment, who is close to a limit, and who is on which plan. */
 export function addOverviewPage(app: Hono, site: Site): void {
@@ -41,10 +40,15 @@ function figures(views: readonly KeyView[]): Html {
 }
 
 function planTable(views: readonly KeyView[]): Html {
-  const rows = planViews(views).map(({ plan, title, perMinute, perDay, keys }) => {
-    const used = sum(views, (view) => (view.plan === plan ? view.usedToday : 0));
-    const link = markup`<a href="keys?plan=${plan}">${title}</a>`;
-    return [link, limitText(perMinute), limitText(perDay), formatNumber(keys), used];
+  const rows = planIds.map((id) => {
+    const { title, limits } = plans[id];
+    const [minute, day] =
+      limits === 'agreed'
+        ? (['as agreed', 'as agreed'] as const)
+        : ([formatNumber(limits.perMinute), formatNumber(limits.perDay)] as const);
+    const onPlan = views.filter(({ plan }) => plan === id);
+    const link = markup`<a href="keys?plan=${id}">${title}</a>`;
+    return [link, minute, day, formatNumber(onPlan.length), sum(onPlan, ({ usedToday }) => usedToday)];
   });
-  return table('Plans', planHeads, rows);
+  return table('Plans', ['Plan', 'Requests a minute', 'Requests a day', 'Keys', 'Used today'], rows);
 }

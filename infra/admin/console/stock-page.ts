@@ -4,7 +4,7 @@ import { petStatuses } from '../../../shared/contract/records.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import type { Target } from '../target.ts';
 import { formatNumber } from '../text-format.ts';
-import { filters, heads, type Html, markup, type Sent, table } from './markup.ts';
+import { filters, type Html, markup, type Sent, table } from './markup.ts';
 import type { Site } from './site.ts';
 import { addStockFiles, fileCards } from './stock-files.ts';
 
@@ -34,7 +34,7 @@ async function stockTable(target: Target, query: Sent['values']): Promise<Html> 
   const next = new URLSearchParams({ status: query['status'] ?? '', after: last ?? '' }).toString();
   const none = markup`<p class="empty">No pet is like that${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(fields, query)}<section>
-${rows.length > 0 ? table('Stock', heads(['Pet', 'Quantity', 'Status']), rows) : none}
+${rows.length > 0 ? table('Stock', ['Pet', 'Quantity', 'Status'], rows) : none}
 ${last === undefined ? '' : markup`<p class="pages"><a href="stock?${next}">The pets after ${last} →</a></p>`}</section>`;
 }
 

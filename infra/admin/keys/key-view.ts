@@ -1,7 +1,7 @@
 import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import { idOf, type KeyRecord, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER, workingToken } from '../../../shared/keys/verdict.ts';
-import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
+import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 import { AdminError } from '../admin-error.ts';
@@ -107,13 +107,4 @@ export async function findToken({ keyTable }: Target, text: string): Promise<Fou
   if (record.revoked) throw new AdminError(`It is of ${record.name} (${idOf(record)}), which was revoked.`);
   const found = workingToken(record, token.hash, Date.now());
   return { key: keyView(record), token: found ? tokenView(found) : null };
-}
-
-/** The plans of the catalogue, with the number of keys that each has. Limits are null where each customer has agreed its own. */
-export function planViews(keys: readonly KeyView[]) {
-  return planIds.map((plan) => {
-    const { title, limits } = plans[plan];
-    const { perMinute, perDay } = limits === 'agreed' ? { perMinute: null, perDay: null } : limits;
-    return { plan, title, perMinute, perDay, keys: keys.filter((key) => key.plan === plan).length };
-  });
 }

@@ -2,8 +2,8 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { stringify } from 'csv-stringify/sync';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import type { Target } from '../target.ts';
-import { visible } from '../text-format.ts';
-import { counted, type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
+import { counted, visible } from '../text-format.ts';
+import { type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 import { writeWhole } from './write-whole.ts';
 
 /** The import takes a semicolon for the end of a cell, and spaces around one for none of it. */
@@ -38,8 +38,8 @@ export async function exportRecords<Entry>(
     count = done;
     onProgress(done, total);
   };
-  await writeWhole(file, recordsText(source, kind, format, show), () => counted(count, kind));
-  return { count, message: `Exported ${counted(count, kind)} from ${source.place} to ${visible(file)}.` };
+  await writeWhole(file, recordsText(source, kind, format, show), () => counted(count, ...kind.names));
+  return { count, message: `Exported ${counted(count, ...kind.names)} from ${source.place} to ${visible(file)}.` };
 }
 
 /** All records of a kind as the text of a file, in parts. */

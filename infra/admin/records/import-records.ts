@@ -1,9 +1,9 @@
 import { writeItems } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { formatNumber, visible } from '../text-format.ts';
+import { counted, formatNumber, visible } from '../text-format.ts';
 import { readRecords, type Source } from './read-records.ts';
-import { counted, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
+import { type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 
 /** Wrong rows after which a file is not read further: it is likely of another format altogether. */
 const MAX_FAULTS = 20;
@@ -36,7 +36,10 @@ export async function importRecords<Entry>(
         'Run the same command again: it writes all of them once more.',
     );
   }
-  return { count, message: `Imported ${counted(count, kind)} from ${visible(source.name)} into ${store.place}.` };
+  return {
+    count,
+    message: `Imported ${counted(count, ...kind.names)} from ${visible(source.name)} into ${store.place}.`,
+  };
 }
 
 /** Reads the whole file once before anything is written. @returns the number of rows @throws AdminError listing faults */

@@ -12,7 +12,6 @@ import { stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { formatNumber } from '../text-format.ts';
 
 /** Formats of a file, by the ending of its name. */
 export type Format = '.csv' | '.jsonl';
@@ -86,11 +85,6 @@ export const orders: RecordKind<Order> = {
 async function* allPets({ documents, tables }: Target): AsyncGenerator<readonly PetRecord[]> {
   for await (const { Items = [] } of paginateScan({ client: documents }, { TableName: tables.pets }))
     yield Items.map((item) => v.parse(petItemSchema, item));
-}
-
-/** `1,000 stock entries`. */
-export function counted(count: number, { names: [one, several] }: Pick<RecordKind<never>, 'names'>): string {
-  return `${formatNumber(count)} ${count === 1 ? one : several}`;
 }
 
 /** The format of a file, by the ending of its name. @throws AdminError where records of the kind have no such format */
