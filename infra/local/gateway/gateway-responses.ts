@@ -1,22 +1,21 @@
-import * as v from 'valibot';
 import { HostError } from '../host-error.ts';
 import type { Resource } from '../template/stack.ts';
 import type { GatewayAnswer, HeaderFields } from './messages.ts';
 
-/** The types of errors that this gateway makes by itself, with the status each has unless the API sets another. */
-const gatewayErrorStatuses = {
-  ACCESS_DENIED: 403,
-  AUTHORIZER_CONFIGURATION_ERROR: 500,
-  DEFAULT_5XX: 502,
-  INTEGRATION_TIMEOUT: 504,
-  INVALID_API_KEY: 403,
-  MISSING_AUTHENTICATION_TOKEN: 403,
-  QUOTA_EXCEEDED: 429,
-  REQUEST_TOO_LARGE: 413,
-  THROTTLED: 429,
-} as const satisfies Record<string, number>;
+/** The types of errors that this gateway makes by itself. */
+export const gatewayErrorTypes = [
+  'ACCESS_DENIED',
+  'AUTHORIZER_CONFIGURATION_ERROR',
+  'DEFAULT_5XX',
+  'INTEGRATION_TIMEOUT',
+  'INVALID_API_KEY',
+  'MISSING_AUTHENTICATION_TOKEN',
+  'QUOTA_EXCEEDED',
+  'REQUEST_TOO_LARGE',
+  'THROTTLED',
+] as const;
 
-export type GatewayErrorType = keyof typeof gatewayErrorStatuses;
+export type GatewayErrorType = (typeof gatewayErrorTypes)[number];
 
 /** A request that the gateway answers by itself. */
 export class GatewayError extends Error {
@@ -54,39 +53,47 @@ export class ContextVariables {
 /** The value of a header; undefined where a variable that it has is missing: then the header is left out. */
 type HeaderValue = (variables: ContextVariables) => string | undefined;
 
-const STOCK_TEMPLATE = '{"message":$context.error.messageString}';
+/** An answer as the API sets it. */
+interface GatewayResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: HeaderValue])[];
+  readonly template: string;
+}
 
-/** The answers that the gateway makes by itself, type by type, as the API sets them. */
+/** The answers that the gateway makes by itself, type by type. */
 export class GatewayResponses {
-  readonly #byType: ReadonlyMap<string, ReturnType<typeof gatewayResponse>>;
+  readonly #byType: ReadonlyMap<string, GatewayResponse>;
 
+  /** @throws HostError where the API leaves one of them to AWS, which has no Error body */
   constructor(resources: readonly Resource[]) {
     this.#byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
+    for (const type of gatewayErrorTypes) this.#of(type);
   }
 
-  render(error: GatewayError, variables: ContextVariables): GatewayAnswer {
-    const { type, message } = error;
+  render({ type, message }: GatewayError, variables: ContextVariables): GatewayAnswer {
     variables.set({ message, messageString: JSON.stringify(message), responseType: type }, 'error');
-    const fallback = gatewayErrorStatuses[type] >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
-    const response = this.#byType.get(type) ?? this.#byType.get(fallback);
-    const mapped = (response?.headers ?? []).flatMap(([header, valueOf]): HeaderFields => {
+    const { status, headers, template } = this.#of(type);
+    const mapped = headers.flatMap(([header, valueOf]): HeaderFields => {
       const value = valueOf(variables);
       return value === undefined ? [] : [[header, value]];
     });
-    return {
-      status: response?.status ?? gatewayErrorStatuses[type],
-      headers: [['Content-Type', 'application/json'], ...mapped],
-      body: Buffer.from(variables.substitute(response?.template ?? STOCK_TEMPLATE, '')),
-    };
+    const body = Buffer.from(variables.substitute(template, ''));
+    return { status, headers: [['Content-Type', 'application/json'], ...mapped], body };
+  }
+
+  #of(type: GatewayErrorType): GatewayResponse {
+    const response = this.#byType.get(type);
+    if (response) return response;
+    throw new HostError(`The template sets no gateway response ${type}`);
   }
 }
 
-function gatewayResponse(resource: Resource) {
+function gatewayResponse(resource: Resource): GatewayResponse {
   const parameters = Object.entries(resource.texts('ResponseParameters'));
   return {
-    status: Number(resource.read('StatusCode', v.optional(v.string()))) || undefined,
+    status: Number(resource.text('StatusCode')),
     headers: parameters.map(([target, source]) => headerMapping(resource.logicalId, target, source)),
-    template: resource.read('ResponseTemplates.application/json', v.optional(v.string(), STOCK_TEMPLATE)),
+    template: resource.text('ResponseTemplates.application/json'),
   };
 }
 

@@ -16,14 +16,6 @@ const proxyResultSchema = v.pipe(
   }),
 );
 
-/** Headers of a function's answer that API Gateway passes on under another name. */
-const REMAPPED = new Set(
-  (
-    'authorization connection content-length content-md5 date expect host max-forwards proxy-authenticate server te ' +
-    'trailer upgrade user-agent www-authenticate'
-  ).split(' '),
-);
-
 /**
  * Turns the result of a function, or the metadata that it streams ahead of its body, into the answer.
  *
@@ -34,17 +26,13 @@ export function answerOf(result: string): GatewayAnswer {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed();
   const { statusCode, headers, body } = parsed.output;
-  return { status: statusCode, headers: passedOn(Object.entries(headers)), body: Buffer.from(body) };
+  return { status: statusCode, headers: withType(Object.entries(headers)), body: Buffer.from(body) };
 }
 
 export const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
 
 /** The answer is JSON unless the function says something else. */
-function passedOn(headers: HeaderFields): HeaderFields {
+function withType(headers: HeaderFields): HeaderFields {
   const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
-  const renamed = headers.map(([name, value]): [string, string] => [
-    REMAPPED.has(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
-    value,
-  ]);
-  return hasType ? renamed : [['Content-Type', 'application/json'], ...renamed];
+  return hasType ? headers : [['Content-Type', 'application/json'], ...headers];
 }

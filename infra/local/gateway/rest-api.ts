@@ -1,6 +1,6 @@
 import { arn } from '../../local-endpoint.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
-import { authorize } from './authorizer.ts';
+import { callAuthorizer } from './call-authorizer.ts';
 import { ContextVariables, GatewayError, type GatewayResponses } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
 import type { GatewayAnswer, GatewayRequest, StreamedAnswer } from './messages.ts';
@@ -73,7 +73,12 @@ export class RestApi {
 
     const event = requestEvent(request, match, { ...context, resourceId, resourcePath });
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
-    const { context: authorizer, usageIdentifierKey } = await authorize(method.authorizer, event, methodArn, variables);
+    const { context: authorizer, usageIdentifierKey } = await callAuthorizer(
+      method.authorizer,
+      event,
+      methodArn,
+      variables,
+    );
     if (method.apiKeyRequired) {
       variables.set({ apiKeyId: usageMeter.meter(usageIdentifierKey, request.receivedAt) }, 'identity');
     }

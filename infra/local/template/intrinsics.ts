@@ -1,5 +1,3 @@
-import { HostError } from '../host-error.ts';
-
 /** What `Ref`, `Fn::GetAtt` and `Fn::ImportValue` stand for in one stack. Undefined: nothing that the local host knows. */
 export interface Names {
   ref(name: string): string | undefined;
@@ -8,23 +6,17 @@ export interface Names {
 }
 
 /**
- * Resolves the intrinsic functions in a template value.
- *
- * @param place the property that has the value, for the error
- * @throws HostError for a function or a name that the local host does not know
+ * Resolves the intrinsic functions in a template value. A symbol stands for what has a function or a name that the local
+ * host does not know, and says which: much in a template is never read.
  */
-export function resolveIntrinsics(value: unknown, names: Names, place: string): unknown {
-  const resolve = (part: unknown): unknown => resolveIntrinsics(part, names, place);
-  if (Array.isArray(value)) return value.map(resolve);
+export function resolveIntrinsics(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value);
-  const [name, argument]: [string, unknown] = entries[0] ?? ['', undefined];
-  if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) {
-    return Object.fromEntries(entries.map(([key, part]) => [key, resolve(part)]));
-  }
-  const result = call(name, resolve(argument), names);
-  if (result !== undefined) return result;
-  throw new HostError(`${place}: the local host does not know ${name} ${JSON.stringify(argument)}`);
+  const entries = Object.entries(value).map(([key, part]) => [key, resolveIntrinsics(part, names)] as const);
+  const [name, argument] = entries[0] ?? [''];
+  if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) return Object.fromEntries(entries);
+  const unknown = [argument].flat(2).find((part) => typeof part === 'symbol');
+  return unknown ?? call(name, argument, names) ?? Symbol(`${name} ${JSON.stringify(argument)}`);
 }
 
 function call(name: string, argument: unknown, names: Names): unknown {

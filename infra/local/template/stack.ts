@@ -34,37 +34,41 @@ const templateSchema = v.object({
 /** A template, of which the local host looks at what it serves, and no further. */
 export class ServedStack {
   readonly outputs: Readonly<Record<string, string>>;
-  readonly #name: string;
-  readonly #template: v.InferOutput<typeof templateSchema>;
-  readonly #names: Names;
+  readonly #resources: readonly Resource[];
 
   /**
    * @param pageOrigin origin of the reference page, which another stack exports; by default one that no page can have
    * @throws HostError on a resource that serves requests in a way that the local host does not know
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
-    this.#name = name;
-    this.#template = v.parse(templateSchema, template);
-    this.#names = {
-      ref: (id) => pseudoParameters[id] ?? this.#template.Parameters[id]?.Default ?? this.#ref(id),
-      attribute: (id, attribute) => this.#attribute(id, attribute),
+    const { Resources, Outputs, Parameters } = v.parse(templateSchema, template);
+    const names: Names = {
+      ref: (id) => pseudoParameters[id] ?? Parameters[id]?.Default ?? refOf(id),
+      attribute: (id, attribute) => attributeOf(`${name}-${id}`, Resources[id]?.Type, attribute),
       imported: (exported) => (exported === exportNames.pageOrigin(stages.staging.name) ? pageOrigin : undefined),
     };
-    for (const [id, { Type }] of Object.entries(this.#template.Resources)) {
+    const refOf = (id: string): string | undefined => {
+      const { Type, Properties = {} } = Resources[id] ?? {};
+      if (Type === 'AWS::ApiGateway::Stage') return String(Properties['StageName']);
+      if (Type === 'AWS::Lambda::Alias') {
+        const lambda = resolveIntrinsics(Properties['FunctionName'], names);
+        return arn('lambda', `function:${String(lambda)}:${String(Properties['Name'])}`);
+      }
+      return Type?.startsWith('AWS::ApiGateway::') ? id : Type && `${name}-${id}`;
+    };
+    this.#resources = Object.entries(Resources).map(([id, { Type, Properties }]) => {
       const [, service = '', kind = ''] = Type.split('::');
-      if (knownTypes[service]?.split(' ').includes(kind) ?? true) continue;
-      throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);
-    }
-    const outputs = Object.entries(this.#template.Outputs);
-    this.outputs = Object.fromEntries(
-      outputs.map(([id, { Value }]) => [id, String(resolveIntrinsics(Value, this.#names, `Output ${id}`))]),
-    );
+      const isKnown = knownTypes[service]?.split(' ').includes(kind) ?? true;
+      if (!isKnown) throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);
+      return new Resource(id, Type, refOf(id) ?? id, resolveIntrinsics(Properties, names));
+    });
+    const outputs = new Resource('Outputs', 'of the stack', '', resolveIntrinsics(Outputs, names));
+    this.outputs = Object.fromEntries(Object.keys(Outputs).map((id) => [id, outputs.text(`${id}.Value`)]));
   }
 
   /** The resources of a type, in the order of the template. */
   resources(type: string): Resource[] {
-    const all = Object.entries(this.#template.Resources);
-    return all.flatMap(([id, { Type }]) => (Type === type ? [this.#resource(id)] : []));
+    return this.#resources.filter((each) => each.type === type);
   }
 
   /** The one resource of a type. @throws HostError where there is none, or more than one */
@@ -80,34 +84,14 @@ export class ServedStack {
     if (!resource) throw new HostError(`The template has no ${ref} of the type ${type}`);
     return resource;
   }
+}
 
-  #resource(id: string): Resource {
-    const { Type = '', Properties = {} } = this.#template.Resources[id] ?? {};
-    return new Resource(id, Type, this.#ref(id) ?? id, (path) => {
-      const value = path.split('.').reduce(memberOf, Properties);
-      return resolveIntrinsics(value, this.#names, `Resource ${id} (${Type}), property ${path}`);
-    });
-  }
-
-  #ref(id: string): string | undefined {
-    const { Type, Properties = {} } = this.#template.Resources[id] ?? {};
-    if (Type === 'AWS::ApiGateway::Stage') return String(Properties['StageName']);
-    if (Type === 'AWS::Lambda::Alias') {
-      const lambda = resolveIntrinsics(Properties['FunctionName'], this.#names, `Resource ${id}`);
-      return arn('lambda', `function:${String(lambda)}:${String(Properties['Name'])}`);
-    }
-    return Type?.startsWith('AWS::ApiGateway::') ? id : Type && `${this.#name}-${id}`;
-  }
-
-  #attribute(id: string, attribute: string): string | undefined {
-    const type = this.#template.Resources[id]?.Type;
-    const name = `${this.#name}-${id}`;
-    if (type === undefined || attribute !== 'Arn') return type && `${name}-${attribute}`;
-    if (type === 'AWS::Lambda::Function') return arn('lambda', `function:${name}`);
-    if (type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${name}`);
-    // Of what is not served, it is only compared.
-    return arn(type.split('::')[1]?.toLowerCase() ?? type, name);
-  }
+function attributeOf(name: string, type: string | undefined, attribute: string): string | undefined {
+  if (type === undefined || attribute !== 'Arn') return type && `${name}-${attribute}`;
+  if (type === 'AWS::Lambda::Function') return arn('lambda', `function:${name}`);
+  if (type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${name}`);
+  // Of what is not served, it is only compared.
+  return arn(type.split('::')[1]?.toLowerCase() ?? type, name);
 }
 
 /** A resource of the stack. */
@@ -116,29 +100,30 @@ export class Resource {
   readonly type: string;
   /** What `Ref` gives. */
   readonly ref: string;
-  readonly #property: (path: string) => unknown;
+  readonly #properties: unknown;
 
-  constructor(logicalId: string, type: string, ref: string, property: (path: string) => unknown) {
+  constructor(logicalId: string, type: string, ref: string, properties: unknown) {
     this.logicalId = logicalId;
     this.type = type;
     this.ref = ref;
-    this.#property = property;
+    this.#properties = properties;
   }
 
   /**
-   * A property, resolved and checked.
+   * A property, checked.
    *
    * @param path such as `Code.S3Key`
    * @throws HostError naming it where it is not what the schema says
    */
   read<Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> {
-    const result = v.safeParse(schema, this.#property(path));
+    const result = v.safeParse(schema, path.split('.').reduce(memberOf, this.#properties));
     if (result.success) return result.output;
     const [issue] = result.issues;
+    const { expected, received, input } = issue;
     const place = [path, v.getDotPath(issue)].filter(Boolean).join('.');
-    const problem = `expected ${issue.expected}, got ${issue.received}`;
+    const found = typeof input === 'symbol' ? `${input.description}, which it does not know` : received;
     throw new HostError(
-      `Resource ${this.logicalId} (${this.type}): the local host needs property ${place} (${problem})`,
+      `Resource ${this.logicalId} (${this.type}): the local host needs property ${place} (expected ${expected}, got ${found})`,
     );
   }
 

@@ -71,19 +71,6 @@ test('The log groups of a host go on where the last host left off, and take no l
   errors.mockRestore();
 });
 
-test('A log that has grown makes room: its lines become those of an older file', () => {
-  const folder = path.join(root, 'grown');
-  mkdirSync(folder);
-  for (const text of ['x'.repeat(11_000_000), 'new\n']) {
-    const logGroups = new LogGroups(folder);
-    logGroups.write('stock', text);
-    logGroups.close();
-  }
-
-  expect(readFileSync(path.join(folder, 'stock.log'), 'utf8')).toBe('new\n');
-  expect(statSync(path.join(folder, 'stock.log.1')).size).toBe(11_000_000);
-});
-
 const tableNames = async (client: DynamoDBClient) => (await client.send(new ListTablesCommand({}))).TableNames;
 
 test('A query leaves no iterator of the store open', async () => {

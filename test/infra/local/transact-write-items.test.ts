@@ -118,7 +118,6 @@ describeOnEachEngine('A transaction', () => {
   });
 
   test.each<[string, string, () => TransactWriteItem]>([
-    ['two actions on one item', 'ValidationException', () => ({ Update: adding('ADD a :one', requestKey('request')) })],
     ['a bad expression', 'ValidationException', () => setting(5, 6, { ConditionExpression: 'a a' })],
     ['a table that is not there', 'ResourceNotFoundException', () => setting(5, 6, { TableName: 'missing' })],
   ])('is refused with %s', async (_, name, action) => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { authorize } from '../../../../infra/local/gateway/authorizer.ts';
+import { callAuthorizer } from '../../../../infra/local/gateway/call-authorizer.ts';
 import { ContextVariables } from '../../../../infra/local/gateway/gateway-responses.ts';
 import { FunctionError } from '../../../../infra/local/lambda/invocation.ts';
 
@@ -14,7 +14,7 @@ const resultWith = (Effect: string, Resource = `${STAGE_ARN}/*`) => ({
 async function ask(result: unknown) {
   const variables = new ContextVariables();
   const invoke = () => (result instanceof Error ? Promise.reject(result) : Promise.resolve(JSON.stringify(result)));
-  const outcome: unknown = await authorize({ invoke }, {}, `${STAGE_ARN}/GET/inventory`, variables).catch(
+  const outcome: unknown = await callAuthorizer({ invoke }, {}, `${STAGE_ARN}/GET/inventory`, variables).catch(
     (error: unknown) => error,
   );
   return { outcome, variables };

@@ -35,7 +35,7 @@ export interface Authorization {
  *
  * @throws GatewayError ACCESS_DENIED or AUTHORIZER_CONFIGURATION_ERROR
  */
-export async function authorize(
+export async function callAuthorizer(
   lambda: Pick<LambdaFunction, 'invoke'>,
   event: Readonly<Record<string, unknown>>,
   methodArn: string,
