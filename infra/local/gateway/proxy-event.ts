@@ -1,20 +1,18 @@
-import { account } from '../../local-endpoint.ts';
 import type { ApiStage } from '../account/gateway-records.ts';
 import type { GatewayRequest, HeaderFields } from './messages.ts';
 import type { Match } from './router.ts';
 
-/** What API Gateway knows of a request before it knows where it goes: `requestContext` of the event, and `$context`. */
+/**
+ * What is read of all that API Gateway knows of a request before it knows where it goes: `requestContext` of the event, and
+ * `$context`.
+ */
 export function requestContext(request: GatewayRequest, { apiId, stage }: ApiStage) {
-  const domainName = headerValues(request.headers, 'host')[0] ?? '';
   return {
-    accountId: account.id,
     apiId,
-    domainName,
-    extendedRequestId: request.id,
     httpMethod: request.method,
     identity: {
       sourceIp: request.sourceIp,
-      userAgent: headerValues(request.headers, 'user-agent').at(-1) ?? null,
+      userAgent: request.headers.findLast(([name]) => name.toLowerCase() === 'user-agent')?.[1] ?? null,
     },
     path: `/${stage}${request.path}`,
     protocol: request.protocol,
@@ -36,8 +34,7 @@ export function requestEvent<Context extends object>(
   { resourcePath, pathParameters }: Omit<Match<unknown>, 'target'>,
   context: Context,
 ) {
-  const headers = [...request.headers, ...forwardingHeaders(request)];
-  const multiValueHeaders = valuesByName(headers, (name) => name.toLowerCase());
+  const multiValueHeaders = valuesByName(request.headers, (name) => name.toLowerCase());
   const multiValueQuery = valuesByName([...new URLSearchParams(request.query)], (name) => name);
   return {
     resource: resourcePath,
@@ -48,7 +45,6 @@ export function requestEvent<Context extends object>(
     queryStringParameters: nullIfEmpty(lastValues(multiValueQuery)),
     multiValueQueryStringParameters: nullIfEmpty(multiValueQuery),
     pathParameters: nullIfEmpty(pathParameters),
-    stageVariables: null,
     requestContext: context,
   };
 }
@@ -57,22 +53,6 @@ export function requestEvent<Context extends object>(
 function commonLogTime(epochMs: number): string {
   const [, day, month, year, time] = new Date(epochMs).toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;
-}
-
-function forwardingHeaders({ sourceIp, headers, id }: GatewayRequest): [string, string][] {
-  const port = /:(\d+)$/.exec(headerValues(headers, 'host')[0] ?? '')?.[1] ?? '80';
-  const traceId = id.replaceAll('-', '');
-  return [
-    ['X-Amzn-Trace-Id', `Root=1-${traceId.slice(0, 8)}-${traceId.slice(8)}`],
-    ['X-Forwarded-For', sourceIp],
-    ['X-Forwarded-Port', port],
-    ['X-Forwarded-Proto', 'http'],
-  ];
-}
-
-/** The values of a header field, by its name in any case. */
-function headerValues(headers: HeaderFields, name: string): string[] {
-  return headers.filter(([field]) => field.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }
 
 /** Groups pairs by the key of their name, under the spelling that came first. In one pass: there may be thousands. */

@@ -12,8 +12,6 @@ export interface FunctionSettings {
   /** `file.export` of the handler. */
   readonly handler: string;
   readonly functionName: string;
-  readonly functionArn: string;
-  readonly memoryMegabytes: number;
   readonly timeoutSeconds: number;
   readonly logGroupName: string;
   /** `INFO`: Lambda writes a line of its own about every invocation, otherwise about those that have failed. */

@@ -1,6 +1,6 @@
 import { devNull } from 'node:os';
 import * as v from 'valibot';
-import { account, arn, localCredentials } from '../../local-endpoint.ts';
+import { account, localCredentials } from '../../local-endpoint.ts';
 import type { SynthesizedStack } from '../assembly.ts';
 import type { Grant } from '../dynamodb/access.ts';
 import type { Engine } from '../dynamodb/engine.ts';
@@ -33,13 +33,10 @@ export function loadFunctions(
     const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
     const codeFolder = assetFolders.get(lambda.text('Code.S3Key'));
     if (codeFolder === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
-    const memoryMegabytes = lambda.read('MemorySize', v.number());
     return {
       codeFolder,
       handler: lambda.text('Handler'),
       functionName: lambda.ref,
-      functionArn: arn('lambda', `function:${lambda.ref}`),
-      memoryMegabytes,
       timeoutSeconds: lambda.read('Timeout', v.number()),
       systemLogLevel: lambda.text('LoggingConfig.SystemLogLevel'),
       logGroupName: lambda.text('LoggingConfig.LogGroup'),
@@ -51,8 +48,6 @@ export function loadFunctions(
         // No shared configuration of this machine.
         AWS_CONFIG_FILE: devNull,
         AWS_SHARED_CREDENTIALS_FILE: devNull,
-        AWS_LAMBDA_FUNCTION_NAME: lambda.ref,
-        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
         AWS_ENDPOINT_URL_API_GATEWAY: gateway,
         AWS_ENDPOINT_URL_DYNAMODB: engine.endpointFor(lambda.ref, grantsOf(lambda.text('Role'), stack)).href,
       },

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Context } from 'aws-lambda';
 import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, ThreadData } from './invocation.ts';
 import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
 
@@ -56,23 +55,12 @@ function isHandler(value: unknown): value is Handler {
   return typeof value === 'function';
 }
 
-/** What Lambda passes to a handler. The Node.js 24 runtime has no callbacks in it, which the type still has. */
-function contextOf(
-  { id, deadline }: Invocation,
-  settings: FunctionSettings,
-): Omit<Context, 'done' | 'fail' | 'succeed'> {
-  return {
-    awsRequestId: id,
-    callbackWaitsForEmptyEventLoop: true,
-    functionName: settings.functionName,
-    functionVersion: '$LATEST',
-    invokedFunctionArn: settings.functionArn,
-    memoryLimitInMB: String(settings.memoryMegabytes),
-    logGroupName: settings.logGroupName,
-    logStreamName: 'local',
-    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
-  };
-}
+/** What functions read of what Lambda passes to a handler. */
+const contextOf = ({ id, functionName, deadline }: Invocation) => ({
+  awsRequestId: id,
+  functionName,
+  getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+});
 
 async function answer(invocation: Invocation, settings: FunctionSettings): Promise<void> {
   const { id, event, functionName } = invocation;
@@ -83,7 +71,7 @@ async function answer(invocation: Invocation, settings: FunctionSettings): Promi
     handlers.set(functionName, loaded);
     const handler = await loaded;
     const initDurationMs = loading ? undefined : performance.now() - begunAt;
-    const context = contextOf(invocation, settings);
+    const context = contextOf(invocation);
     const payload = streamsResponse(handler)
       ? await streamed(id, (stream) => handler(JSON.parse(event), stream, context))
       : (JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null');

@@ -22,11 +22,9 @@ test('A function has its context, and its own variables alone', async () => {
     ...context, left: context.getRemainingTimeInMillis(), variables: process.env });`;
   const variables = { TABLE: 'a' };
 
-  expect(await invoke(deploy(source, { functionName: 'stock', memoryMegabytes: 256, variables }))).toMatchObject({
+  expect(await invoke(deploy(source, { functionName: 'stock', variables }))).toMatchObject({
     awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     functionName: 'stock',
-    invokedFunctionArn: expect.stringMatching(/^arn:aws:lambda:us-east-1:0{12}:function:/),
-    memoryLimitInMB: '256',
     left: expect.any(Number),
     variables,
   });

@@ -46,8 +46,6 @@ export function runFunction({
   const all: FunctionSettings = {
     handler: 'index.handler',
     functionName,
-    functionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
-    memoryMegabytes: 128,
     timeoutSeconds: 20,
     systemLogLevel: 'INFO',
     logGroupName: `${functionName}-logs`,

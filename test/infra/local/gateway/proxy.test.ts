@@ -21,10 +21,6 @@ describe('the event of a request', () => {
       Host: 'localhost:3000',
       'User-Agent': 'curl/8.5.0',
       Authorization: 'Bearer psk_x',
-      'X-Amzn-Trace-Id': expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/),
-      'X-Forwarded-For': '203.0.113.7',
-      'X-Forwarded-Port': '3000',
-      'X-Forwarded-Proto': 'http',
     };
 
     expect(eventOf({ path: '/inventory/42', query: 'a=1' })).toEqual({
@@ -36,10 +32,8 @@ describe('the event of a request', () => {
       queryStringParameters: { a: '1' },
       multiValueQueryStringParameters: { a: ['1'] },
       pathParameters: { petId: '42' },
-      stageVariables: null,
       requestContext: expect.objectContaining({
         apiId: 'api',
-        domainName: 'localhost:3000',
         httpMethod: 'GET',
         identity: expect.objectContaining({ sourceIp: '203.0.113.7', userAgent: 'curl/8.5.0' }),
         path: '/v1/inventory/42',
