@@ -53,14 +53,7 @@ describe('what the authorizer says of a request', () => {
 
   test.each([
     ['day', { dayUsed: 1_000 }, 'DAILY_QUOTA_EXCEEDED', '1000', '1750032000', '41130'],
-    [
-      'suspension, to the end of its last second',
-      { suspendedUntil: NOW + 30_001 },
-      'API_KEY_SUSPENDED',
-      '60',
-      '1749990901',
-      '31',
-    ],
+    ['suspension', { suspendedUntil: NOW + 30_001 }, 'API_KEY_SUSPENDED', '60', '1749990901', '31'],
     ['suspension that ends within a second', { suspendedUntil: NOW + 1 }, 'API_KEY_SUSPENDED', '60', '1749990871', '1'],
   ])('that is refused for the %s: how many seconds to wait', (_, state, outcome, limit, reset, retryAfter) => {
     expect(refused(state)).toMatchObject({ outcome, limit, remaining: '0', reset, retryAfter });
@@ -85,18 +78,9 @@ describe('RateLimit (IETF draft): what is left of both windows', () => {
   const one = { minuteUsed: 1, dayUsed: 1 };
 
   test.each([
-    ['a full day', refused({ dayUsed: 1_000 }), '"minute";r=42;t=30, "day";r=0;t=41130'],
-    [
-      'more used than the limits, as they were lowered',
-      refused({ minuteUsed: 77, dayUsed: 2_000 }),
-      '"minute";r=0;t=30, "day";r=0;t=41130',
-    ],
+    ['more used than the limits', refused({ minuteUsed: 77, dayUsed: 2_000 }), '"minute";r=0;t=30, "day";r=0;t=41130'],
     ['a suspension', refused({ suspendedUntil: NOW + 299_500 }), '"minute";r=0;t=300, "day";r=900;t=41130'],
-    [
-      'the last millisecond of a minute and a day',
-      admitted(last, END_OF_DAY - 1),
-      '"minute";r=59;t=1, "day";r=999;t=1',
-    ],
+    ['the last millisecond of a day', admitted(last, END_OF_DAY - 1), '"minute";r=59;t=1, "day";r=999;t=1'],
     [
       'a late request, counted in the next minute, which its headers go by alone',
       admitted({ ...one, currentMinute: MINUTE + 1 }),

@@ -27,25 +27,17 @@ const padded = (bytes: number) => '{"quantity":5}'.padEnd(bytes, ' ');
 
 describe('a JSON body', () => {
   test.each([
-    ['a quantity', '{"quantity":5}', 5],
     ['the smallest quantity', '{"quantity":0}', 0],
     ['the largest quantity', '{"quantity":2147483647}', 2_147_483_647],
-    ['white space', ' {\r\n\t"quantity" : 5 } ', 5],
-    ['an integer written with an exponent', '{"quantity":1e3}', 1_000],
-    ['an integer written as a decimal', '{"quantity":5.0}', 5],
     ['an integer written with a fraction and an exponent', '{"quantity":1.25e2}', 125],
     ['an integer written with a negative exponent', '{"quantity":50e-1}', 5],
     ['a zero with any exponent', '{"quantity":0.0e-400}', 0],
-    ['an escaped field name', '{"\\u0071uantity":5}', 5],
+    ['an escaped field name', ' {\r\n\t"\\u0071uantity" : 5 } ', 5],
   ])('is read with %s', (_, body, quantity) => {
     expect(parse(body)).toEqual({ quantity });
   });
 
-  test('is read from Base64, as the gateway sends it for binary media types', () => {
-    expect(parseBase64('{"quantity":5}')).toEqual({ quantity: 5 });
-  });
-
-  test.each(['1e-400', '6.9999999999999999999', '2147483647.0000000000000000001', '0.1e-1', '12e-1', '1.25e1'])(
+  test.each(['1e-400', '6.9999999999999999999', '12e-1'])(
     'is refused with %s, which only rounding makes an integer, if anything',
     (number) => {
       expect(() => parse(`{"quantity":${number}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
@@ -53,7 +45,6 @@ describe('a JSON body', () => {
   );
 
   test.each([
-    ['twice', '{"quantity":5,"quantity":5}', 'quantity'],
     ['twice, once with an escape', '{"quantity":5 , "\\u0071uantity" :6}', 'quantity'],
     ['twice within another', '{"quantity":5,"a":[{"b":1,"c":"{","b":2}]}', 'b'],
     ['twice, with an escape in its name', '{"a\\"":1,"a\\"":2}', 'a"'],
@@ -79,18 +70,15 @@ describe('a body that is too large is 413', () => {
 });
 
 describe('the media type', () => {
-  test.each([
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/json;charset="UTF-8"',
-    ' application/json ',
-  ])('%j is JSON', (type) => {
-    expect(parse('{"quantity":5}', { 'content-type': type })).toEqual({ quantity: 5 });
-  });
+  test.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', ' application/json '])(
+    '%j is JSON',
+    (type) => {
+      expect(parse('{"quantity":5}', { 'content-type': type })).toEqual({ quantity: 5 });
+    },
+  );
 
   test.each([
     {},
-    { 'Content-Type': 'text/plain' },
     { 'Content-Type': 'application/merge-patch+json' },
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
     { 'Content-Type': 'application/json, text/plain' },
@@ -104,41 +92,27 @@ describe('the media type', () => {
 });
 
 describe('a body that is not one JSON object is 400 and says what is expected', () => {
-  test.each(['null', '[{"quantity":5}]', '5', '"quantity"'])('%j', (body) => {
-    expect(() => parse(body)).toThrow(invalidBody('The body is no JSON object.'));
-  });
-
-  test('an empty one', () => {
-    expect(() => parse('')).toThrow(invalidBody('The body is empty.'));
-  });
-
   test.each([
-    ['{"quantity":5', ': see line 1 column 14'],
-    ['{"quantity":5}{}', ': see line 1 column 15'],
-    ['{"quantity":05}', ': see line 1 column 14'],
-    ['{\n  "quantity": 5,\n  "a" 1\n}', ': see line 3 column 7'],
-    // The parser quotes these, and does not say where the fault is.
-    ['quantity', ''],
-    ['{"quantity": position 9}', ''],
-    ['{"quantity":tru', ''],
-    ['{"quantity": in JSON at position 9 (line 1 column 10)', ''],
-  ])('%j, with the place of the fault where it is known', (body, place) => {
-    expect(() => parse(body)).toThrow(invalidBody(`The body is not valid JSON${place}.`));
+    ['', 'empty'],
+    ['null', 'no JSON object'],
+    ['[{"quantity":5}]', 'no JSON object'],
+    ['{"quantity":5}{}', 'not valid JSON: see line 1 column 15'],
+    ['{\n  "quantity": 5,\n  "a" 1\n}', 'not valid JSON: see line 3 column 7'],
+    // The parser quotes this, and does not say where the fault is.
+    ['{"quantity": in JSON at position 9 (line 1 column 10)', 'not valid JSON'],
+  ])('%j', (body, fault) => {
+    expect(() => parse(body)).toThrow(invalidBody(`The body is ${fault}.`));
   });
 });
 
 describe('a fault in a field is 400 and names the field', () => {
-  test.each(['-1', '2147483648', '1e400', '1.5', '"5"', 'null', '{"value":5}'])('the quantity %s', (value) => {
+  test.each(['-1', '2147483648', '1e400', '"5"', '{"value":5}'])('the quantity %s', (value) => {
     expect(() => parse(`{"quantity":${value}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
   });
 
   test.each([
-    ['{}', 'The field "quantity" is missing.'],
     ['{"status":"sold"}', 'The field "quantity" is missing. The field "status" of an entry cannot be set here.'],
-    ['{"quantity":5,"petId":101}', 'The field "petId" of an entry cannot be set here.'],
-    ['{"quantity":5,"Quantity":5}', 'The field "Quantity" is not known.'],
     ['{"quantity":5,"__proto__":{"quantity":5}}', 'The field "__proto__" is not known.'],
-    ['{"quantity":5,"constructor":{}}', 'The field "constructor" is not known.'],
     [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}" is not known.`],
   ])('in %.60s', (body, message) => {
     expect(() => parse(body)).toThrow(invalidBody(message));

@@ -23,22 +23,15 @@ const unknown = (name: string, all = 'limit, cursor, status, petId') =>
 describe('the query of a list', () => {
   test.each([
     ['', {}],
-    ['limit=1000', { limit: 1_000 }],
-    ['status=available', { status: 'available' }],
-    ['cursor=abc', { cursor: 'abc' }],
-    ['cursor=%20anything', { cursor: ' anything' }],
-    ['status=sold&cursor=abc&limit=10', { limit: 10, cursor: 'abc', status: 'sold' }],
+    ['status=sold&cursor=%20abc&limit=1000', { limit: 1_000, cursor: ' abc', status: 'sold' }],
   ])('%j asks for %j', (query, wanted) => {
     expect(parse(query)).toEqual(wanted);
   });
 
   test.each([
-    ...['0', '1001', '1.5', '1e3', '', '010', '9999999999999999999999', '1,2'].map((text) => [
-      `limit=${text}`,
-      limitFault(text),
-    ]),
-    ...['', 'SOLD', 'sold ', 'placed', '__proto__'].map((text) => [`status=${text}`, statusFault(text)]),
-    ...['Limit', 'page', '__proto__', 'constructor', '', 'a.b', 'petId[]'].map((name) => [`${name}=1`, unknown(name)]),
+    ...['0', '1001', '1.5', '', '010'].map((text) => [`limit=${text}`, limitFault(text)]),
+    ...['', 'SOLD', '__proto__'].map((text) => [`status=${text}`, statusFault(text)]),
+    ...['Limit', '__proto__', '', 'a.b'].map((name) => [`${name}=1`, unknown(name)]),
     ['page=1&page=2', unknown('page')],
     ['limit=1&status=sold&limit=2', faultOf('limit', '1,2', 'given once')],
     ['limit=0&status=lost', `${limitFault('0')} ${statusFault('lost')}`],
@@ -83,7 +76,6 @@ describe('a cursor is refused, and told what to do,', () => {
 
   test.each<[string, string, Omit<Place, 'after'>]>([
     ['for another list', cursor, { ...place, list: 'listOrders' }],
-    ['for one status, where it was for all', cursor, { ...place, status: 'sold' }],
     ['for all, where it was for one status', ofSold, place],
     ['for another status', ofSold, { ...place, status: 'pending' }],
   ])('%s', (_, of, where) => {
@@ -93,11 +85,8 @@ describe('a cursor is refused, and told what to do,', () => {
   test.each([
     ['nothing', ''],
     ['one with padding', `${cursor}=`],
-    ['no id', encoded('listInventory::')],
     ['an id that is no int64', encoded('listInventory::9223372036854775808')],
-    ['an id in another form', encoded('listInventory::042')],
     ['one more part', encoded('listInventory::42:1')],
-    ['no text', Buffer.from([0xff, 0xfe]).toString('base64url')],
     ['a longer one', encoded(`listInventory::42${' '.repeat(200)}`)],
   ])('that is %s', (_, text) => {
     expect(refusalOf(text)).toMatch(/^INVALID_CURSOR The cursor is malformed. Follow the Link header/);
@@ -107,12 +96,9 @@ describe('a cursor is refused, and told what to do,', () => {
 describe('entries by their ids', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => String(index));
 
-  test.each([['7'], ['103,101,-9223372036854775808'], [hundred.join(',')]])('are asked for with petId=%s', (ids) => {
+  test.each([['103,-9223372036854775808'], [hundred.join(',')]])('are asked for with petId=%s', (ids) => {
     expect(parse(`petId=${ids}`)).toEqual({ petId: ids.split(',') });
-  });
-
-  test.each(['petId=1&petId=2&petId=3', 'petId=1,2&petId=3'])('may be given one by one: %s', (query) => {
-    expect(parse(query)).toEqual({ petId: ['1', '2', '3'] });
+    expect(parse(`petId=${ids.replace(',', '&petId=')}`)).toEqual({ petId: ids.split(',') });
   });
 
   const DECIMAL = 'an int64 in decimal, such as 42';
@@ -120,19 +106,15 @@ describe('entries by their ids', () => {
 
   test.each([
     ['petId=', faultOf('petId', '', DECIMAL)],
-    ['petId=1,x', faultOf('petId', '1,x', DECIMAL)],
-    ['petId=1,,2', faultOf('petId', '1,,2', DECIMAL)],
-    ['petId=1&petId=', faultOf('petId', '1,', DECIMAL)],
-    ['petId=1,2,1', faultOf('petId', '1,2,1', LIST)],
+    ['petId=1,,x', faultOf('petId', '1,,x', DECIMAL)],
     ['petId=1&petId=1', faultOf('petId', '1,1', LIST)],
     [`petId=${hundred.join(',')},100`, faultOf('petId', hundred.join(',').slice(0, 40), LIST)],
-    ['petId=1&limit=5', 'The parameter "petId" goes with no other: send it alone.'],
     ['petId=1&status=sold', 'The parameter "petId" goes with no other: send it alone.'],
   ])('are a 400 where the query is %.60s', (query, message) => {
     expect(() => parse(query)).toThrow(invalidQuery(message));
   });
 
-  test.each(['petId=1', 'petId=1&petId=2'])('are none of a list that does not take them: %s', (query) => {
-    expect(() => parse(query, 'listOrders')).toThrow(invalidQuery(unknown('petId', 'limit, cursor, status')));
+  test('are none of a list that does not take them', () => {
+    expect(() => parse('petId=1', 'listOrders')).toThrow(invalidQuery(unknown('petId', 'limit, cursor, status')));
   });
 });

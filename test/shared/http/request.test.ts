@@ -4,12 +4,9 @@ import { deprecationHeaders } from '../../../shared/http/response-headers.ts';
 import { aRequest } from '../../support/proxy-event.ts';
 
 describe('a request header', () => {
-  test.each(['If-Match', 'if-match'])('sent as %s is found', (name) => {
-    expect(headerValues(aRequest({ headers: { [name]: '"a"' } }).headers, 'if-match')).toEqual(['"a"']);
-  });
-
-  test('that was sent several times has all its values, in their order', () => {
-    expect(headerValues(aRequest({ headers: { Accept: ['b', 'a', 'b'] } }).headers, 'accept')).toEqual(['b', 'a', 'b']);
+  test('that was sent several times, in any spelling, has all its values in their order', () => {
+    const { headers } = aRequest({ headers: { Accept: ['b', 'a', 'b'] } });
+    expect(headerValues(headers, 'accept')).toEqual(['b', 'a', 'b']);
   });
 
   test.each(['if-match', '__proto__'])('%j that was not sent has none', (name) => {
@@ -34,8 +31,7 @@ const TOKEN = 'psk_0123456789';
 describe('Authorization: Bearer <API_KEY> (spec §5)', () => {
   test.each([
     ['as the spec writes it', { Authorization: [`Bearer ${TOKEN}`] }],
-    ['with the scheme in lower case', { Authorization: [`bearer ${TOKEN}`] }],
-    ['with spaces around the value', { Authorization: [`  Bearer ${TOKEN} `] }],
+    ['with the scheme in lower case and spaces around', { Authorization: [` bearer ${TOKEN} `] }],
   ])('the token is read %s', (_, headers) => {
     expect(bearerToken(readHeaders({ multiValueHeaders: headers }))).toBe(TOKEN);
   });
