@@ -3,7 +3,6 @@ import { InternalServerError, ResourceNotFoundException, ThrottlingException } f
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ServiceError } from '../../shared/contract/errors.ts';
 import {
   documentClient,
   exactNumbers,
@@ -61,32 +60,27 @@ describe('The DynamoDB client', () => {
 });
 
 describe('A failure of DynamoDB or of the way to it', () => {
-  test.each<[string, unknown, boolean]>([
-    ['a fault of its own', new InternalServerError({ message: 'x', $metadata }), true],
-    ['throttling', new ThrottlingException({ message: 'x', $metadata }), true],
-    ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError' }), true],
-    ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' }), true],
-    ['a missing table', new ResourceNotFoundException({ message: 'x', $metadata }), false],
-    ['an error of our own', new TypeError('x is undefined'), false],
-    ['no error at all', 'x', false],
-  ])('is one that may pass, or not: %s', (_, error, isOne) => {
-    expect(isUnavailable(error)).toBe(isOne);
-  });
-});
-
-describe('A call to DynamoDB', () => {
-  test('that cannot work right now is SERVICE_UNAVAILABLE, to be tried again in a second', async () => {
-    const cause = withProperties(new Error('x'), { code: 'ECONNREFUSED' });
-    const failure: unknown = await reachingDynamoDB(Promise.reject(cause)).catch((error: unknown) => error);
-
-    expect(failure).toBeInstanceOf(ServiceError);
-    expect(failure).toMatchObject({ code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' }, cause });
+  test.each<[string, unknown]>([
+    ['a fault of its own', new InternalServerError({ message: 'x', $metadata })],
+    ['throttling', new ThrottlingException({ message: 'x', $metadata })],
+    ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError' })],
+    ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' })],
+  ])('is SERVICE_UNAVAILABLE, to be tried again in a second: %s', async (_, cause) => {
+    expect(isUnavailable(cause)).toBe(true);
+    await expect(reachingDynamoDB(Promise.reject(cause))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      headers: { 'Retry-After': '1' },
+      cause,
+    });
   });
 
-  test('that fails through our own fault fails as it is', async () => {
-    const fault = new ResourceNotFoundException({ message: 'x', $metadata });
-
-    await expect(reachingDynamoDB(Promise.reject(fault))).rejects.toBe(fault);
+  test.each<[string, unknown]>([
+    ['a missing table', new ResourceNotFoundException({ message: 'x', $metadata })],
+    ['an error of our own', new TypeError('x is undefined')],
+    ['no error at all', 'x'],
+  ])('stays as it is where it does not pass: %s', async (_, error) => {
+    expect(isUnavailable(error)).toBe(false);
+    await expect(reachingDynamoDB(Promise.reject(error))).rejects.toBe(error);
   });
 });
 
