@@ -2,15 +2,7 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
-import { sampleStock } from '../../infra/local/sample-data.ts';
-import {
-  allowedRequest,
-  forbiddenRequest,
-  type FuzzedRequest,
-  oddRequest,
-  requestContracts,
-  takesInput,
-} from '../soak/fuzzed-requests.ts';
+import { type FuzzedRequest, requestKinds } from '../soak/fuzzed-requests.ts';
 import { sendRaw } from '../soak/send-raw.ts';
 import { errorBodySchema, type RawAnswer } from '../support/documented-api.ts';
 
@@ -27,19 +19,11 @@ export interface Side {
   readonly token: string;
 }
 
-/** Requests that come from the OpenAPI document, as the soak test sends them, and odd ones. */
-export function comparedRequests(): FuzzedRequest[] {
-  const petIds = sampleStock.map(({ petId }) => petId);
-  const contracts = requestContracts();
-  const kinds: [fc.Arbitrary<FuzzedRequest>, number][] = [
-    ...contracts.map((contract): (typeof kinds)[number] => [allowedRequest(contract, petIds), OF_EACH_KIND]),
-    ...contracts
-      .filter(takesInput)
-      .map((contract): (typeof kinds)[number] => [forbiddenRequest(contract, petIds), OF_EACH_KIND]),
-    [oddRequest(contracts.map(({ path }) => path)), ODD],
-  ];
-  return kinds.flatMap(([requests, numRuns]) => fc.sample(requests, { seed: SEED, numRuns }));
-}
+/** Requests as the soak sends them. */
+export const comparedRequests = (): FuzzedRequest[] =>
+  requestKinds().flatMap(({ requests, isAllowed }) =>
+    fc.sample(requests, { seed: SEED, numRuns: isAllowed === undefined ? ODD : OF_EACH_KIND }),
+  );
 
 /** Sends each request to both, one after the other. @returns the differences, a line for each kind of it, with the requests that have it */
 export async function compare(expected: Side, other: Side): Promise<Map<string, FuzzedRequest[]>> {

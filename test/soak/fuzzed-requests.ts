@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { openApiDocument } from '../../infra/reference/document.ts';
+import { sampleStock } from '../../infra/local/sample-data.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { MAX_BODY_BYTES } from '../../shared/http/json-body.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
@@ -30,7 +31,7 @@ type BodySchema = v.InferOutput<typeof bodyView>;
 type Text = fc.Arbitrary<string>;
 
 /** What the OpenAPI document says of the requests of an operation. */
-export interface RequestContract {
+interface RequestContract {
   readonly operationId: string;
   readonly method: string;
   /** With `{petId}`. */
@@ -49,8 +50,34 @@ export interface FuzzedRequest {
   readonly body: string | undefined;
 }
 
+/** Requests of one kind. */
+export interface RequestKind {
+  readonly title: string;
+  readonly requests: fc.Arbitrary<FuzzedRequest>;
+  /** What the document says of them; undefined where it says nothing. */
+  readonly isAllowed: boolean | undefined;
+  /** The status that some of them must have. */
+  readonly mustOccur: number;
+}
+
+/** Requests of each operation that the document allows, and that it forbids, and odd ones of none. */
+export function requestKinds(): RequestKind[] {
+  const petIds = sampleStock.map(({ petId }) => petId);
+  const contracts = requestContracts();
+  const allowed = contracts.map((contract) => {
+    const requests = allowedRequest(contract, petIds);
+    return { title: `${contract.operationId}, allowed`, requests, isAllowed: true, mustOccur: 200 };
+  });
+  const forbidden = contracts.filter(takesInput).map((contract) => {
+    const requests = forbiddenRequest(contract, petIds);
+    return { title: `${contract.operationId}, forbidden`, requests, isAllowed: false, mustOccur: 400 };
+  });
+  const requests = oddRequest(contracts.map(({ path }) => path));
+  return [...allowed, ...forbidden, { title: 'odd requests', requests, isAllowed: undefined, mustOccur: 404 }];
+}
+
 /** The operations of the document. */
-export function requestContracts(): RequestContract[] {
+function requestContracts(): RequestContract[] {
   const text = JSON.stringify(openApiDocument({ serverUrl: 'http://localhost/v1', environment: 'local' }));
   const document: unknown = JSON.parse(text);
   const { paths } = v.parse(documentView, resolved(document, document));
@@ -113,7 +140,7 @@ const jsonText = fc.oneof(
 );
 
 /** Requests of one operation that the document allows. */
-export function allowedRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
+function allowedRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
   const { method, path, parameters, body } = operation;
   const someOf = (place: string) => {
     const all = parameters.filter((parameter) => parameter.in === place);
@@ -138,11 +165,11 @@ const alone = (query: [string, string][]): [string, string][] => {
 };
 
 /** Whether an operation has a part that can be wrong. */
-export const takesInput = ({ path, parameters, body }: RequestContract): boolean =>
+const takesInput = ({ path, parameters, body }: RequestContract): boolean =>
   path.includes('{') || body !== undefined || parameters.some((parameter) => parameter.in === 'query');
 
 /** Requests of one operation that takes input which are allowed but for one part. */
-export function forbiddenRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
+function forbiddenRequest(operation: RequestContract, petIds: readonly string[]): fc.Arbitrary<FuzzedRequest> {
   const { path, parameters, body } = operation;
   const query = parameters.filter((parameter) => parameter.in === 'query');
   const badPart: fc.Arbitrary<Partial<FuzzedRequest>>[] = [
@@ -162,7 +189,7 @@ export function forbiddenRequest(operation: RequestContract, petIds: readonly st
 }
 
 /** Requests with any method, path and headers. */
-export function oddRequest(paths: readonly string[]): fc.Arbitrary<FuzzedRequest> {
+function oddRequest(paths: readonly string[]): fc.Arbitrary<FuzzedRequest> {
   const segment = fc.oneof(
     hostileText.map(encodeURIComponent),
     fc.constantFrom(...paths.flatMap((path) => path.split('/')), '..', '%2e%2e', '%2F', '%', '%zz', '%ff', '{petId}'),
