@@ -15,15 +15,12 @@ const resultSchema = v.strictObject({
   checks: v.array(v.strictObject({ name: v.string(), outcome: v.string(), seen: v.string() })),
 });
 
-const RESET = 1_795_253_280;
-
 const promised: Readonly<Record<string, string>> = {
   'x-amzn-RequestId': 'request-1',
   'Access-Control-Allow-Origin': 'https://example.com',
-  Date: new Date((RESET - 30) * 1_000).toUTCString(),
   'X-RateLimit-Limit': '60',
   'X-RateLimit-Remaining': '59',
-  'X-RateLimit-Reset': String(RESET),
+  'X-RateLimit-Reset': '1795253280',
   'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
   RateLimit: '"minute";r=59;t=30, "day";r=999;t=4000',
 };
@@ -69,7 +66,7 @@ describe('npm run smoke', () => {
     const faults: Readonly<Record<string, Fault>> = {
       '/v1/store/orders': { kind: 'answer', status: 200, body: '<html>' },
       '/v1/smoke-check': bad(404, refusal, {}),
-      '/v1/pets/-9223372036854775808': bad(404, refusal, { 'X-RateLimit-Reset': String(RESET + 60) }),
+      '/v1/pets/-9223372036854775808': bad(404, refusal, { 'RateLimit-Policy': '"minute";q=60;w=60' }),
     };
     let isUsedUp = true;
     link.faults = ({ path, method }) => {
@@ -85,7 +82,7 @@ describe('npm run smoke', () => {
       expect(counts).toMatchObject({ passed: 13, failed: 4, skipped: 0 });
       expect(checks.flatMap(({ outcome, seen }) => (outcome === 'failed' ? seen : []))).toEqual([
         'the header x-amzn-RequestId is missing',
-        'X-RateLimit-Reset and RateLimit are 60 seconds apart',
+        'RateLimit-Policy does not name both windows',
         'the code is "PET_NOT_FOUND", not "ROUTE_NOT_FOUND"',
         'the status is 200, not 405',
       ]);
@@ -128,10 +125,9 @@ describe('npm run smoke', () => {
 
   test.each([
     [
-      ['--url', 'ftp://a.com'],
-      /^option '--url <url>' .* It must be an address that ends in the version, such as https:.*\/v1\. \(see .*\)\n$/,
+      ['--url', 'https://a.com/v2'],
+      /^option '--url <url>' .* It must be an address that ends in the version, .* \(see .*\)\n$/,
     ],
-    [['--url', 'https://a.com/v2'], /^option '--url <url>' .* \(see .*\)\n$/],
     [['--url', 'http://a.com/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)\n$/],
     [['--url', 'http://a.com/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.\n$/],
   ])('refuses %j in one line', async (words, message) => {
