@@ -68,17 +68,9 @@ export const totalOf = (costs: Readonly<Record<string, number>>): number =>
 const requestMix = { update: 0.5, pet: 0.3, page: 0.2 };
 
 /** What a million requests of the mix cost. */
-export function costOfMix(usages: Readonly<Record<keyof typeof requestMix, RequestUsage>>) {
-  const mean = (of: keyof RequestUsage): number =>
-    usages.update[of] * requestMix.update + usages.pet[of] * requestMix.pet + usages.page[of] * requestMix.page;
-  return costPerMillion({
-    writeUnits: mean('writeUnits'),
-    readUnits: mean('readUnits'),
-    invocations: mean('invocations'),
-    billedMs: mean('billedMs'),
-    logBytes: mean('logBytes'),
-    answerBytes: mean('answerBytes'),
-  });
+export function costOfMix(usages: Readonly<Record<keyof typeof requestMix, RequestUsage>>): number {
+  const costOf = (kind: keyof typeof requestMix): number => totalOf(costPerMillion(usages[kind])) * requestMix[kind];
+  return costOf('update') + costOf('pet') + costOf('page');
 }
 
 /** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging agrees to. */

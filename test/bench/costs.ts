@@ -32,37 +32,35 @@ const newKey = () => ({ Authorization: `Bearer ${generateToken()}` });
 
 async function measureRequests(measured: MeasuredHost): Promise<Figure[]> {
   const { keys, baseUrl } = measured.host.host;
-  const answered = { key: keys.business, status: 200, invocations: 2 };
-  const patch = { ...answered, method: 'PATCH', path: '/inventory/1', body: '{"quantity":5}' };
   const json = { 'Content-Type': 'application/json' };
   const onlyOnce = () => ({ ...json, 'Idempotency-Key': `"${crypto.randomUUID()}"` });
-  const unknown = { path: '/inventory', key: '', headers: newKey, status: 401, invocations: 1 };
-  const overLimit = { path: '/pets/1', key: keys.free, status: 429, invocations: 2 };
-
+  const get = (path: string) => ({ key: keys.business, path, status: 200, invocations: 2 });
+  const patch = { ...get('/inventory/1'), method: 'PATCH', body: '{"quantity":5}', headers: () => json };
+  const adjust = { ...get('/inventory/1/adjustments'), method: 'POST', body: '{"by":1}', headers: () => json };
+  const rows = manyPets(BULK).map(({ petId }) => ({ petId: Number(petId), quantity: 5 }));
+  const ids = manyPets(PAGE).map(({ petId }) => petId);
+  const kinds: Readonly<Record<string, Omit<RequestKind, 'name'>>> = {
+    update: patch,
+    'update with Idempotency-Key': { ...patch, headers: onlyOnce },
+    adjustment: adjust,
+    'adjustment with Idempotency-Key': { ...adjust, headers: onlyOnce },
+    [`bulk of ${BULK} pets`]: { ...patch, path: '/inventory', body: JSON.stringify(rows), seconds: 40 },
+    'stock of one pet': get('/inventory/1'),
+    [`stock of ${PAGE} pets by their ids`]: get(`/inventory?petId=${ids.join(',')}`),
+    'one pet': get('/pets/1'),
+    [`page of ${PAGE} pets`]: get(`/inventory?limit=${PAGE}`),
+    [`page of ${PAGE} orders`]: get(`/store/orders?limit=${PAGE}`),
+    [`list of ${formatNumber(PETS)} pets`]: get('/inventory'),
+    'refused: unknown key (401)': { path: '/inventory', key: '', headers: newKey, status: 401, invocations: 1 },
+    'refused: over the limit (429)': { ...get('/pets/1'), key: keys.free, status: 429 },
+  };
   const figures: Figure[] = [];
-  const measure = async (name: string, kind: Omit<RequestKind, 'name'>): Promise<void> => {
+  for (const [name, kind] of Object.entries(kinds)) {
     progress(name);
+    if (kind.status === 429) await useUp(baseUrl, kind.key);
     const usage = await measured.measure({ ...kind, name });
     figures.push({ what: `${name}: takes`, measured: usageText(usage), target: '–' });
-  };
-  await measure('update', { ...patch, headers: () => json });
-  await measure('update with Idempotency-Key', { ...patch, headers: onlyOnce });
-  const adjust = { ...answered, method: 'POST', path: '/inventory/1/adjustments', body: '{"by":1}' };
-  await measure('adjustment', { ...adjust, headers: () => json });
-  await measure('adjustment with Idempotency-Key', { ...adjust, headers: onlyOnce });
-  const rows = manyPets(BULK).map(({ petId }) => ({ petId: Number(petId), quantity: 5 }));
-  const bulk = { ...patch, path: '/inventory', body: JSON.stringify(rows), headers: () => json, seconds: 40 };
-  await measure(`bulk of ${BULK} pets`, bulk);
-  await measure('stock of one pet', { ...answered, path: '/inventory/1' });
-  const ids = manyPets(PAGE).map(({ petId }) => petId);
-  await measure(`stock of ${PAGE} pets by their ids`, { ...answered, path: `/inventory?petId=${ids.join(',')}` });
-  await measure('one pet', { ...answered, path: '/pets/1' });
-  await measure(`page of ${PAGE} pets`, { ...answered, path: `/inventory?limit=${PAGE}` });
-  await measure(`page of ${PAGE} orders`, { ...answered, path: `/store/orders?limit=${PAGE}` });
-  await measure(`list of ${formatNumber(PETS)} pets`, { ...answered, path: '/inventory' });
-  await measure('refused: unknown key (401)', unknown);
-  await useUp(baseUrl, keys.free);
-  await measure('refused: over the limit (429)', overLimit);
+  }
   return figures;
 }
 

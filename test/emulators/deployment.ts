@@ -32,30 +32,15 @@ export interface Deployment {
 export async function deployStaging(assembly: string, work: string, account: string): Promise<Deployment> {
   const { qualifier } = stages.staging;
   const environment = `aws://${account}/${process.env['AWS_REGION'] ?? ''}`;
-  const bootstrap = [
-    'bootstrap',
-    environment,
-    '--qualifier',
-    qualifier,
-    '--toolkit-stack-name',
-    `CDKToolkit-${qualifier}`,
-  ];
-  cdk([...bootstrap, '--app', assembly], 'cdk bootstrap');
+  const toolkit = `--qualifier ${qualifier} --toolkit-stack-name CDKToolkit-${qualifier}`;
+  const bootstrap = runCdk(['bootstrap', environment, '--app', assembly, ...toolkit.split(' ')]);
+  if (bootstrap.status !== 0) throw new Error(`cdk bootstrap has failed: ${bootstrap.text.slice(-2_000)}`);
   const refused = new Map<string, string>();
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const resources = copyWithout(refused, assembly, work, round);
     const outputsFile = join(work, 'outputs.json');
-    const options = [
-      '--require-approval',
-      'never',
-      '--method',
-      'direct',
-      '--progress',
-      'events',
-      '--outputs-file',
-      outputsFile,
-    ];
-    const { status, text } = runCdk(['deploy', 'staging/*', '--app', work, ...options]);
+    const options = '--require-approval never --method direct --progress events --outputs-file'.split(' ');
+    const { status, text } = runCdk(['deploy', 'staging/*', '--app', work, ...options, outputsFile]);
     if (status === 0) return { resources: Object.keys(resources).length, refused, outputs: outputsIn(outputsFile) };
     const failures = [...text.matchAll(/^(\S+) \|.*\| CREATE_FAILED +\| (\S+) +\| \S+ \((\w+)\) ?(.*)$/gm)];
     if (failures.length === 0)
@@ -80,10 +65,7 @@ function copyWithout(refused: ReadonlyMap<string, string>, assembly: string, wor
     writeFileSync(file, JSON.stringify(withEmpty(template, refused)));
   }
   // A template that is published already, by the name that its content had, is not published again.
-  for (const file of globSync([
-    join(work, 'assembly-staging/manifest.json'),
-    join(work, 'assembly-staging/*.assets.json'),
-  ]))
+  for (const file of globSync(join(work, 'assembly-staging/{manifest,*.assets}.json')))
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/([0-9a-f]{64})\.json/g, `$1-${round}.json`));
   return all;
 }
@@ -117,11 +99,6 @@ function outputsIn(file: string): Readonly<Record<string, string>> {
     JSON.parse(readFileSync(file, 'utf8')),
   );
   return Object.assign({}, ...Object.values(byStack));
-}
-
-function cdk(args: readonly string[], title: string): void {
-  const { status, text } = runCdk(args);
-  if (status !== 0) throw new Error(`${title} has failed: ${text.slice(-2_000)}`);
 }
 
 function runCdk(args: readonly string[]): { readonly status: number | null; readonly text: string } {

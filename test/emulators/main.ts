@@ -8,7 +8,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { loadSampleData } from '../../infra/local/prepare-data.ts';
 import { exactNumbers } from '../../shared/dynamodb.ts';
-import { runChecks } from '../smoke/check.ts';
+import { type Result, runChecks } from '../smoke/check.ts';
 import { readOnlyChecks, updatingChecks } from '../smoke/checks.ts';
 import { Service } from '../smoke/service.ts';
 import { issueKey } from '../support/issue-key.ts';
@@ -109,17 +109,12 @@ async function sideOf({ outputs }: Deployment, endpoint: string): Promise<Side> 
 
 /** @returns a line for each check that has failed */
 async function smoke(name: string, { url, token }: Side): Promise<string[]> {
-  const failed: string[] = [];
-  let passed = 0;
-  for await (const { name: check, outcome, seen } of runChecks(new Service(url, token), [
-    ...readOnlyChecks,
-    ...updatingChecks,
-  ])) {
-    if (outcome === 'passed') passed++;
-    else failed.push(`smoke test: ${check}: ${seen}`);
-  }
-  print(`${name}: ${passed} of ${passed + failed.length} checks of the smoke test passed`);
-  return failed;
+  const results: Result[] = [];
+  for await (const result of runChecks(new Service(url, token), [...readOnlyChecks, ...updatingChecks]))
+    results.push(result);
+  const failed = results.filter(({ outcome }) => outcome !== 'passed');
+  print(`${name}: ${results.length - failed.length} of ${results.length} checks of the smoke test passed`);
+  return failed.map(({ name: check, seen }) => `smoke test: ${check}: ${seen}`);
 }
 
 /** Prints each difference with what AWS does. @returns whether all are known */
@@ -135,13 +130,11 @@ function report(
     print(`\n${line}${first ? `, such as ${JSON.stringify(first).slice(0, MOST_SHOWN)}` : ''}`);
     print(aws === undefined ? '  UNKNOWN' : `  AWS: ${aws} (${source})`);
   }
-  const requestsWith = (lines: readonly string[]) => new Set(lines.flatMap((line) => differences.get(line) ?? [])).size;
   const lines = [...differences.keys()];
   const unknown = lines.filter((line) => !known(line));
-  const all = comparedRequests().length;
-  print(`\n${name}: of ${all} requests ${all - requestsWith(lines)} were answered as by the local host,`);
-  print(
-    `  ${requestsWith(lines) - requestsWith(unknown)} but for known differences, ${requestsWith(unknown)} otherwise`,
-  );
+  const requestsWith = (some: readonly string[]) => new Set(some.flatMap((line) => differences.get(line) ?? [])).size;
+  const [all, different, otherwise] = [comparedRequests().length, requestsWith(lines), requestsWith(unknown)];
+  print(`\n${name}: of ${all} requests ${all - different} were answered as by the local host,`);
+  print(`  ${different - otherwise} but for known differences, ${otherwise} otherwise`);
   return unknown.length === 0 && faults.every(known);
 }
