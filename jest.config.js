@@ -12,6 +12,6 @@ export default {
   // One more than the cores of a small machine: some suites do nothing but wait, for a minute to end for one.
   maxWorkers: 3,
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
-  workerIdleMemoryLimit: '512MB',
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,
 };
