@@ -17,7 +17,7 @@ import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aKey, KeysTable, outcomesOf, parsed, tokenOf } from '../../support/tables.ts';
-import { recordCalls } from '../../support/recorded-calls.ts';
+import { recordCalls } from '../recorded-calls.ts';
 
 acceptForeignErrors();
 

@@ -10,7 +10,7 @@ import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { MOST_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
-import { recordCalls } from '../../support/recorded-calls.ts';
+import { recordCalls } from '../recorded-calls.ts';
 import { anEntry, createOrdersTable, createPetsTable, StockTable } from '../../support/tables.ts';
 
 const ASCENDING = [MIN_INT64, '-9007199254740993', '-10', '-9', '-1', '0', '9', '10', '9007199254740993', MAX_INT64];
