@@ -85,28 +85,19 @@ test('What the authorizer says of a denial comes as it is, though it has quotes,
   expect(JSON.parse(variables.substitute(template, ''))).toEqual({ code: 'API_KEY_MISSING', message, status: 401 });
 });
 
-const headerOf = (name: string, statuses: readonly string[]) =>
-  Object.fromEntries(
-    responses.filter(({ status }) => statuses.includes(status)).map(({ type, headers }) => [type, headers[name]]),
-  );
+test.each([
+  [
+    '401',
+    'WWW-Authenticate',
+    /^(?:'Bearer realm="pet-store-inventory"(?:, error="invalid_token")?'|context\.authorizer\.challenge)$/,
+  ],
+  ['429', 'Retry-After', /^(?:'1'|context\.authorizer\.retryAfter)$/],
+  ['503', 'Retry-After', /^'1'$/],
+])('Every %s has %s (RFC 9110 §11.6.1; spec §7)', (expected, header, form) => {
+  const found = responses.filter(({ status }) => status === expected);
 
-test('Every 401 asks for a bearer token (RFC 9110 §11.6.1); every 429 and 503 says when to try again (spec §7)', () => {
-  const bearer = `'Bearer realm="pet-store-inventory"`;
-  const invalid = `${bearer}, error="invalid_token"'`;
-
-  expect(headerOf('WWW-Authenticate', ['401'])).toEqual({
-    ACCESS_DENIED: 'context.authorizer.challenge',
-    EXPIRED_TOKEN: invalid,
-    INVALID_API_KEY: invalid,
-    INVALID_SIGNATURE: invalid,
-    UNAUTHORIZED: `${bearer}'`,
-  });
-  expect(headerOf('Retry-After', ['429', '503'])).toEqual({
-    QUOTA_EXCEEDED: 'context.authorizer.retryAfter',
-    THROTTLED: "'1'",
-    AUTHORIZER_CONFIGURATION_ERROR: "'1'",
-    AUTHORIZER_FAILURE: "'1'",
-  });
+  expect(found.length).toBeGreaterThan(1);
+  for (const { headers } of found) expect(headers[header]).toMatch(form);
 });
 
 test('A throttled request has no limit of a key: the throttles of stage and method act before the authorizer', () => {
