@@ -85,9 +85,12 @@ describe('A key that is read by itself is as in the lists, and its plan', () => 
     ['is that of its usage plan', 'free', { usagePlanId: 'free', reading: { fields: { plan: 'free' } } }],
     ['is none, where it is on none', undefined, { usagePlanId: undefined, reading: undefined }],
     ['is none, where it is on an internal one', 'overflow', { usagePlanId: undefined, reading: undefined }],
+    ['is none, where it is on one of another stage', 'other', { usagePlanId: undefined, reading: undefined }],
     ['cannot be read, where its tag is wrong', 'own', { usagePlanId: 'own', reading: { problem: FOREIGN } }],
   ])('%s', async (_, planId, expected) => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
+    const apiStages = [{ ...registry.target.apiStage, stage: 'v2' }];
+    registry.records.putUsagePlan(aUsagePlan({ id: 'other', apiStages, tags: { plan: 'free' } }));
     const keyId = registry.putKey({ value: ISSUED }, planId);
     const live = await readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
 
