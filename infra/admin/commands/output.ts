@@ -1,10 +1,9 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
+import { Presets, SingleBar } from 'cli-progress';
+import Table from 'cli-table3';
 import type { OnProgress } from '../records/record-kinds.ts';
 import type { ProgressListener } from '../target.ts';
 import { formatNumber, visible, withTarget } from '../text-format.ts';
-
-/** Spaces between two columns. */
-const GAP = 2;
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -23,31 +22,29 @@ export function progressListener(option: string): ProgressListener {
   };
 }
 
-/**
- * Shows on standard error, where that is a terminal, how far work has come. After Ctrl-C the command ends, and says what
- * to do.
- */
+/** Shows a bar on standard error, where that is a terminal. After Ctrl-C the command ends, and says what to do. */
 export async function withProgress<Result>(
   doing: string,
   work: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
-  let lineEnd = '';
-  const show: OnProgress = (done, total) => {
-    if (!process.stderr.isTTY) return;
-    process.stderr.write(`\r${doing}: ${formatNumber(done)} of ${formatNumber(total)}`);
-    lineEnd = '\n';
-  };
+  const format = `${doing} {bar} {percentage}% | {value} of {total}`;
+  const bar = new SingleBar({ format, formatValue: formatNumber, stream: process.stderr }, Presets.shades_classic);
   const stop = (): never => {
-    process.stderr.write(`${lineEnd}Interrupted. Run the same command again to complete it.\n`);
+    bar.stop();
+    process.stderr.write('Interrupted. Run the same command again to complete it.\n');
     // What a shell expects of a program that was interrupted; `exit` listeners still run.
     process.exit(130);
   };
   process.once('SIGINT', stop);
   try {
-    return await work(show);
+    return await work((done, total) => {
+      if (!bar.isActive) bar.start(total, done);
+      bar.setTotal(total);
+      bar.update(done);
+    });
   } finally {
     process.off('SIGINT', stop);
-    process.stderr.write(lineEnd);
+    bar.stop();
   }
 }
 
@@ -59,24 +56,21 @@ export function styled(style: Style, text: string): string {
 /** Rows under a head: in columns on a terminal; in a pipe with tabs between the values, which `cut` and `awk` take. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (!process.stdout.isTTY) return [head, ...rows].map((row) => row.join('\t')).join('\n');
-  const titles = head.map((title) => styled(['bold', 'underline'], title));
-  const widths = head.map((_, column) => longest([head, ...rows].map((row) => row[column] ?? '')));
-  const line = (row: readonly string[]): string => row.map((cell, at) => padded(cell, widths[at] ?? 0)).join('');
-  return [titles, ...rows].map((row) => line(row).trimEnd()).join('\n');
+  return inColumns([head.map((title) => styled(['bold', 'underline'], title)), ...rows]);
 }
 
 /** Values under each other, each beside its title. */
-export function list(values: Readonly<Record<string, string>>): string {
-  const width = longest(Object.keys(values));
-  return Object.entries(values)
-    .map(([title, value]) => styled('bold', padded(title, width)) + value)
-    .join('\n');
+export const list = (values: Readonly<Record<string, string>>): string =>
+  inColumns(Object.entries(values).map(([title, value]) => [styled('bold', title), value]));
+
+/** Columns stand apart by spaces alone. */
+const sides = ['top', 'bottom', 'left', 'mid', 'right'];
+const lines = ['middle', ...sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])];
+const chars = Object.fromEntries(lines.map((line) => [line, '']));
+
+function inColumns(rows: readonly (readonly string[])[]): string {
+  const drawn = new Table({ chars, style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 } });
+  for (const row of rows) drawn.push([...row]);
+  const text = drawn.toString().split('\n');
+  return text.map((line) => line.trimEnd()).join('\n');
 }
-
-/** As it is seen: a colour takes no room. */
-const widthOf = (text: string): number => stripVTControlCharacters(text).length;
-
-const padded = (text: string, width: number): string => text + ' '.repeat(width + GAP - widthOf(text));
-
-/** Of any number of texts: those of ten thousand keys are too many arguments for `Math.max`. */
-const longest = (texts: readonly string[]): number => texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
