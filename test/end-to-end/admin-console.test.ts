@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -13,7 +12,6 @@ import { ApiClient } from '../support/api-client.ts';
 import { describeInBrowser, TestBrowser } from '../support/browser.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { MAX_INT64 } from '../support/int64.ts';
-import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';
 import { anEntry } from '../support/tables.ts';
@@ -140,20 +138,6 @@ describeInBrowser('The console in a browser', () => {
     expect(await other.getByRole('alert').innerText()).toContain('The request came from another page');
     expect(host.host.records.apiKeys.map(({ name }) => name)).not.toContain('evil');
     await other.close();
-  });
-
-  test('a program at another port of this machine gets no cookie, whatever it has the browser do', async () => {
-    const cookies: (string | undefined)[] = [];
-    const server = createServer(({ headers }, response) => {
-      cookies.push(headers.cookie);
-      response.end();
-    });
-    const port = await listen(server);
-    const other = await page.context().newPage();
-    for (const path of ['/', '/keys']) await other.goto(`http://127.0.0.1:${port}${path}`);
-    await Promise.all([other.close(), close(server)]);
-
-    expect([cookies.length > 1, ...new Set(cookies)]).toEqual([true, undefined]);
   });
 
   test('a key is found, moved, and watched while its client goes on calling', async () => {

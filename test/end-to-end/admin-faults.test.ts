@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { account } from '../../infra/local-endpoint.ts';
 import { AdminCommand, type CreatedKey, run } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
@@ -85,25 +84,4 @@ test.each([
   expect(failure).toContain(
     'It is safe to run the same command again: it makes another key; this one, if it is there, was never shown',
   );
-});
-
-test('--stage works on the stack of the stage', async () => {
-  const members = Object.entries(host.host.outputs).map(
-    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  const stack = `<member><StackName>staging-Inventory</StackName><Outputs>${members.join('')}</Outputs></member>`;
-  const body = `<DescribeStacksResponse><DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-  link.faults = (call) =>
-    /^Action=DescribeStacks.*StackName=staging-Inventory/.test(call.body)
-      ? { kind: 'answer', status: 200, headers: { 'Content-Type': 'text/xml' }, body }
-      : undefined;
-  const { env } = process;
-  const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
-  process.env = { ...env, ...credentials, AWS_ENDPOINT_URL: link.origin, AWS_REGION: account.region };
-  try {
-    const baseUrl = host.host.outputs['BaseUrl'];
-    expect(await admin.newKey(...create, '--stage', 'staging')).toMatchObject({ name: 'acme', baseUrl });
-  } finally {
-    process.env = env;
-  }
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
-import { inventoryItemSchema, inventoryUpdateSchema } from '../../shared/contract/inventory.ts';
+import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
 import { AdminCommand, describeOnTerminal, failureLine, Terminal } from '../support/admin-command.ts';
@@ -46,9 +46,6 @@ function written(name: string, ...lines: string[]): string {
 
 const textOf = async (path: string): Promise<string> => (await api.send('GET', path)).text;
 
-const patch = async (path: string, body: string, headers = {}): Promise<string> =>
-  (await api.send('PATCH', path, { headers: { 'Content-Type': 'application/json', ...headers }, body })).text;
-
 const ORDERS = 'id,petId,quantity,shipDate,status,complete';
 const REX =
   `{"id":${MAX_INT64},"category":{"id":${MIN_INT64},"name":"dogs"},"name":"Zoë 🐶",` +
@@ -62,18 +59,11 @@ describe('What an import has read, an export writes, digit for digit:', () => {
       `petId,quantity,status\n${MIN_INT64},0,available\n9007199254740993,3,pending\n${MAX_INT64},2147483647,sold\n`,
       '3 stock entries',
     ],
-    ['inventory', 'jsonl', `{"petId":${MIN_INT64},"quantity":1,"status":"available"}\n`, '1 stock entry'],
     [
       'orders',
       'csv',
       `${ORDERS}\n1,${MAX_INT64},2,2026-12-01T10:00:00Z,approved,false\n${MAX_INT64},7,1,,placed,true\n`,
       '2 orders',
-    ],
-    [
-      'orders',
-      'jsonl',
-      `{"id":2,"petId":${MAX_INT64},"quantity":2,"shipDate":"2026-12-01T10:00:00Z","status":"approved","complete":false}\n`,
-      '1 order',
     ],
     ['pets', 'jsonl', REX, '1 pet'],
   ])('%s as %s', async (records, ending, text, counted) => {
@@ -211,22 +201,4 @@ describeOnTerminal('On a terminal, an export', () => {
     expect(readdirSync(folder)).toEqual(['stock.csv']);
     expect(readFileSync(file, 'utf8')).toBe('as it was');
   });
-});
-
-test('An update sets every field that its body has, and is answered with every field, also when it is repeated', async () => {
-  const entry: object = Object(sampleOf(inventoryItemSchema));
-  const update: object = Object(sampleOf(inventoryUpdateSchema));
-  const path = `/inventory/${MAX_INT64}`;
-  const before = written('before.jsonl', recordToJson({ ...entry, quantity: 1 }));
-  const after = recordToJson({ ...entry, ...update });
-  const key = { 'Idempotency-Key': '"round-trip"' };
-  await admin.output('inventory', 'import', before);
-
-  expect(await patch(path, recordToJson(update), key)).toBe(after);
-  await admin.output('inventory', 'import', before);
-  expect(await patch(path, recordToJson(update), key)).toBe(after);
-  expect(await patch(path, recordToJson(update))).toBe(after);
-  await admin.output('inventory', 'import', before);
-  const bulk = `[${recordToJson({ petId: MAX_INT64, ...update })}]`;
-  expect(await patch('/inventory', bulk)).toContain(`"item":${after}}`);
 });

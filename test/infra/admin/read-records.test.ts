@@ -99,16 +99,10 @@ describe('a CSV file', () => {
 describe('a JSON Lines file', () => {
   test.each<[string, string, string | RegExp]>([
     ['broken JSON', '{"petId":1', 'is not valid JSON'],
-    ['an array', '[1]', 'must be an object with petId, quantity and status'],
     ['a float as petId', '{"petId":1.5,"quantity":1,"status":"sold"}', 'petId must be an int64'],
     ['an unknown field', '{"petId":1,"quantity":1,"status":"sold","colour":"red"}', 'colour is not known'],
     ['a missing field', '{"petId":1,"quantity":1}', 'status is missing'],
     ['an endless quantity', '{"petId":1,"quantity":1e999,"status":"sold"}', 'quantity must be an integer'],
-    [
-      'what only rounding makes an integer',
-      '{"petId":1,"quantity":6.99999999999999999,"status":"sold"}',
-      'quantity must',
-    ],
     ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is given twice'],
     ['a fraction', '{"petId":1,"quantity":1.5,"status":"sold"}', /from 0 to 2147483647$/],
   ])('with %s names the line and the fault', async (_, line, text) => {
@@ -138,7 +132,6 @@ describe('a JSON Lines file', () => {
 
   test.each([
     ['a status', { status: 'sold' }, 'status comes from the stock entry: leave it out'],
-    ['an empty name', { name: '' }, 'name must not be empty'],
     ['text for a category', { category: 'dogs' }, 'category must be an object, not "dogs"'],
     ['a tag with more than it has', { tags: [{ id: 1, name: 'a', x: 1 }] }, 'tags.0.x is not known'],
     ['a field of another name', { constructor: 1 }, 'constructor is not known'],

@@ -24,18 +24,8 @@ describe('A local host', () => {
   });
 
   test('that stops: the next call ends at once, with the same sentence', async () => {
-    const names = [
-      'ApiId',
-      'ApiStage',
-      'BaseUrl',
-      'KeysTableName',
-      'StockTableName',
-      'PetsTableName',
-      'OrdersTableName',
-      'RequestsTableName',
-    ];
-    const outputs = Object.fromEntries(names.map((name) => [name, 'any']));
-    const link = await FaultyLink.to(originOf(await ScriptedServer.start(answer(200, outputs))));
+    const found = Object.fromEntries(outputs.map((name) => [name, 'any']));
+    const link = await FaultyLink.to(originOf(await ScriptedServer.start(answer(200, found))));
     const { origin } = link;
     const { documents, gateway, gatewayOnce, apiStage, keyTable } = await find(origin.replace('http://', ''));
     await link.close();
@@ -59,12 +49,31 @@ describe('A local host', () => {
   });
 });
 
-/** Why the stage cannot be used where a server answers in place of AWS, with the address of the server. */
-async function failureWith(status: number, xml: string): Promise<[reason: string, origin: string]> {
-  const server = await ScriptedServer.start(answer(status, xml, { 'Content-Type': 'text/xml' }));
+const outputs = [
+  'ApiId',
+  'ApiStage',
+  'BaseUrl',
+  ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests'].map((table) => `${table}TableName`),
+];
+
+/** Finds the stage where a server answers in place of AWS. */
+async function findStage(server: ScriptedServer) {
   const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
   Object.assign(process.env, credentials, { AWS_ENDPOINT_URL: originOf(server) });
-  return [await findTarget({ stage: 'staging' }, notices).then(() => 'none', String), originOf(server)];
+  return findTarget({ stage: 'staging' }, notices);
+}
+
+const xml = (status: number, text: string) =>
+  ScriptedServer.start(answer(status, text, { 'Content-Type': 'text/xml' }));
+
+/** A server that answers with a stack that has these outputs. */
+function stackWith(names: readonly string[]): Promise<ScriptedServer> {
+  const members = names.map(
+    (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>of-${name}</OutputValue></member>`,
+  );
+  const stack = `<member><StackName>staging-Inventory</StackName><Outputs>${members.join('')}</Outputs></member>`;
+  const result = `<DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult>`;
+  return xml(200, `<DescribeStacksResponse>${result}</DescribeStacksResponse>`);
 }
 
 describe('A stage on AWS', () => {
@@ -84,22 +93,35 @@ describe('A stage on AWS', () => {
     process.env = env;
   });
 
+  test('is found by the outputs of its stack, and its tables are called there', async () => {
+    const server = await stackWith(outputs);
+    const { documents, gateway, gatewayOnce, ...target } = await findStage(server);
+
+    expect(target).toMatchObject({
+      stage: 'staging',
+      place: 'the stage staging',
+      option: '--stage staging',
+      baseUrl: 'of-BaseUrl',
+      apiStage: { apiId: 'of-ApiId', stage: 'of-ApiStage' },
+      tables: { keys: 'of-KeysTableName', stock: 'of-StockTableName' },
+    });
+    expect(server.requests).toMatchObject([{ body: expect.stringContaining('StackName=staging-Inventory') }]);
+    for (const client of [documents, gateway, gatewayOnce]) client.destroy();
+  });
+
   test('cannot be reached without permission, or where AWS is somewhere else', async () => {
     const reason = 'User: eve is not authorized to perform: cloudformation:DescribeStacks';
     const error = `<Error><Type>Sender</Type><Code>AccessDenied</Code><Message>${reason}</Message></Error>`;
-    const [failure, origin] = await failureWith(403, `<ErrorResponse>${error}</ErrorResponse>`);
+    const server = await xml(403, `<ErrorResponse>${error}</ErrorResponse>`);
 
-    expect(failure).toContain(
-      `Cannot reach the stage staging: ${reason}. ${hint} AWS_ENDPOINT_URL is set to ${origin}: unset it.`,
+    await expect(findStage(server)).rejects.toThrow(
+      `Cannot reach the stage staging: ${reason}. ${hint} AWS_ENDPOINT_URL is set to ${originOf(server)}: unset it.`,
     );
   });
 
   test('may run another version', async () => {
-    const output = '<member><OutputKey>ApiId</OutputKey><OutputValue>api</OutputValue></member>';
-    const stack = `<member><StackName>staging-Inventory</StackName><Outputs>${output}</Outputs></member>`;
-    const result = `<DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult>`;
-    const [failure] = await failureWith(200, `<DescribeStacksResponse>${result}</DescribeStacksResponse>`);
-
-    expect(failure).toContain('The stage staging runs another version of the service than this command');
+    await expect(findStage(await stackWith(['ApiId']))).rejects.toThrow(
+      'The stage staging runs another version of the service than this command',
+    );
   });
 });
