@@ -54,39 +54,23 @@ test('A long answer that the engine gives without reading the call comes back wh
   }
 });
 
-const here = { localAddress: '127.0.0.1', remoteAddress: '127.0.0.1' };
-const lan = { localAddress: '::ffff:192.168.1.5', remoteAddress: '::ffff:192.168.1.5' };
+/** A call from an address to one of this machine. */
+const call = (remoteAddress: string, headers: object = {}, localAddress = '127.0.0.1') => ({
+  headers: { host: 'localhost:3000', ...headers },
+  socket: { localAddress, remoteAddress },
+});
+const own = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' } as const;
+const lan = '::ffff:192.168.1.5';
 
-const refusal = expect.stringContaining('This host takes such calls');
-
-test.each<[string, Parameters<typeof refusalOf>[0], unknown]>([
-  ['a program on this machine', { headers: { host: 'localhost:3000' }, socket: here }, undefined],
-  [
-    'a page of its own',
-    {
-      headers: { host: 'localhost:3000', origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' },
-      socket: here,
-    },
-    undefined,
-  ],
-  [
-    'a program on this machine at an address that others reach',
-    { headers: { host: '192.168.1.5:3000' }, socket: lan },
-    undefined,
-  ],
-  [
-    'another machine',
-    { headers: { host: '192.168.1.5:3000' }, socket: { ...lan, remoteAddress: '192.168.1.9' } },
-    refusal,
-  ],
-  ['a page elsewhere', { headers: { host: 'localhost:3000', origin: 'https://example.com' }, socket: here }, refusal],
-  [
-    'a page elsewhere that sends no origin',
-    { headers: { host: 'localhost:3000', 'sec-fetch-site': 'cross-site' }, socket: here },
-    refusal,
-  ],
-])('A call to the private part of the host by %s', (_, caller, expected) => {
-  expect(refusalOf(caller)).toEqual(expected);
+test.each<[string, Parameters<typeof refusalOf>[0], boolean]>([
+  ['a program on this machine', call('127.0.0.1'), false],
+  ['a page of its own', call('127.0.0.1', own), false],
+  ['a program on this machine at an address that others reach', call(lan, {}, lan), false],
+  ['another machine', call('::ffff:192.168.1.9', {}, lan), true],
+  ['a page elsewhere', call('127.0.0.1', { origin: 'https://example.com' }), true],
+  ['a page elsewhere that sends no origin', call('127.0.0.1', { 'sec-fetch-site': 'cross-site' }), true],
+])('A call to the private part of the host by %s', (_, caller, isRefused) => {
+  expect(refusalOf(caller) !== undefined).toBe(isRefused);
 });
 
 test.each([

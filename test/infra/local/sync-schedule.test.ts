@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { HostError } from '../../../infra/local/host-error.ts';
-import { loadSyncSchedule, SyncSchedule } from '../../../infra/local/sync-schedule.ts';
-import { ServedStack } from '../../../infra/local/template/stack.ts';
-import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
-import { answering, testFunctions } from './test-functions.ts';
+import { SyncSchedule } from '../../../infra/local/sync-schedule.ts';
 
 const INTERVAL_MS = 300_000;
 const WAIT_MS = 1_000;
@@ -58,34 +54,5 @@ describe('the sync of keys', () => {
     }
 
     expect(log.mock.calls).toEqual(Array.from({ length: 2 }, () => ['The sync of keys failed: Error: no\n']));
-  });
-});
-
-const RULE = 'AWS::Events::Rule';
-const SOURCE = 'AWS::Lambda::EventSourceMapping';
-
-const service = new ServiceTemplate();
-const lambda = testFunctions()(answering(null));
-
-function load(change: (template: EditableTemplate) => unknown) {
-  const template = service.with((original) => void change(original));
-  const stack = new ServedStack(service.stackName, template);
-  const arns = stack.resources('AWS::Lambda::Alias').map(({ ref }) => ref);
-  return loadSyncSchedule(stack, new Map(arns.map((arn) => [arn, lambda])), () => undefined);
-}
-
-const set = (type: string, id: string, properties: object) => (template: EditableTemplate) =>
-  Object.assign(resourceOf(template, type, id)[1].Properties, properties);
-const remove = (type: string, id: string) => (template: EditableTemplate) =>
-  delete template.Resources[resourceOf(template, type, id)[0]];
-
-describe('the sync of keys in a template', () => {
-  test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
-    ['no schedule', remove(RULE, 'KeySyncSchedule'), /no schedule but rate/],
-    ['a cron', set(RULE, 'KeySyncSchedule', { ScheduleExpression: 'cron(0 12 * * ? *)' }), /no schedule but rate/],
-    ['a function of another stack', set(SOURCE, 'KeySync', { FunctionName: 'other' }), /no function other$/],
-  ])('stops the local host with %s', (_, change, message) => {
-    expect(() => load(change)).toThrow(HostError);
-    expect(() => load(change)).toThrow(message);
   });
 });

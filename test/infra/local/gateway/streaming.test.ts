@@ -1,44 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
-import { admitting, LocalApis, withTimeout } from '../local-api.ts';
-import { admittedLimits, aGatewayRequest } from '../../../support/proxy-event.ts';
 import { outcomeOf, streaming, testFunctions } from '../test-functions.ts';
 
-const apis = new LocalApis();
-
 const metadata = { statusCode: 200, headers: { 'X-Id': 'ä' } };
-
-const start = (listInventory: string, timeoutMs = 29_000) =>
-  apis.start({ authorizer: admitting, listInventory }, withTimeout(timeoutMs));
-
-test('A streamed answer has its status and headers from the metadata, and its request id', async () => {
-  const source = streaming(`await write('[1,'); stream.end('"ä"]');`, metadata);
-
-  expect(await start(source).answer()).toEqual({
-    status: 200,
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Id': 'ä',
-      'x-amzn-RequestId': aGatewayRequest().id,
-      'x-amz-apigw-id': aGatewayRequest().id,
-    },
-    body: Buffer.from('[1,"ä"]'),
-  });
-});
-
-test.each([
-  ['a 502', 'throws', streaming(`throw new Error('no');`, metadata), 502],
-  ['a 504', 'takes too long', streaming('await new Promise(() => {});', metadata), 504],
-])(
-  'An answer that has not begun is %s with the limit headers for a function that %s',
-  async (__, _, source, status) => {
-    expect(await start(source, status === 504 ? 100 : 29_000).answer()).toMatchObject({
-      status,
-      headers: admittedLimits,
-    });
-  },
-);
 
 const deploy = testFunctions();
 
