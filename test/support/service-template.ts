@@ -137,6 +137,3 @@ const nameOf = (text: string, stage: StageName): string =>
     .replaceAll(/(?<=\w)(?:[0-9A-F]{8}){1,2}(?!\w)/g, '')
     .replaceAll(stages[stage].qualifier, '<qualifier>')
     .replaceAll(stage, '<stage>');
-
-/** As a construct is called, after its operation or table. */
-export const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

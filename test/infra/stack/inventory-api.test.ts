@@ -8,7 +8,6 @@ import { type OuterGuard, outerGuard } from '../../../shared/key-registry/outer-
 import { plans as catalogue } from '../../../shared/keys/plans.ts';
 import { isIssued, parseToken } from '../../../shared/keys/token.ts';
 import {
-  capitalised,
   inventoryTemplate,
   propertiesIn,
   propertiesOf,
@@ -44,10 +43,10 @@ test('A function may be called where a request needs it, by this API only and no
     SourceArn: v.string(),
   });
   const permissions = propertiesOf(staging, 'AWS::Lambda::Permission', permissionSchema);
-  const ofRequests = ['authorizer', 'fallback', ...Object.keys(operations)].map(capitalised);
+  const ofRequests = ['authorizer', 'fallback', ...Object.keys(operations)];
 
   expect(new Set(permissions.map(([, { FunctionName }]) => FunctionName))).toEqual(
-    new Set(ofRequests.map((name) => `<Functions${name}Aliaslive>`)),
+    new Set(ofRequests.map((name) => `<Functions${name.charAt(0).toUpperCase()}${name.slice(1)}Aliaslive>`)),
   );
   for (const [, { SourceArn }] of permissions) {
     expect(SourceArn).toMatch(/:execute-api:<AWS::Region>:<AWS::AccountId>:<ApiRestApi>\/(?!test-invoke-stage)/);
