@@ -126,7 +126,6 @@ describe('a request that failed', () => {
 const big = 9223372036854775807n;
 const row = `{"petId":${big},"quantity":1,"status":"sold"}`;
 const done = `[{"petId":${big},"status":200,"etag":"\\"7\\"","item":${row}}]`;
-const unkeyed = expect.not.objectContaining({ 'idempotency-key': expect.anything() });
 const keyed = { 'if-match': '"6"', 'idempotency-key': expect.stringMatching(/^"[-0-9]{5,}"$/) };
 
 test.each<
@@ -153,7 +152,6 @@ test.each<
     done,
     {
       body: `[{"petId":${big},"quantity":1,"ifMatch":"\\"6\\""}]`,
-      headers: unkeyed,
     },
   ],
   ['GET', `/${big}`, (store) => store.getInventory(big), row, {}],
@@ -163,6 +161,8 @@ test.each<
   const result = await call(quickClient(server));
 
   expect(server.requests).toMatchObject([{ method, path: `/v1/inventory${path}`, ...sent }]);
+  // Several updates at once take no key.
+  expect('idempotency-key' in (server.requests[0]?.headers ?? {})).toBe(method !== 'GET' && path !== '');
   expect([result].flatMap((one) => Object(one).data)).toMatchObject([{ petId: big }]);
   expect(result).toMatchObject({ etag: '"7"' });
 });

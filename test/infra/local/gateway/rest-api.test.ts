@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../../../../infra/local/gateway/messages.ts
 import { admission, admitting, denial, type LocalApi, LocalApis, withTimeout } from '../local-api.ts';
 import { admittedLimits } from '../../../support/proxy-event.ts';
 import { type EditableTemplate, resourceOf } from '../../../support/service-template.ts';
-import { streaming } from '../../../support/test-functions.ts';
+import { streaming } from '../test-functions.ts';
 
 const apis = new LocalApis();
 
