@@ -232,6 +232,29 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       const second = await store.change({ petId, quantity: 13, versions: [version] });
       expect(await stock.read('42')).toEqual({ quantity: 13, status: 'pending', version: second.version });
     });
+
+    test('that names a version is 503 where another client was faster than its second try', async () => {
+      failWrites(engine, { kind: 'hangUp' });
+      let calls = 0;
+      engine.beforeCall = async () => {
+        if (++calls === 2) await stock.put(anEntry(42, 99), { version: 'v9' });
+      };
+      const outcome = store.change({ ...update, versions: ['v1'] });
+
+      await expect(outcome).rejects.toMatchObject(unavailable('not known'));
+      engine.beforeCall = () => Promise.resolve();
+    });
+
+    test('is 503 where its answer was lost and the entry is gone', async () => {
+      failWrites(engine, { kind: 'lostAnswer' });
+      engine.beforeCall = async ({ action }) => {
+        if (action !== 'GetItem') return;
+        engine.beforeCall = () => Promise.resolve();
+        await stock.delete('42');
+      };
+
+      await expect(store.change(update)).rejects.toMatchObject(unavailable('not known'));
+    });
   });
 
   describe('with an Idempotency-Key', () => {
