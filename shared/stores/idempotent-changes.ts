@@ -163,7 +163,7 @@ function onlyWith(answer: InventoryItem, change: StockChange, write: ReturnType<
   return {
     ...write,
     ConditionExpression: [write.ConditionExpression, ...conditions].join(' AND '),
-    ExpressionAttributeNames: { ...write.ExpressionAttributeNames, ...names },
+    ExpressionAttributeNames: names,
     ExpressionAttributeValues: { ...write.ExpressionAttributeValues, ...values },
   };
 }

@@ -26,7 +26,6 @@ import * as v from 'valibot';
 import { type ErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { entityTag, type InventoryItem, MAX_QUANTITY } from '../contract/inventory.ts';
-import type { PetStatus } from '../contract/records.ts';
 import {
   exactNumbers,
   isAnswerLost,
@@ -53,14 +52,6 @@ interface Target {
 
 export interface StockUpdate extends Target {
   readonly quantity: number;
-  /** It stays. */
-  readonly status?: never;
-}
-
-/** An update by an admin. */
-export interface StockEdit extends Target {
-  readonly quantity: number;
-  readonly status: PetStatus;
 }
 
 export interface StockAdjustment extends Target {
@@ -121,7 +112,7 @@ export class StockStore {
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or
    *   SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
    */
-  async change(change: StockChange | StockEdit): Promise<StockVersion> {
+  async change(change: StockChange): Promise<StockVersion> {
     const version = newVersion();
     const write = new UpdateCommand({ ...this.writeOf(change, version), ReturnValues: 'ALL_NEW' });
     let isLost = false;
@@ -143,9 +134,9 @@ export class StockStore {
   }
 
   /** The write that carries out a change, for UpdateItem and for TransactWriteItems. */
-  writeOf(change: StockChange | StockEdit, version: string) {
+  writeOf(change: StockChange, version: string) {
     const { petId, versions } = change;
-    const { update, condition = '', values, names } = 'by' in change ? adding(change.by) : setting(change);
+    const { update, condition = '', values } = 'by' in change ? adding(change.by) : setting(change.quantity);
     const expected = Object.fromEntries((versions ?? []).map((each, index) => [`:expected${index}`, each]));
     const isExpected = `version IN (${Object.keys(expected).join(', ')})`;
     const orUnversioned = versions?.includes(unversioned(petId)) ? ' OR attribute_not_exists(version)' : '';
@@ -154,7 +145,6 @@ export class StockStore {
       Key: keyOf(petId),
       UpdateExpression: `SET ${update}, version = :version`,
       ConditionExpression: `attribute_exists(petId)${condition}${versions ? ` AND (${isExpected}${orUnversioned})` : ''}`,
-      ...(names && { ExpressionAttributeNames: names }),
       ExpressionAttributeValues: { ...values, ':version': version, ...expected },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
@@ -164,20 +154,13 @@ export class StockStore {
 interface EntryChange {
   readonly update: string;
   readonly condition?: string;
-  readonly values: Readonly<Record<string, number | string>>;
-  readonly names?: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, number>>;
 }
 
-/** Sets all fields that a change has. DynamoDB reserves some of their names. */
-function setting(change: StockUpdate | StockEdit): EntryChange {
-  const { petId: _, versions: __, ...fields } = change;
-  const entries = Object.entries(fields);
-  return {
-    update: entries.map(([name]) => `#${name} = :${name}`).join(', '),
-    values: Object.fromEntries(entries.map(([name, value]) => [`:${name}`, value])),
-    names: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
-  };
-}
+const setting = (quantity: number): EntryChange => ({
+  update: 'quantity = :quantity',
+  values: { ':quantity': quantity },
+});
 
 const adding = (by: number): EntryChange => ({
   update: 'quantity = quantity + :by',
@@ -194,10 +177,7 @@ export const parseRefused = (item: Record<string, AttributeValue> | undefined): 
   item && v.parse(stockItemSchema, unmarshall(item, { ...exactNumbers }));
 
 /** Why a change is not made, given the entry as it is; undefined where it could be. */
-export function stockChangeError(
-  found: StockVersion | undefined,
-  change: StockChange | StockEdit,
-): ServiceError | undefined {
+export function stockChangeError(found: StockVersion | undefined, change: StockChange): ServiceError | undefined {
   if (!found) return petNotFound(change.petId);
   const headers = { ETag: entityTag(found.version) };
   const isExpected = change.versions?.includes(found.version) ?? true;
