@@ -49,6 +49,10 @@ describeInBrowser('The console in a browser', () => {
     await host.stock.put(anEntry(MAX_INT64));
     page = await browser.newPage({ viewport: desktop });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    // What the pages look at every five seconds, they look at every half second.
+    await page.addInitScript(
+      'const { setInterval: every } = window; window.setInterval = (act, ms) => every(act, ms / 10);',
+    );
     page.on('pageerror', ({ message }) => complaints.push(message));
     page.on('console', (message) => complaints.push(message.text()));
     await letIn();
@@ -153,7 +157,7 @@ describeInBrowser('The console in a browser', () => {
     for (let calls = 0; calls < 7; calls++) expect(await status()).toBe(200);
     // The page asks again by itself.
     await page.getByText('7 / 300').waitFor();
-    await page.getByText('8 / 10,000').waitFor();
+    await page.getByText(/^\d+ \/ 10,000$/).waitFor();
     await check('a key');
     await page.getByRole('link', { name: 'Requests of each of' }).click();
     await page.getByRole('cell', { name: '0.1 %' }).waitFor();
