@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HostError, messageOf } from './host-error.ts';
 
@@ -22,10 +22,6 @@ export function openDataFolder(dataFolder: string): void {
   const formatFile = join(makeFolder(dataFolder, ''), FORMAT_FILE);
   try {
     const names = readdirSync(dataFolder);
-    // A folder with other things in it, such as /tmp, is others' too.
-    if (names.every((name) => dataKinds.has(name) || name === FORMAT_FILE || name === 'logs')) {
-      closeToOthers(dataFolder);
-    }
     if (names.includes(FORMAT_FILE) && readFileSync(formatFile, 'utf8').trim() === String(FORMAT)) return;
     // Comes before all data: a host that is killed here leaves an empty folder, and no data without a mark.
     if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
@@ -37,22 +33,11 @@ export function openDataFolder(dataFolder: string): void {
   );
 }
 
-/** Where the file system lets its user do that: some mounts have no modes. */
-function closeToOthers(folder: string): void {
-  try {
-    chmodSync(folder, FOR_OWNER_ONLY);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== 'EPERM' && code !== 'ENOTSUP') throw error;
-  }
-}
-
 /** Makes a folder in the data folder, if it is not there yet, for its owner alone. @throws HostError where that cannot be */
 export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): string {
   const folder = join(dataFolder, name);
   try {
     mkdirSync(folder, { recursive: true, mode: FOR_OWNER_ONLY });
-    if (name !== '') closeToOthers(folder);
     return folder;
   } catch (error) {
     throw unusable(dataFolder, messageOf(error));

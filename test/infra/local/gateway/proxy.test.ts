@@ -50,26 +50,6 @@ describe('the event of a request', () => {
 
     expect(eventOf({ headers: [] }, {})).toMatchObject(nothing);
   });
-
-  test('has headers that come twice, in whatever case: all in multiValueHeaders, the last of them in headers', () => {
-    const headers = [
-      ['X-Id', '1'],
-      ['Accept', 'a'],
-      ['x-id', '2'],
-    ] as const;
-
-    expect(eventOf({ headers })).toMatchObject({
-      headers: { 'X-Id': '2', Accept: 'a' },
-      multiValueHeaders: { 'X-Id': ['1', '2'], Accept: ['a'] },
-    });
-  });
-
-  test('has every value of a query, decoded, and the last of each name', () => {
-    expect(eventOf({ query: 'a=1&b=%C3%A4%20b&a=3&c' })).toMatchObject({
-      multiValueQueryStringParameters: { a: ['1', '3'], b: ['ä b'], c: [''] },
-      queryStringParameters: { a: '3', b: 'ä b', c: '' },
-    });
-  });
 });
 
 /** The answer that the gateway makes of a function's result. */
