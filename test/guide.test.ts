@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { examples } from '../infra/reference/examples.ts';
-import { headers } from '../infra/reference/headers.ts';
-import { parameters } from '../infra/reference/parameters.ts';
 import { errorCatalogue, ServiceError } from '../shared/contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
 import { MAX_QUANTITY } from '../shared/contract/inventory.ts';
 import { petStatuses } from '../shared/contract/records.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
 import { API_VERSION, type Operation, operations } from '../shared/contract/operations.ts';
-import { limitHeaders } from '../shared/http/authorizer-context.ts';
 import { LEAST_PACE } from '../shared/http/list-handler.ts';
 import { allowedRequestHeaders, STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
@@ -51,16 +48,6 @@ describe('docs/guide.md', () => {
     expect(rows.slice(first, first + expected.length + 1)).toEqual([...expected, ['header', 'says', 'such as']]);
   });
 
-  test('has the limit headers, as the OpenAPI document describes them', () => {
-    const names = Object.keys(limitHeaders).filter((name) => name in headers);
-    expect(names.length).toBeGreaterThan(0);
-    expect(rows.filter(([name = '']) => name.includes('RateLimit'))).toEqual(
-      Object.entries(headers)
-        .filter(([name]) => names.includes(name))
-        .map(([name, { description, example }]) => [`\`${name}\``, description, `\`${String(example)}\``]),
-    );
-  });
-
   test('has the examples of the OpenAPI document', () => {
     const blocks = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown => JSON.parse(json));
 
@@ -71,16 +58,6 @@ describe('docs/guide.md', () => {
       examples.adjustInventory,
       examples.updateInventories,
     ]);
-    const update = JSON.stringify({ quantity: examples.updateInventory.quantity });
-    expect(guide.match(/(?<=-d ')[^']*/g)).toEqual([
-      update,
-      '{"by":-1}',
-      update,
-      JSON.stringify(examples.inventoryUpdates),
-    ]);
-    expect(guide).toContain(`Link: ${headers.NextPage.example}\n`);
-    expect(guide).toContain(`If-Match: ${headers.ETag.example}'`);
-    expect(guide).toContain(`Idempotency-Key: ${String(parameters.IdempotencyKey.examples.example.value)}'`);
   });
 
   test.each([

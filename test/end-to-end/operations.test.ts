@@ -180,14 +180,3 @@ test.each<[string, () => Promise<Answer>, object]>([
   expect(lines).toMatchObject([{ keyId, plan: 'enterprise', stack: 'staging-Inventory', ...expected }]);
   expect(metricsIn(lines[0])).toContainEqual(expect.objectContaining({ namespace: 'PetStoreInventory', value: 1 }));
 });
-
-test.each([
-  ['function', { plan: 'business', suspendedUntil: Date.now() + 60_000 } as const, 'business', 'API_KEY_SUSPENDED'],
-  ['authorizer', { enabled: false }, 'none', 'API_KEY_INVALID'],
-])('The log has one line about a request that is refused by the %s', async (_, key, plan, code) => {
-  const refused = await ApiClient.withKey(host.baseUrl, (await issueKey(host, key)).token).list();
-
-  expect(await linesAbout(host, refused)).toMatchObject([
-    { operation: 'listInventory', stack: 'staging-Inventory', plan, code, reason: code, Refusals: 1 },
-  ]);
-});

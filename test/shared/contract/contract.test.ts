@@ -3,12 +3,7 @@ import * as v from 'valibot';
 import { errorCatalogue, ServiceError } from '../../../shared/contract/errors.ts';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import { isInt64 } from '../../../shared/contract/int64.ts';
-import {
-  inventoryItemSchema,
-  inventoryItemToJson,
-  inventoryUpdateSchema,
-  quantitySchema,
-} from '../../../shared/contract/inventory.ts';
+import { inventoryItemSchema, inventoryUpdateSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, methodsOf, operationAt, operations } from '../../../shared/contract/operations.ts';
 import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
 import { type PetRecord, petRecordSchema, petSchema } from '../../../shared/contract/pets.ts';
@@ -42,7 +37,9 @@ describe('the errors (spec §7)', () => {
 describe('int64 (spec §2)', () => {
   test.each(['0', '1', MAX_INT64, MIN_INT64])('%s is one, and a number in JSON with all its digits', (text) => {
     expect(isInt64(text)).toBe(true);
-    expect(recordToJson({ id: int64(text) })).toBe(`{"id":${text}}`);
+    expect(recordToJson({ id: int64(text), tags: [{ id: int64(text) }] })).toBe(
+      `{"id":${text},"tags":[{"id":${text}}]}`,
+    );
   });
 
   test.each(['', '9223372036854775808', '-0', '-', '1.0', ' 1', '1\n', '\u0661\u0662'])('%j is none', (text) => {
@@ -114,22 +111,4 @@ test.each<[string, v.GenericSchema, taken: readonly unknown[], refused: readonly
 ])('What is taken and refused as %s', (_, schema, taken, refused) => {
   for (const value of taken) expect(v.safeParse(schema, value).issues).toBeUndefined();
   expect(refused.filter((value) => v.is(schema, value))).toEqual([]);
-});
-
-test.each([
-  ['an entry', inventoryItemToJson(item), '{"petId":9223372036854775807,"quantity":12,"status":"pending"}'],
-  [
-    'an order',
-    recordToJson(order),
-    '{"id":9223372036854775807,"petId":-9223372036854775808,"quantity":2,"shipDate":"2026-11-21T12:30:00Z",' +
-      '"status":"approved","complete":true}',
-  ],
-  [
-    'a pet',
-    recordToJson({ ...pet, status: 'pending' }),
-    '{"id":9223372036854775807,"category":{"id":-9223372036854775808,"name":"dogs"},"name":"Labrador Retriever",' +
-      `"photoUrls":["${URL_OF_PHOTO}"],"tags":[{"id":9007199254740993,"name":"family"}],"status":"pending"}`,
-  ],
-])('The JSON of %s has its fields with every digit of the ids', (_, json, expected) => {
-  expect(json).toBe(expected);
 });
