@@ -59,7 +59,7 @@ describe('the page', () => {
     expect(settingsIn(textOf('index.html'))).toEqual({});
     expect(textOf('openapi.json')).not.toContain('psk_Demo');
     expect(settingsIn(textOf('index.html', withKey))).toEqual({ demoKey: 'psk_DemoKey' });
-    expect(textOf('openapi.json', withKey)).toContain('Bearer psk_DemoKey');
+    expect(textOf('openapi.json', withKey)).toContain(`Bearer psk_DemoKey' ${serverUrl}/inventory`);
   });
 
   test('lets neither an address nor a key out of its place in the markup', () => {
