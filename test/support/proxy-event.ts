@@ -1,14 +1,6 @@
-import { constants, gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
 import { requestContext, requestEvent } from '../../infra/local/gateway/proxy-event.ts';
-import {
-  awslambda,
-  DELIMITER,
-  streamsResponse,
-  ResponseStream,
-  type StreamingHandler,
-} from '../../infra/local/lambda/response-stream.ts';
 import { type ApiRequest, readRequest } from '../../shared/http/request.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 
@@ -112,65 +104,3 @@ export async function answerTo<Event, Answer>(
   if (answer === undefined) throw new Error('The function took the event for a probe');
   return answer;
 }
-
-// Lambda has it there before it loads a function.
-Object.assign(globalThis, { awslambda });
-
-/** What a function has streamed. */
-export class StreamedAnswer {
-  statusCode = 0;
-  headers: Readonly<Record<string, string>> = {};
-  /** The parts of the body, as they came. */
-  readonly chunks: Buffer[] = [];
-  /** Why the function failed; undefined where it did not. */
-  failure: unknown;
-
-  /** The body, or what has come of it. */
-  get text(): string {
-    return Buffer.concat(this.chunks).toString();
-  }
-
-  /** The compressed body as it was, or what has come of it. */
-  get unzipped(): string {
-    return gunzipSync(Buffer.concat(this.chunks), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
-  }
-
-  add(bytes: Buffer): void {
-    const end = this.statusCode === 0 ? bytes.indexOf(DELIMITER) : 0;
-    if (this.statusCode === 0) {
-      Object.assign(this, JSON.parse(bytes.toString('utf8', 0, end)));
-      bytes = bytes.subarray(end + DELIMITER.length);
-    }
-    if (bytes.length > 0) this.chunks.push(bytes);
-  }
-}
-
-/** Takes what a function streams, and the next part only then. */
-export type Reader = (answer: StreamedAnswer, stream: ResponseStream) => Promise<void> | void;
-
-/** Invokes a function that streams. A failure of it is part of the answer: by then it may have begun. */
-export async function streamedAnswer(
-  handler: object,
-  event: APIGatewayProxyEvent,
-  reader: Reader = () => undefined,
-): Promise<StreamedAnswer> {
-  if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
-  const answer = new StreamedAnswer();
-  const stream: ResponseStream = new ResponseStream((chunk, done) => {
-    answer.add(Buffer.from(chunk));
-    const read = async (): Promise<void> => {
-      await reader(answer, stream);
-      done();
-    };
-    void read();
-  });
-  try {
-    await handler(event, stream, lambdaContext);
-  } catch (error) {
-    answer.failure = error;
-  }
-  return answer;
-}
-
-const isStreamingHandler = (handler: object): handler is StreamingHandler =>
-  typeof handler === 'function' && streamsResponse(handler);

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BASE, LINK, ORIGIN, Visitor } from '../../support/console-visitor.ts';
+import { BASE, LINK, ORIGIN, Visitor } from './console-visitor.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 
 const world = new InProcessTarget();

@@ -5,13 +5,8 @@ import type { ListId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from './paged-list.ts';
-import {
-  admittedHeaders,
-  aProxyEvent,
-  type Reader,
-  streamedAnswer,
-  type StreamedAnswer,
-} from '../../support/proxy-event.ts';
+import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { type Reader, streamedAnswer, type StreamedAnswer } from './streamed-answer.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
 
 acceptForeignErrors();

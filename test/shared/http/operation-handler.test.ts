@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
-import { admittedContext, admittedHeaders, answerTo, aProxyEvent, streamedAnswer } from '../../support/proxy-event.ts';
+import { admittedContext, admittedHeaders, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
+import { streamedAnswer } from './streamed-answer.ts';
 import { recordRequestLines } from '../../support/request-lines.ts';
 
 const lines = recordRequestLines();

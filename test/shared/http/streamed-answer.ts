@@ -1,0 +1,72 @@
+import { constants, gunzipSync } from 'node:zlib';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import {
+  awslambda,
+  DELIMITER,
+  streamsResponse,
+  ResponseStream,
+  type StreamingHandler,
+} from '../../../infra/local/lambda/response-stream.ts';
+import { lambdaContext } from '../../support/proxy-event.ts';
+
+// Lambda has it there before it loads a function.
+Object.assign(globalThis, { awslambda });
+
+/** What a function has streamed. */
+export class StreamedAnswer {
+  statusCode = 0;
+  headers: Readonly<Record<string, string>> = {};
+  /** The parts of the body, as they came. */
+  readonly chunks: Buffer[] = [];
+  /** Why the function failed; undefined where it did not. */
+  failure: unknown;
+
+  /** The body, or what has come of it. */
+  get text(): string {
+    return Buffer.concat(this.chunks).toString();
+  }
+
+  /** The compressed body as it was, or what has come of it. */
+  get unzipped(): string {
+    return gunzipSync(Buffer.concat(this.chunks), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+  }
+
+  add(bytes: Buffer): void {
+    const end = this.statusCode === 0 ? bytes.indexOf(DELIMITER) : 0;
+    if (this.statusCode === 0) {
+      Object.assign(this, JSON.parse(bytes.toString('utf8', 0, end)));
+      bytes = bytes.subarray(end + DELIMITER.length);
+    }
+    if (bytes.length > 0) this.chunks.push(bytes);
+  }
+}
+
+/** Takes what a function streams, and the next part only then. */
+export type Reader = (answer: StreamedAnswer, stream: ResponseStream) => Promise<void> | void;
+
+/** Invokes a function that streams. A failure of it is part of the answer: by then it may have begun. */
+export async function streamedAnswer(
+  handler: object,
+  event: APIGatewayProxyEvent,
+  reader: Reader = () => undefined,
+): Promise<StreamedAnswer> {
+  if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
+  const answer = new StreamedAnswer();
+  const stream: ResponseStream = new ResponseStream((chunk, done) => {
+    answer.add(Buffer.from(chunk));
+    const read = async (): Promise<void> => {
+      await reader(answer, stream);
+      done();
+    };
+    void read();
+  });
+  try {
+    await handler(event, stream, lambdaContext);
+  } catch (error) {
+    answer.failure = error;
+  }
+  return answer;
+}
+
+const isStreamingHandler = (handler: object): handler is StreamingHandler =>
+  typeof handler === 'function' && streamsResponse(handler);
