@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
@@ -28,18 +28,8 @@ export class IssuedKey {
     return parseKeyRecord(Item);
   }
 
-  /** Changes the record as an admin would, at once. */
-  async change(differences: Partial<KeyRecord>): Promise<void> {
-    await this.put({ ...(await this.read()), ...differences });
-  }
-
   async put(record: KeyRecord): Promise<void> {
     await this.#host.documents.send(new PutCommand({ TableName: this.#host.keysTable, Item: record }));
-  }
-
-  async delete(): Promise<void> {
-    const { documents, keysTable } = this.#host;
-    await documents.send(new DeleteCommand({ TableName: keysTable, Key: { recordId: this.#recordId } }));
   }
 }
 
