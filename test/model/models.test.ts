@@ -13,8 +13,8 @@ const MAIN = join(import.meta.dirname, '../soak/main.ts');
 test.each([
   [
     'the limiter answers what the table bears out, in random schedules',
-    '--model limiter --seeds 60',
-    /^limiter: 60 schedules, .*\n$/,
+    '--model limiter --seeds 40',
+    /^limiter: 40 schedules, .*\n$/,
   ],
   [
     'the model finds each fault that is put into the limiter',
@@ -23,7 +23,7 @@ test.each([
   ],
   [
     'pairs of commands, syncs and edits keep the rules, with a stop, a kill, a lost answer and a late call at every call',
-    '--keys --every 60',
+    '--keys --every 90',
     /^keys: [1-9]\d+ scenarios\n$/,
   ],
   ['the explorer finds each fault that is put into keys', '--keys --broken', /^(keys: that .*, shows in .*\n){6}$/],
