@@ -67,9 +67,9 @@ export const createAction = action({
   inputs: ['name', 'plan', 'perMinute', 'perDay', 'expires', 'readOnly'],
   suits: () => false,
   again: 'it makes another key; this one, if it is there, was never shown: rotate or revoke it',
-  run: async (target, { name, plan, perMinute, perDay, expires: expiresAt, readOnly }) => {
+  run: async (target, { name, plan, perMinute, perDay, expires: expiresAtMs, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
-    const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAt });
+    const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAtMs });
     return { token, message: '' };
   },
 });

@@ -89,10 +89,10 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   // The minute that a request is counted in may have begun by another host's clock only.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
-  const { recordId, plan, tokens, expiresAt = NEVER } = verdict.key;
+  const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
   // A token that is not found may do least.
   const { access = 'read' satisfies Access, until = NEVER } = tokens[hash] ?? {};
-  const end = Math.min(expiresAt, until);
+  const end = Math.min(expiresAtMs, until);
   const ofKey = {
     recordId,
     plan,

@@ -122,11 +122,11 @@ class Application {
 const OWN_TAGS = [gatewayTags.perMinute, gatewayTags.perDay, gatewayTags.expires];
 
 /** The tags that a key is to have. */
-function tagsOf({ plan, perMinute, perDay, expiresAt }: KeyRecord): Record<string, string> {
+function tagsOf({ plan, perMinute, perDay, expiresAtMs }: KeyRecord): Record<string, string> {
   const limits = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
   return {
     ...(plans[plan].limits === 'agreed' && limits),
-    ...(expiresAt !== undefined && { [gatewayTags.expires]: new Date(expiresAt).toISOString() }),
+    ...(expiresAtMs !== undefined && { [gatewayTags.expires]: new Date(expiresAtMs).toISOString() }),
   };
 }
 

@@ -23,7 +23,7 @@ export const unusedCounters = {
 /** The part of a record that API Gateway has, too. */
 export type GatewayFields = Pick<
   KeyRecord,
-  'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAt'
+  'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAtMs'
 >;
 
 /** What makes a key that was never used. */

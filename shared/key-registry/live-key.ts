@@ -118,9 +118,9 @@ function read(
   const limits = plans[plan].limits === 'agreed' ? agreedLimits(tags) : plans[plan].limits;
   if (typeof limits === 'string') return { problem: limits };
   const expires = tags[gatewayTags.expires];
-  const expiresAt = expires === undefined ? undefined : isoTime(expires);
-  if (Number.isNaN(expiresAt)) return { problem: `has a tag ${gatewayTags.expires} that is no ISO 8601 date` };
-  return { fields: { keyId, name, plan, ...limits, enabled, expiresAt } };
+  const expiresAtMs = expires === undefined ? undefined : isoTime(expires);
+  if (Number.isNaN(expiresAtMs)) return { problem: `has a tag ${gatewayTags.expires} that is no ISO 8601 date` };
+  return { fields: { keyId, name, plan, ...limits, enabled, expiresAtMs } };
 }
 
 /** The limits in the tags of a key, or what is wrong with them. */

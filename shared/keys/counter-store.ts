@@ -22,7 +22,7 @@ interface Expressions {
 
 const IS_GOOD =
   'enabled = :true AND revoked = :false AND suspendedUntil <= :now ' +
-  'AND (attribute_not_exists(expiresAt) OR expiresAt > :now) AND tokens.#token.#until > :now';
+  'AND (attribute_not_exists(expiresAtMs) OR expiresAtMs > :now) AND tokens.#token.#until > :now';
 
 /** An admitted request, where the window has room; in the key's current minute, or in the one that it begins. */
 const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {

@@ -47,7 +47,7 @@ export const keyRecordSchema = v.object({
   /** Unix milliseconds. */
   createdAt: number,
   /** Unix milliseconds; absent: never. */
-  expiresAt: v.optional(number),
+  expiresAtMs: v.optional(number),
   /** Its tokens by their hashes. */
   tokens: v.record(v.string(), tokenRecordSchema),
   /** Closed for good: nothing takes it back. The record stays for a while, so that no sync adds the key again. */

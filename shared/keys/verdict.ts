@@ -64,7 +64,7 @@ export interface RefusalStep {
  */
 export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Verdict | CountingStep {
   if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return DENIED;
-  if ((key.expiresAt ?? NEVER) <= now || !workingToken(key, hash, now)) return DENIED;
+  if ((key.expiresAtMs ?? NEVER) <= now || !workingToken(key, hash, now)) return DENIED;
   return isSuspended(key, now) ? limitRefusal(key, now) : countingStep(key, now);
 }
 

@@ -109,7 +109,7 @@ test('GET /inventory lists the whole store without Link, and in pages that Link 
 });
 
 test('GET /key says what the key may do, as it is after the request', async () => {
-  const key = await issueKey(host, { expiresAt: Date.UTC(2030, 11, 31) });
+  const key = await issueKey(host, { expiresAtMs: Date.UTC(2030, 11, 31) });
   const { status, headers, text } = await ApiClient.withKey(host.baseUrl, key.token).send('GET', '/key');
   const { perMinute, perDay } = await key.read();
   const [minute, day] = ['T\\d\\d:\\d\\d:00Z$', 'T00:00:00Z$'].map((end) => expect.stringMatching(new RegExp(end)));

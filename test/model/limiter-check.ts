@@ -140,8 +140,8 @@ function statesBehind({ epoch, invokedAt, answeredAt }: LimiterRequest, versions
 /** Whether a key may be used at all, with the token of a request. */
 function isValid(key: KeyRecord | undefined, { token, epoch }: LimiterRequest): key is KeyRecord {
   if (!key) return false;
-  const { enabled, revoked, suspendedUntil, expiresAt = NEVER } = key;
-  const isOpen = enabled && !revoked && suspendedUntil < NEVER && expiresAt > epoch;
+  const { enabled, revoked, suspendedUntil, expiresAtMs = NEVER } = key;
+  const isOpen = enabled && !revoked && suspendedUntil < NEVER && expiresAtMs > epoch;
   return isOpen && workingToken(key, token.hash, epoch) !== undefined;
 }
 

@@ -88,6 +88,6 @@ function someKey(random: Random, now: number): KeyRecord {
   const perMinute = 1 + random.below(random.pick([4, 12, 40]));
   const perDay = random.isLikely(0.3) ? 1 + random.below(perMinute * 2) : perMinute * (2 + random.below(50));
   const recordId = `petstoreinventory${random.next().toString(16).slice(2).padEnd(16, '0').slice(0, 16)}`;
-  const ends = random.isLikely(0.2) && { expiresAt: now + random.below(100_000) };
+  const ends = random.isLikely(0.2) && { expiresAtMs: now + random.below(100_000) };
   return aKey({ recordId, keyId: recordId.slice(-16, -8), ...ends, perMinute, perDay });
 }

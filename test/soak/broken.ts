@@ -9,7 +9,7 @@ export const brokenLimiters: Readonly<Record<string, Tamper>> = {
   'a disabled key is good': without('enabled = :true'),
   'a revoked key is good': without('revoked = :false'),
   'a suspended key is good': without('suspendedUntil <= :now'),
-  'an expired key is good': without('expiresAt > :now'),
+  'an expired key is good': without('expiresAtMs > :now'),
   'any token is good': without('tokens.#token.#until > :now'),
   'a request is counted in another minute': without('currentMinute = :minute'),
   'a minute is begun twice': without('currentMinute < :minute'),

@@ -15,17 +15,17 @@ export interface KeyOrder {
   /** Of its first token. */
   readonly access?: Access;
   /** Unix milliseconds. */
-  readonly expiresAt?: number | undefined;
+  readonly expiresAtMs?: number | undefined;
 }
 
 /** Issues a key with one token. Its record comes first, with the token pending until it was shown; then API Gateway has it made. */
 export async function createKey(target: Target, order: KeyOrder): Promise<NewToken> {
-  const { name, plan, limits, access, expiresAt } = order;
+  const { name, plan, limits, access, expiresAtMs } = order;
   await usagePlanIdOf(target, plan);
   const token = generateToken();
   const recordId = parseToken(token)?.recordId ?? '';
   const now = Date.now();
-  const identity = { recordId, keyId: undefined, name, plan, ...limits, enabled: true, createdAt: now, expiresAt };
+  const identity = { recordId, keyId: undefined, name, plan, ...limits, enabled: true, createdAt: now, expiresAtMs };
   const tokens = tokenEntry(token, { access, pending: true }, now);
   const record = await target.keyTable.add(newRecord(identity, { tokens, unappliedSince: now }));
   if (!record) throw new Error('A new key has the record id of another');

@@ -15,7 +15,7 @@ export type KeyView = Readonly<ReturnType<typeof keyView>>;
 
 /** @param now Unix milliseconds */
 export function keyView(key: KeyRecord, now = Date.now()) {
-  const { name, plan, perMinute, perDay, currentMinute, expiresAt = NEVER, suspendedUntil } = key;
+  const { name, plan, perMinute, perDay, currentMinute, expiresAtMs = NEVER, suspendedUntil } = key;
   const minute = minuteOf(now);
   const isSuspendedForAWhile = key.enabled && suspendedUntil > now;
   return {
@@ -32,7 +32,7 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     /** For more requests than it may make; not those of a suspended key. */
     refusedThisMinute: currentMinute === minute ? key.minuteRefused : 0,
     usedToday: isSameDay(currentMinute, minute) ? key.dayUsed : 0,
-    expires: timeOrNull(expiresAt),
+    expires: timeOrNull(expiresAtMs),
     /** Null where it is not suspended, or until it is resumed. */
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
     /** Those that work, the oldest first. */
@@ -56,11 +56,11 @@ const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) 
   neverShown: pending ?? false,
 });
 
-function stateOf({ revoked, suspendedUntil, enabled, expiresAt = NEVER }: KeyRecord, now: number): KeyState {
+function stateOf({ revoked, suspendedUntil, enabled, expiresAtMs = NEVER }: KeyRecord, now: number): KeyState {
   if (revoked) return 'revoked';
   if (suspendedUntil >= NEVER) return 'suspended';
   if (!enabled) return 'disabled';
-  if (expiresAt <= now) return 'expired';
+  if (expiresAtMs <= now) return 'expired';
   return suspendedUntil > now ? 'suspended' : 'active';
 }
 

@@ -27,9 +27,9 @@ export type NewToken = Readonly<ReturnType<typeof newToken>>;
  * @param confirmShown to be called once it has been shown: until then the token is marked as pending
  */
 export function newToken(key: string, record: KeyRecord, confirmShown: () => Promise<KeyRecord>) {
-  const { name, plan, perMinute, perDay, expiresAt = NEVER, unappliedSince } = record;
+  const { name, plan, perMinute, perDay, expiresAtMs = NEVER, unappliedSince } = record;
   const { label = '', access = 'read', until = 0 } = record.tokens[hashToken(key)] ?? {};
-  const end = Math.min(expiresAt, until);
+  const end = Math.min(expiresAtMs, until);
   const expires = end < NEVER ? new Date(end).toISOString() : null;
   const applied = unappliedSince === undefined;
   return { id: idOf(record), key, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
@@ -80,8 +80,8 @@ export async function findIssued(target: Target, key: string, change: string): P
 
 /** @throws AdminError where a key is closed */
 export function checkOpen(record: KeyRecord): void {
-  const { enabled, expiresAt = NEVER } = record;
-  if (expiresAt <= Date.now()) throw new AdminError(`The key ${idOf(record)} has expired. Create a new one.`);
+  const { enabled, expiresAtMs = NEVER } = record;
+  if (expiresAtMs <= Date.now()) throw new AdminError(`The key ${idOf(record)} has expired. Create a new one.`);
   if (!enabled || isSuspendedForGood(record))
     throw new AdminError(`The key ${idOf(record)} is suspended. Resume it first.`);
 }

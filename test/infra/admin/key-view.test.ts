@@ -29,8 +29,8 @@ test.each<[string, string, Partial<KeyRecord>]>([
   ['active', 'once its suspension is over', { suspendedUntil: NOW }],
   ['suspended', 'until its suspension is over', { suspendedUntil: NOW + 1 }],
   ['suspended', 'until it is resumed', { suspendedUntil: NEVER, enabled: false }],
-  ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAt: NOW }],
-  ['expired', 'from the very moment on', { expiresAt: NOW }],
+  ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAtMs: NOW }],
+  ['expired', 'from the very moment on', { expiresAtMs: NOW }],
 ])('A key is %s %s', (state, _, differences) => {
   expect(keyView(aKey(differences), NOW).state).toBe(state);
 });

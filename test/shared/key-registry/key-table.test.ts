@@ -31,11 +31,11 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
   const read = ({ recordId }: KeyRecord) => table.get(recordId);
 
   test('add puts a key that is not there, at revision 1, without what is undefined', async () => {
-    const key = aKey({ keyId: undefined, expiresAt: undefined, unappliedSince: 7 });
+    const key = aKey({ keyId: undefined, expiresAtMs: undefined, unappliedSince: 7 });
 
     expect(await read(key)).toBeUndefined();
     expect(await table.add(key)).toMatchObject({ revision: 1 });
-    const { keyId: _keyId, expiresAt: _expiresAt, ...defined } = key;
+    const { keyId: _keyId, expiresAtMs: _expiresAtMs, ...defined } = key;
     expect(await read(key)).toStrictEqual({ ...defined, revision: 1 });
     expect(await table.add({ ...aKey(), recordId: key.recordId })).toBeUndefined();
   });
@@ -52,7 +52,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
   describe('revise', () => {
     test('sets and takes away parts of a record, leaves the rest, and moves on to the next revision', async () => {
       const { unappliedSince, ...key } = await added({ unappliedSince: 1, dayUsed: 7, suspendedUntil: 9 });
-      const change = { name: 'b', plan: 'pro', perMinute: 2, perDay: 3, enabled: false, expiresAt: 5 } as const;
+      const change = { name: 'b', plan: 'pro', perMinute: 2, perDay: 3, enabled: false, expiresAtMs: 5 } as const;
 
       await table.revise({ ...key, unappliedSince }, { ...change, unappliedSince: undefined });
       expect(await read(key)).toStrictEqual({ ...key, ...change, revision: 2 });

@@ -62,7 +62,7 @@ describe('A key of API Gateway', () => {
     ['no part of a character at the cut', { name: `n${'🐾'.repeat(26)}` }, { name: `n${'🐾'.repeat(24)}…` }, 'free'],
     ['the limits of the catalogue, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
     ['its own limits on the Enterprise plan', { tags }, { perMinute: 5_000, perDay: 1_000_000 }, 'enterprise'],
-    ['an end', { tags: { expires: '2031-02-03' } }, { expiresAt: Date.UTC(2031, 1, 3) }, 'free'],
+    ['an end', { tags: { expires: '2031-02-03' } }, { expiresAtMs: Date.UTC(2031, 1, 3) }, 'free'],
   ])('has %s', (_, key, fields, plan) => {
     expect(readingOf(key, plan)).toMatchObject({ fields });
   });

@@ -22,7 +22,7 @@ const unapplied = (seconds: number, differences: Partial<KeyRecord> = {}): KeyRe
 
 /** The key in API Gateway, on its plan, except for what the test says. */
 function live(fields: Partial<GatewayFields> = {}, differences: Partial<LiveKey> = {}): LiveKey {
-  const said = { ...FIELDS, expiresAt: undefined, ...fields };
+  const said = { ...FIELDS, expiresAtMs: undefined, ...fields };
   const { recordId } = KEY;
   const named = { keyId: 'k1', value: recordId, recordId, name: said.name, enabled: said.enabled };
   return { ...named, createdAt: 0, tags: {}, usagePlanId: said.plan, reading: { fields: said }, ...differences };
@@ -60,7 +60,7 @@ const cutOff: Row[] = [
   ['there, without its id in the record', unapplied(60, { keyId: undefined }), live(), 'apply', ['keyId']],
   ['disabled', unapplied(60), live({ enabled: false }), 'apply', ['enabled']],
   ['suspended, and enabled there', unapplied(60, SUSPENDED), live(), 'apply', ['enabled']],
-  ['without its end', unapplied(60, { expiresAt: NOW }), live(), 'apply', ['expiresAt']],
+  ['without its end', unapplied(60, { expiresAtMs: NOW }), live(), 'apply', ['expiresAtMs']],
   ['with other limits', unapplied(60, AGREED), live({ ...AGREED, perDay: 1 }), 'apply', ['perDay']],
   ['with the limits of another catalogue', unapplied(60, { perMinute: 7 }), live(), 'leave'],
   ['deleted', unapplied(60), GONE, 'closed', revocation(NOW)],
@@ -72,8 +72,8 @@ const edits: Row[] = [
   ['the same', record(), live(), 'leave'],
   ['moved', record(), live({ plan: 'pro', perMinute: 1 }), 'changed', { plan: 'pro', perMinute: 1, ...INTERIM }],
   ['renamed', record(), live({ name: 'b' }), 'changed', { name: 'b', ...INTERIM }],
-  ['given an end', record(), live({ expiresAt: 5 }), 'changed', { expiresAt: 5, ...INTERIM }],
-  ['freed of its end', record({ expiresAt: 5 }), live(), 'changed', { expiresAt: undefined, ...INTERIM }],
+  ['given an end', record(), live({ expiresAtMs: 5 }), 'changed', { expiresAtMs: 5, ...INTERIM }],
+  ['freed of its end', record({ expiresAtMs: 5 }), live(), 'changed', { expiresAtMs: undefined, ...INTERIM }],
   ['disabled', record(), live({ enabled: false }), 'changed', { enabled: false, ...INTERIM }],
   ['enabled', record({ enabled: false }), live(), 'changed', { enabled: true, ...INTERIM }],
   ['tagged', record(AGREED), live({ ...AGREED, perMinute: 7 }), 'changed', { perMinute: 7, ...INTERIM }],
@@ -98,7 +98,7 @@ const others: Row[] = [
   ['revoked, and there', REVOKED, live(), 'delete'],
   ['revoked, and there with a tag that cannot be read', REVOKED, unreadable(), 'delete'],
   ['revoked, and gone', REVOKED, GONE, 'leave'],
-  ['made by hand', GONE, live({}, { value: 'by hand' }), 'add', { ...FIELDS, expiresAt: undefined }],
+  ['made by hand', GONE, live({}, { value: 'by hand' }), 'add', { ...FIELDS, expiresAtMs: undefined }],
   ['of our form, without a record', GONE, live(), 'report', expect.stringContaining('none of its tokens works')],
   ['of our form, on no plan of this stage', GONE, onNoPlan(), 'leave'],
   ['without a record, with a tag that cannot be read', GONE, unreadable(), 'report', 'The key k1 is odd.'],

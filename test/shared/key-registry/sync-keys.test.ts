@@ -144,7 +144,7 @@ describe('What a command has left', () => {
   });
 
   test('of a creation is completed: the key, its tags, its plan, and its id in the record', async () => {
-    const limits = { plan: 'enterprise', perMinute: 900, perDay: 9_000, expiresAt: Date.UTC(2031, 0, 1) } as const;
+    const limits = { plan: 'enterprise', perMinute: 900, perDay: 9_000, expiresAtMs: Date.UTC(2031, 0, 1) } as const;
     const { keyId, ...key } = await registry.issuedKey({ ...CUT_OFF, ...limits });
     registry.records.deleteApiKey(keyId ?? '');
     await registry.put(key);

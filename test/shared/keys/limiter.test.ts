@@ -48,7 +48,7 @@ describeOnEachEngine('The limiter', (newClient) => {
   test.each<[string, (key: KeyRecord) => Partial<KeyRecord>]>([
     ['was revoked, even if it is enabled', () => ({ revoked: true })],
     ['was disabled', () => ({ enabled: false })],
-    ['has expired', () => ({ expiresAt: NOW })],
+    ['has expired', () => ({ expiresAtMs: NOW })],
     ['was suspended until it is resumed', () => ({ suspendedUntil: NEVER })],
     ['has ended its token', (key) => ({ tokens: withEnd(key.tokens, Object.keys(key.tokens), NOW) })],
     ['has lost its token', () => ({ tokens: {} })],
@@ -217,7 +217,7 @@ function longestKey(): KeyRecord {
     perMinute: 48_000,
     perDay: 999_999_999,
     createdAt: NOW,
-    expiresAt: END_OF_DAY,
+    expiresAtMs: END_OF_DAY,
     tokens: Object.assign({}, ...entries),
     purgeAt: Math.floor(END_OF_DAY / 1_000),
     unappliedSince: NOW,

@@ -52,7 +52,7 @@ describe('An environment refuses from memory for a second, and no longer', () =>
 
 test.each<[string, KeyRecord]>([
   ['has room', aKey({ tokens, currentMinute: MINUTE })],
-  ['has not ended yet at the time of the request', aKey({ tokens, expiresAt: NOW + 1 })],
+  ['has not ended yet at the time of the request', aKey({ tokens, expiresAtMs: NOW + 1 })],
   ['begins a minute with a refusal', usedUp({ dayUsed: 1_000, currentMinute: MINUTE - 1 })],
 ])('The table is asked where a key %s', (_, key) => {
   expect(answer(remembered(key))).toBeUndefined();

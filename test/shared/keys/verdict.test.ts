@@ -39,7 +39,7 @@ describe('the next step after the counting write of a request failed', () => {
     ['an unknown key is denied', undefined, deny],
     ['a revoked key is denied', key({ revoked: true }), deny],
     ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: NEVER }), deny],
-    ['a key that expires right now is denied', key({ expiresAt: NOW }), deny],
+    ['a key that expires right now is denied', key({ expiresAtMs: NOW }), deny],
     ['a token that the key has not is denied', key({ tokens: aKey().tokens }), deny],
     ['a token that ends right now is denied', key(tokenUntil(NOW)), deny],
     ['a wrong token is denied, however long the key is suspended', key({ tokens: {}, suspendedUntil: NOW + 1 }), deny],
