@@ -38,6 +38,7 @@ export async function withProgress<Result>(
   process.once('SIGINT', stop);
   try {
     return await work((done, total) => {
+      if (total === 0) return;
       if (!bar.isActive) bar.start(total, done);
       bar.setTotal(total);
       bar.update(done);
