@@ -22,7 +22,7 @@ const schemas: Readonly<Record<TableName, Schema>> = {
   /** Orders: one item each, in the order of their ids. */
   orders: { partitionKey: string('storeId'), sortKey: number('orderId') },
   /** Updates with an Idempotency-Key and their answers, for a day. */
-  requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'expiresAt' },
+  requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'ttl' },
 };
 
 /** The DynamoDB tables. Another logical id would leave one behind, and make an empty one (test/infra/stack/tables.test.ts). */

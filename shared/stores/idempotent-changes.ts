@@ -134,9 +134,10 @@ export class IdempotentChanges {
     const { petId: _, ...fields } = answer?.entry ?? {};
     const record = {
       TableName: this.#requestsTable,
-      Item: { ...request, expiresAt: now + KEPT_SECONDS, ...(answer && { ...fields, version }) },
+      Item: { ...request, ttl: now + KEPT_SECONDS, ...(answer && { ...fields, version }) },
       // DynamoDB takes its time with what has expired.
-      ConditionExpression: 'attribute_not_exists(requestId) OR expiresAt <= :now',
+      ConditionExpression: 'attribute_not_exists(requestId) OR #ttl <= :now',
+      ExpressionAttributeNames: { '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':now': now },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;

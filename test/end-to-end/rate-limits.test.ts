@@ -94,11 +94,11 @@ test('429 for an update over the limit, which is not carried out, beside the flo
 
 test('429 TOO_MANY_REQUESTS from the gateway’s own throttle, where a record has more than the usage plan of its key', async () => {
   const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
-  const refused = (await listAtOnce(key, 122)).filter(({ status }) => status === 429);
+  // More than the bucket has (120), also where it fills again for some seconds meanwhile.
+  const refused = (await listAtOnce(key, 250)).filter(({ status }) => status === 429);
 
-  expect(refused.map(({ error, headers }) => [error?.code, headers.get('Retry-After')])).toEqual([
-    ['TOO_MANY_REQUESTS', '1'],
-    ['TOO_MANY_REQUESTS', '1'],
-  ]);
+  expect(new Set(refused.map(({ error, headers }) => `${error?.code} ${headers.get('Retry-After')}`))).toEqual(
+    new Set(['TOO_MANY_REQUESTS 1']),
+  );
   expect(refused[0]?.rateLimit).toEqual({ limit: 0, remaining: 0, reset: 0 });
 });

@@ -60,7 +60,7 @@ test('DynamoDB deletes old records of keys and requests, and nothing else', () =
 
   expect(timeToLive).toEqual([
     { AttributeName: 'purgeAt', Enabled: true },
-    { AttributeName: 'expiresAt', Enabled: true },
+    { AttributeName: 'ttl', Enabled: true },
   ]);
 });
 
