@@ -10,9 +10,9 @@
  * function makes the DynamoDB calls that its role grants, and no other.
  *
  * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
- * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its writes run
- * one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests that come before
- * the host is ready wait. One host at a time uses a data folder: the lock of LevelDB refuses the second.
+ * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its
+ * transactions run one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests
+ * that come before the host is ready wait. One host at a time uses a data folder: the lock of LevelDB refuses the second.
  *
  * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that serves
  * requests and that the host does not know is one, and so is a property that it needs and does not find. What fails in a

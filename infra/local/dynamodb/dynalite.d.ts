@@ -57,6 +57,10 @@ declare module 'dynalite/db/index.js' {
     create: (options: object) => Store;
     /** @returns why the condition does not hold; nothing where it does */
     checkConditional: (data: WriteData, existing: Item | undefined) => ApiError | null | undefined;
+    /** @returns what is wrong with an item, or a key; nothing where it fits the table */
+    validateItem(item: Item, table: object): Error | null | undefined;
+    validateKey(key: Item, table: object): Error | null | undefined;
+    createKey(item: Item, table: object): string;
     validationError(message: string): ApiError;
   };
   export default db;

@@ -29,35 +29,28 @@ const ACCESS_DENIED = 'com.amazon.coral.service#AccessDeniedException';
 /** May do everything. */
 export const everything: readonly Grant[] = [{ actions: ['*'], resources: ['*'] }];
 
-const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
-
 /** dynalite with what it lacks of DynamoDB: roles, the old item in a condition that failed, and TransactWriteItems. */
 export function createEngineServer({
   folder,
   callers = new Map([['/', everything]]),
 }: EngineServerOptions = {}): Server {
   const { server, store } = patchedDynalite(folder);
+  const transact = transactWriteItems(store);
   const [dynaliteListener] = server.listeners('request');
-  let lastWrite: Promise<unknown> = Promise.resolve();
   const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
     const { method, url, headers } = request;
     const [, operation = ''] = String(headers['x-amz-target']).split('.');
     const refusal = grants === everything ? undefined : refusalOf(grants, operation, body.toString());
     if (refusal !== undefined) return send(response, 400, { __type: ACCESS_DENIED, Message: refusal });
-    const carryOut = (): void => {
-      if (operation === 'TransactWriteItems') {
-        return void answer(response, () => transactWriteItems(store, JSON.parse(body.toString())));
-      }
-      // dynalite would let a page of any origin read its answers.
-      delete headers.origin;
-      const again = Object.assign(new EventEmitter(), { method, url, headers });
-      if (dynaliteListener) Reflect.apply(dynaliteListener, server, [again, response]);
-      again.emit('data', body);
-      return void again.emit('end');
-    };
-    if (!WRITES.has(operation)) return carryOut();
-    // One after the other, so that none comes between the reads and the writes of a transaction.
-    lastWrite = lastWrite.then(() => untilAnswered(response, carryOut));
+    if (operation === 'TransactWriteItems') {
+      return void answer(response, () => transact(JSON.parse(body.toString())));
+    }
+    // dynalite would let a page of any origin read its answers.
+    delete headers.origin;
+    const again = Object.assign(new EventEmitter(), { method, url, headers });
+    if (dynaliteListener) Reflect.apply(dynaliteListener, server, [again, response]);
+    again.emit('data', body);
+    return void again.emit('end');
   };
   server.removeAllListeners('request');
   return server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -66,18 +59,6 @@ export function createEngineServer({
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     return request.once('end', () => serve(request, response, grants, Buffer.concat(chunks)));
-  });
-}
-
-/** Carries out a call, until it is answered: its caller may have left by then. */
-function untilAnswered(response: ServerResponse, carryOut: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    const end = response.end.bind(response);
-    response.end = (...rest: unknown[]) => {
-      resolve();
-      return Reflect.apply(end, response, rest);
-    };
-    carryOut();
   });
 }
 

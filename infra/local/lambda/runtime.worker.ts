@@ -21,7 +21,11 @@ const functions = new Map(settingsOfAll.map((settings) => [settings.functionName
 const handlers = new Map<string, Promise<Handler>>();
 const running = new AsyncLocalStorage<FunctionSettings>();
 
+const beat = () => Atomics.add(beats, 0, 1);
+
+/** A message is a sign of life too: with many events at once, timers wait. */
 function post(message: RuntimeMessage, transfer: ArrayBuffer[] = []): void {
+  beat();
   parentPort?.postMessage(message, transfer);
 }
 
@@ -88,7 +92,8 @@ async function streamed(id: string, handle: (stream: ResponseStream) => unknown)
     // The part may be a small piece of a pool, all of which would be copied.
     const chunk = new Uint8Array(bytes);
     post({ kind: 'chunk', id, chunk }, [chunk.buffer]);
-    done();
+    // Other events have their turn between two chunks.
+    setImmediate(done);
   });
   const result = handle(stream);
   if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
@@ -108,6 +113,5 @@ parentPort?.on('message', (invocation: Invocation) => {
   const settings = functions.get(invocation.functionName);
   if (settings) void running.run(settings, answer, invocation, settings);
 });
-const beat = () => Atomics.add(beats, 0, 1);
 beat();
 setInterval(beat, BEAT_MS);

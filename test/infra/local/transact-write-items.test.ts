@@ -68,6 +68,11 @@ describeOnEachEngine('A transaction', () => {
   });
 
   test.each<[string, string, () => TransactWriteItem]>([
+    [
+      'two actions on one item',
+      'ValidationException',
+      () => ({ Update: { ...adding('ADD a :one', requests), Key: { requestId: { S: 'request' } } } }),
+    ],
     ['a bad expression', 'ValidationException', () => ({ Update: adding('ADD a') })],
     ['a table that is not there', 'ResourceNotFoundException', () => ({ Update: adding('ADD a :one', 'missing') })],
   ])('is refused with %s, and nothing of it done', async (_, name, action) => {
