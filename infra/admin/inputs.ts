@@ -83,7 +83,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     'agreed requests a day, for Enterprise, such as 1000000',
     wholeNumberUpTo(MAX_PER_DAY),
   ),
-  label: required('--label <label>', 'Token', 'label of the token, such as reports', parseLabel),
+  label: required('--label <label>', 'Label', 'label of the token, such as reports', parseLabel),
   token: required(
     '--token <token>',
     'Token',

@@ -21,7 +21,7 @@ const STRONG_TAG = /^"([\w-]+)"$/;
 export function expectedVersions(headers: RequestHeaders): readonly string[] | undefined {
   if (headerValues(headers, 'if-none-match').length > 0) {
     throw new ServiceError('INVALID_HEADER', {
-      message: 'Leave If-None-Match out of a change: it can be true of none.',
+      message: 'Leave If-None-Match out of a change. If-Match names the version that it is meant for.',
     });
   }
   const values = headerValues(headers, 'if-match');

@@ -57,7 +57,7 @@ export function addKeyForms(
     const work = async (c: Context, texts: Sent['values']): Promise<Response> => {
       const id = idOf(c);
       const values = parseInputs(action.inputs, texts);
-      if (texts['sure'] === undefined) {
+      if (texts['confirmed'] === undefined) {
         const view = await showKey(target, id);
         const effect = action.asks?.(view, values) ?? (dangers.has(name) ? sentence(action.effect) : undefined);
         const page = { title: `${action.title}: ${view.name}?`, part: 'keys' } as const;
@@ -95,6 +95,6 @@ ${facts({
   Today: counted(usedToday, 'request'),
   Tokens: tokens.map(({ name: token }) => token).join(', '),
 })}
-${site.form(path, markup`<button class="danger">${title}</button>`, hidden({ ...values, sure: 'yes' }))}
+${site.form(path, markup`<button class="danger">${title}</button>`, hidden({ ...values, confirmed: 'yes' }))}
 <p><a href="keys/${id}">Leave it as it is</a></p></section>`;
 }

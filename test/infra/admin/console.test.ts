@@ -113,7 +113,7 @@ describe('A form of a key', () => {
     const hidden = Object.fromEntries(
       [...text.matchAll(/type="hidden" name="(\w+)" value="(.*?)"/g)].map(([, key = '', value = '']) => [key, value]),
     );
-    expect(hidden).toEqual({ ...sent, sure: 'yes' });
+    expect(hidden).toEqual({ ...sent, confirmed: 'yes' });
     expect((await visitor.post(path, hidden)).status).toBeLessThan(400);
     expect(await record()).toMatchObject(change);
     expect((await record()).revision).toBeGreaterThan(asked.revision);
@@ -125,7 +125,7 @@ describe('A form of a key', () => {
     await visitor.create('acme');
     const { keyId } = await record();
     const revoke = async () => {
-      const { headers } = await visitor.post(`/keys/${keyId}/revoke`, { sure: 'yes' });
+      const { headers } = await visitor.post(`/keys/${keyId}/revoke`, { confirmed: 'yes' });
       return new URLSearchParams(headers.get('Location')?.split('?')[1]).get('done');
     };
 
