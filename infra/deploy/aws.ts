@@ -41,9 +41,13 @@ export async function statusOf(StackName: string): Promise<string | undefined> {
 
 /** Ends an update that is under way, and waits until CloudFormation has taken it back. */
 export async function cancelUpdate(StackName: string): Promise<void> {
-  // Refused where there is none.
-  await cloudFormation.send(new CancelUpdateStackCommand({ StackName })).catch(() => undefined);
-  while ((await statusOf(StackName))?.endsWith('_IN_PROGRESS')) await sleep(5_000);
+  while ((await statusOf(StackName))?.endsWith('_IN_PROGRESS')) {
+    await cloudFormation.send(new CancelUpdateStackCommand({ StackName })).catch((error: unknown) => {
+      // It is being taken back by now, or came to its end meanwhile.
+      if (!(error instanceof Error && error.name === 'ValidationError')) throw error;
+    });
+    await sleep(5_000);
+  }
 }
 
 /** The template that a stack was deployed from. */

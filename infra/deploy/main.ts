@@ -53,19 +53,17 @@ try {
   process.exitCode = isUsage ? error.exitCode : failed;
 }
 
-/** Checks all that can be checked, and synthesises. Nothing of the stage is changed by it. */
+/** Checks all that can be checked, and synthesises. Of the stage it ends an update that is under way, to go back. */
 async function prepare({ stage, rollBack, lose, yes }: Options): Promise<void> {
   const { place, user } = await findAccount();
   process.stdout.write(`Account: ${place}, as ${user}\n`);
+  const names = ['ReferenceSite', 'Inventory', 'ReferenceContent'].map((part) => `${stage}-${part}`);
+  if (rollBack) for (const each of names) await cancelUpdate(each);
   const context = [...(isPersonal(stage) ? [`stage=${stage}`] : []), ...(rollBack ? ['rollout=allAtOnce'] : [])];
   await run('cdk', ['synth', '--quiet', '--output', assembly, ...context.flatMap((one) => ['--context', one])]);
-  const stacks = new CloudAssembly(assembly).stacksRecursively.filter(({ hierarchicalId }) =>
-    hierarchicalId.startsWith(`${stage}/`),
-  );
-  if (rollBack) for (const { stackName } of stacks) await cancelUpdate(stackName);
-
   const name = stackNameOf(stage);
-  const next = v.parse(templateSchema, stacks.find(({ stackName }) => stackName === name)?.template);
+  const { template } = new CloudAssembly(assembly).stacksRecursively.find(({ stackName }) => stackName === name) ?? {};
+  const next = v.parse(templateSchema, template);
   if (await statusOf(name)) {
     const lost = lostTables(v.parse(templateSchema, await deployedTemplate(name)), next);
     refuseLoss(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { HostError, messageOf } from './host-error.ts';
 
 /** Of what the host keeps. To be raised whenever it no longer understands what it has kept before. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 const FORMAT_FILE = 'format';
 

@@ -40,7 +40,13 @@ export function createHttpServer(service: Promise<Service>, listensAs: string): 
       else sendError(response, 'INTERNAL_ERROR');
     });
   });
-  return server.on('clientError', (_, socket) => refuseBytes(socket));
+  // A client that has sent its request and closes its half still gets the answer.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  return server
+    .on('clientError', (_, socket) => refuseBytes(socket))
+    .on('checkExpectation', (_, response) =>
+      sendError(response, 'BAD_REQUEST', 'The header Expect may only have the value 100-continue.'),
+    );
 }
 
 async function route(

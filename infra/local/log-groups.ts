@@ -1,9 +1,11 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, writeNotice } from './host-error.ts';
 
 /** How long a line may wait for others: a write for each would take a good part of the time of a request. */
 const WRITE_DELAY_MS = 50;
+/** A file of more bytes becomes the older one of two, and what was older is gone. */
+const MOST_BYTES = 10 * 1024 * 1024;
 
 /** The log groups of the host, a file each. A standard stream that is not read would stop the host. */
 export class LogGroups {
@@ -32,7 +34,7 @@ export class LogGroups {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      for (const [group, text] of this.#waiting) appendFileSync(join(this.#folder, `${group}.log`), text);
+      for (const [group, text] of this.#waiting) append(join(this.#folder, `${group}.log`), text);
     } catch (error) {
       // A full disk must not stop the service.
       this.#isClosed = true;
@@ -40,4 +42,10 @@ export class LogGroups {
     }
     this.#waiting.clear();
   }
+}
+
+function append(file: string, text: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MOST_BYTES) renameSync(file, `${file}.1`);
+  appendFileSync(file, text);
 }

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { type Limits, planIds, plans } from '../../shared/keys/plans.ts';
-import { outerGuard } from '../../shared/key-registry/outer-guard.ts';
+import { outerGuard } from './outer-guard.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
 /**

@@ -85,7 +85,11 @@ export class CounterStore {
   async suspendIfRefusedTooOften(token: Token, key: KeyRecord, now: number): Promise<KeyRecord> {
     if (key.minuteRefused < key.perMinute) return key;
     const values = { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS };
-    const write = await this.#updateIf(token, now, SUSPENDED, values);
+    const write = await this.#updateIf(token, now, SUSPENDED, values).catch((error: unknown) => {
+      if (!isThrottled(error)) throw error;
+      // This refusal is counted. The next one suspends the key.
+      return { done: true, key } as const;
+    });
     if (write.done) return write.key;
     // Another request may have suspended it just before. Otherwise this one was refused as it was counted.
     const { suspendedUntil = 0 } = write.key ?? {};

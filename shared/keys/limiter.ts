@@ -23,7 +23,7 @@ const MAX_REMEMBERED = 1_000;
  * of a key that the environment knows. A key takes as many requests as one item takes writes: some 1,000 a second.
  *
  * Memory. An environment admits nothing from memory. It refuses and denies from the item as it last saw it for a second
- * (`RememberedKey`), and counts these refusals with its next write. So a flood over a limit costs next to no writes, and a
+ * (`RememberedKey`), and counts these refusals with its next write, unless that is throttled. So a flood over a limit costs next to no writes, and a
  * key that is resumed or moved waits that second out. A key whose writes DynamoDB throttles is not asked for in that second:
  * it is refused where it was refused before, and else the error is thrown again.
  *

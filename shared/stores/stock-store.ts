@@ -35,7 +35,7 @@ import {
   unavailable,
   wasRefused,
 } from '../dynamodb.ts';
-import { SortedTable, stockEntrySchema, STORE_ID } from './sorted-table.ts';
+import { stockEntrySchema, STORE_ID } from './sorted-table.ts';
 
 /** A stock entry as one write has made it. */
 export interface StockVersion {
@@ -72,10 +72,6 @@ export const stockItemSchema = v.pipe(
   v.object({ ...stockEntrySchema.entries, version: v.optional(v.string()) }),
   v.transform(({ version, ...entry }): StockVersion => ({ entry, version: version ?? unversioned(entry.petId) })),
 );
-
-/** The stock levels of the store with their versions, in ascending petId. */
-export const stockVersions = (client: DynamoDBDocumentClient, table: string): SortedTable<StockVersion> =>
-  new SortedTable(client, table, 'petId', stockItemSchema);
 
 /** The item of an entry that replaces the one its pet has. Numbers that may be beyond 2^53 are BigInts. */
 export const stockItem = ({ petId, ...fields }: InventoryItem) => ({

@@ -1,6 +1,7 @@
 import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { ignoreNotFound } from '../../../shared/key-registry/gateway-client.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
+import { RESTORED } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
@@ -26,6 +27,14 @@ export async function findKey(target: Target, text: string): Promise<KeyRecord> 
  * @throws AdminError where there is none, or there are several
  */
 export async function findRecord(target: Target, text: string): Promise<KeyRecord> {
+  const found = await lookUp(target, text);
+  if (found.unappliedSince !== RESTORED) return found;
+  // What API Gateway has of a key that came back with a copy is newer: a sync takes that over, and no command undoes it.
+  await syncKeys(target);
+  return (await target.keyTable.get(found.recordId)) ?? found;
+}
+
+async function lookUp(target: Target, text: string): Promise<KeyRecord> {
   if (text.trim() === '') throw unknownKey('without a name');
   const { gateway, keyTable } = target;
   const apiKey = isIssued(text)

@@ -14,6 +14,9 @@ import {
 /** What all functions together may keep. */
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
+/** What a reader may leave unread of a stream. The host keeps it: nothing here slows a function down. */
+const MOST_UNREAD_BYTES = 64 * 2 ** 20;
+
 /** A thread whose event loop stands still for so long hangs. */
 const LONGEST_BLOCK_MS = 1_000;
 
@@ -34,7 +37,7 @@ interface UnderWay {
   readonly startedAt: number;
   readonly timer: NodeJS.Timeout;
   /** Takes a part of a streamed response. */
-  readonly take: (chunk: Uint8Array) => unknown;
+  readonly take: (chunk: Uint8Array) => void;
   readonly resolve: (payload: string) => void;
   readonly reject: (error: FunctionError) => void;
 }
@@ -79,7 +82,11 @@ export class LambdaFunctions {
 
   #stream(settings: FunctionSettings, event: string): Readable {
     const output = new Readable({ read: () => undefined });
-    const take = (chunk: Uint8Array): unknown => output.destroyed || output.push(chunk);
+    const take = (chunk: Uint8Array): void => {
+      if (output.destroyed) return;
+      output.push(chunk);
+      if (output.readableLength > MOST_UNREAD_BYTES) output.destroy(new Error('The reader is too slow'));
+    };
     const finish = async (): Promise<void> => {
       take(Buffer.from(await this.#run(settings, event, take)));
       output.push(null);

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { showKey } from '../../../infra/admin/keys/key-view.ts';
+import { RESTORED } from '../../../shared/key-registry/reconcile.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
@@ -36,6 +37,15 @@ describe('A key is found', () => {
     world.records.putOnPlan('free', 'by-hand');
 
     expect(await findKey(target, 'by-hand')).toMatchObject({ keyId: 'by-hand', plan: 'free' });
+  });
+
+  test('with what API Gateway has of it, where its record came back with an older copy', async () => {
+    const record = aKey({ name: 'Acme Pets', plan: 'free', keyId: undefined, unappliedSince: RESTORED });
+    await target.keyTable.add(record);
+    world.records.putApiKey(anApiKey({ id: 'k1', name: 'Acme Pets', value: record.recordId }));
+    world.records.putOnPlan('pro', 'k1');
+
+    expect(await findKey(target, 'acme pets')).toMatchObject({ keyId: 'k1', plan: 'pro' });
   });
 });
 

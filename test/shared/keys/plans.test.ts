@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Limits } from '../../../shared/keys/plans.ts';
-import { type OuterGuard, outerGuard } from '../../../shared/key-registry/outer-guard.ts';
+import { type OuterGuard, outerGuard } from '../../../infra/stack/outer-guard.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-import type { Limits } from '../keys/plans.ts';
+import type { Limits } from '../../shared/keys/plans.ts';
 
 /** What an API Gateway usage plan enforces: a token bucket (requests a second, bucket size) and a daily quota. */
 export interface OuterGuard {
