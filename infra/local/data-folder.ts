@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { HostError, messageOf } from './host-error.ts';
 
 /** Of what the host keeps. To be raised whenever it no longer understands what it has kept before. */
@@ -37,11 +37,18 @@ export function openDataFolder(dataFolder: string): void {
 export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): string {
   const folder = join(dataFolder, name);
   try {
-    mkdirSync(folder, { recursive: true, mode: FOR_OWNER_ONLY });
+    makeWithParents(folder);
     return folder;
   } catch (error) {
     throw unusable(dataFolder, messageOf(error));
   }
+}
+
+/** Node.js, asked for the parents too, gives a wrong reason in a read-only folder and never returns in `/proc`. */
+function makeWithParents(folder: string): void {
+  if (existsSync(folder)) return;
+  makeWithParents(dirname(folder));
+  mkdirSync(folder, { mode: FOR_OWNER_ONLY });
 }
 
 export function unusable(dataFolder: string, reason: string): HostError {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { sampleStock } from '../../infra/local/sample-data.ts';
@@ -58,6 +59,17 @@ describe('npm start', () => {
     await Promise.any(requests);
     expect(await host.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(NO_ERROR) });
     await Promise.all(requests);
+  });
+
+  test('ends quietly with 130 after Ctrl-C while it starts', async () => {
+    start();
+    await setTimeout(250);
+    const { exitCode, stdout, stderr } = await host.stop('SIGINT');
+
+    // A process that had no time to load a source is ended by the signal itself, which shells call 130 too.
+    expect([130, null]).toContain(exitCode);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(NO_ERROR);
   });
 
   test('prints one line with --json; another host cannot use its data meanwhile; none of its files has a key', async () => {

@@ -41,6 +41,14 @@ test.each([
   );
 });
 
+test.each([
+  ['where the system has no folders of its users', '/proc/pet-store/data', /E(?:NOENT|ACCES|PERM|ROFS)/],
+  ['below a file', path.join(import.meta.filename, 'data'), /ENOTDIR/],
+])('A data folder %s ends the start, with the reason of the system', (_, folder, reason) => {
+  expect(() => openDataFolder(folder)).toThrow(reason);
+  expect(() => openDataFolder(folder)).toThrow(/^The data folder .* cannot be used: .* Choose another with --data\.$/);
+});
+
 const modeOf = (folder: string) => (statSync(folder).mode & 0o777).toString(8);
 
 test('What is made in a data folder is for its owner alone, also where others can read the folder', () => {
