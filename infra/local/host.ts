@@ -113,7 +113,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const gateway = `http://${ownHost(address)}:${address.port}`;
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions.all.stop());
-  const restApi = loadRestApi(stack, functions.byArn, logGroups, records);
+  const restApi = loadRestApi(stack, functions.byArn, records);
   const openPlans = await prepareData(stack, engine, records, options.sampleData);
   await records.save();
   const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));

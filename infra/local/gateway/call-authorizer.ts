@@ -41,7 +41,6 @@ export async function callAuthorizer(
   methodArn: string,
   variables: ContextVariables,
 ): Promise<Authorization> {
-  const startedAt = Date.now();
   const result = await lambda
     .invoke(JSON.stringify({ type: 'REQUEST', methodArn, ...event }))
     .then((text) => v.parse(resultSchema, JSON.parse(text)))
@@ -52,7 +51,6 @@ export async function callAuthorizer(
   const context = {
     ...Object.fromEntries(Object.entries(result.context).map(([name, value]) => [name, String(value)])),
     principalId: result.principalId,
-    integrationLatency: String(Date.now() - startedAt),
   };
   variables.set(context, 'authorizer');
   const [{ Effect, Resource }] = result.policyDocument.Statement;

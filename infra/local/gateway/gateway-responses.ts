@@ -28,16 +28,13 @@ export class GatewayError extends Error {
   }
 }
 
-/** The `$context` of one request: what gateway responses and access logs can substitute. */
+/** The `$context` of one request: what gateway responses can substitute. */
 export class ContextVariables {
   readonly #values = new Map<string, string>();
 
-  /** @param prefix such as `authorizer`; names come after it with a dot */
-  set(values: Readonly<Record<string, unknown>>, prefix = ''): void {
-    for (const [name, value] of Object.entries(values)) {
-      const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-      if (isScalar) this.#values.set(prefix === '' ? name : `${prefix}.${name}`, String(value));
-    }
+  /** @param prefix comes before their names, with a dot */
+  set(values: Readonly<Record<string, unknown>>, prefix: 'authorizer' | 'error'): void {
+    for (const [name, value] of Object.entries(values)) this.#values.set(`${prefix}.${name}`, String(value));
   }
 
   get(name: string): string | undefined {
@@ -45,8 +42,8 @@ export class ContextVariables {
   }
 
   /** Replaces each `$context.name` in a template. There is no more to gateway responses: they run no VTL. */
-  substitute(template: string, missing: string): string {
-    return template.replaceAll(/\$context\.([A-Za-z]\w*(?:\.\w+)*)/g, (_, name: string) => this.get(name) ?? missing);
+  substitute(template: string): string {
+    return template.replaceAll(/\$context\.([A-Za-z]\w*(?:\.\w+)*)/g, (_, name: string) => this.get(name) ?? '');
   }
 }
 
@@ -77,7 +74,7 @@ export class GatewayResponses {
       const value = valueOf(variables);
       return value === undefined ? [] : [[header, value]];
     });
-    const body = Buffer.from(variables.substitute(template, ''));
+    const body = Buffer.from(variables.substitute(template));
     return { status, headers: [['Content-Type', 'application/json'], ...mapped], body };
   }
 

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import type { GatewayRecords } from '../account/gateway-records.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
-import type { LogGroups } from '../log-groups.ts';
 import type { Resource, ServedStack } from '../template/stack.ts';
 import { GatewayResponses } from './gateway-responses.ts';
 import type { GatewayAnswer } from './messages.ts';
@@ -12,22 +11,14 @@ import { UsageMeter } from './usage-meter.ts';
 
 type Functions = ReadonlyMap<string, LambdaFunction>;
 
-const accessLogSchema = v.optional(v.object({ DestinationArn: v.string(), Format: v.string() }));
 const responsesSchema = v.tuple([
   v.object({ StatusCode: v.string(), ResponseParameters: v.optional(v.record(v.string(), v.string()), {}) }),
 ]);
 
 /** Builds the one REST API of the stack, with its one stage. */
-export function loadRestApi(
-  stack: ServedStack,
-  functions: Functions,
-  logGroups: LogGroups,
-  records: GatewayRecords,
-): RestApi {
+export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords): RestApi {
   const stage = stack.only('AWS::ApiGateway::Stage');
   const apiStage = { apiId: stack.only('AWS::ApiGateway::RestApi').ref, stage: stage.ref };
-  const accessLog = stage.read('AccessLogSetting', accessLogSchema);
-  const logGroup = accessLog?.DestinationArn.split(':').at(-1) ?? '';
   const methods = stack.resources('AWS::ApiGateway::Method');
   return new RestApi({
     ...apiStage,
@@ -40,7 +31,6 @@ export function loadRestApi(
     ),
     responses: new GatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse')),
     usageMeter: new UsageMeter(records, apiStage),
-    accessLog: accessLog && { format: accessLog.Format, write: (line) => logGroups.write(logGroup, line) },
   });
 }
 

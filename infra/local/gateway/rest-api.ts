@@ -29,7 +29,6 @@ export interface RestApiSettings {
   readonly router: Router<Method>;
   readonly responses: GatewayResponses;
   readonly usageMeter: UsageMeter;
-  readonly accessLog: { readonly format: string; readonly write: (line: string) => void } | undefined;
 }
 
 /** One stage of a REST API: takes a request through authorizer, usage plan and integration, as API Gateway does. */
@@ -45,18 +44,13 @@ export class RestApi {
   }
 
   async answer(request: GatewayRequest): Promise<StreamedAnswer> {
-    const { responses, accessLog } = this.#settings;
+    const { responses } = this.#settings;
     const context = requestContext(request, this.#settings);
     const variables = new ContextVariables();
-    variables.set(context);
-    variables.set(context.identity, 'identity');
     const answer = await this.#serve(request, context, variables).catch((error: unknown) => {
       if (error instanceof GatewayError) return responses.render(error, variables);
       throw error;
     });
-    // What only the end of an answer would show, such as how long it took, stays empty.
-    variables.set({ status: answer.status });
-    accessLog?.write(`${variables.substitute(accessLog.format, '-')}\n`);
     const ids = [['x-amzn-RequestId', request.id] as const, ['x-amz-apigw-id', request.id] as const];
     return { ...answer, headers: [...answer.headers, ...ids] };
   }
@@ -68,7 +62,6 @@ export class RestApi {
     if (!match) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
     const { target: method, resourcePath } = match;
     const { resourceId } = method;
-    variables.set({ resourcePath, resourceId });
     if (method.kind === 'fixed') return method.answer;
 
     const event = requestEvent(request, match, { ...context, resourceId, resourcePath });
@@ -79,9 +72,7 @@ export class RestApi {
       methodArn,
       variables,
     );
-    if (method.apiKeyRequired) {
-      variables.set({ apiKeyId: usageMeter.meter(usageIdentifierKey, request.receivedAt) }, 'identity');
-    }
+    if (method.apiKeyRequired) usageMeter.meter(usageIdentifierKey, request.receivedAt);
     const proxyEvent = JSON.stringify({
       ...event,
       requestContext: { ...event.requestContext, authorizer },

@@ -1,7 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll } from '@jest/globals';
 import * as v from 'valibot';
 import { noLimitContext } from '../../../shared/http/authorizer-context.ts';
 import { templatePlanOf } from '../../../infra/local/issue-demo-keys.ts';
@@ -10,12 +7,10 @@ import type { GatewayRequest } from '../../../infra/local/gateway/messages.ts';
 import type { RestApi } from '../../../infra/local/gateway/rest-api.ts';
 import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
 import { applyTemplate } from '../../../infra/local/account/template-records.ts';
-import { LogGroups } from '../../../infra/local/log-groups.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { admittedContext, aGatewayRequest } from '../../support/proxy-event.ts';
 import { type EditableTemplate, ServiceTemplate } from '../../support/service-template.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { answering, type Deploy, streaming, testFunctions } from './test-functions.ts';
 
 /** Sources of the functions in the template; each answers with something where a test sets none. */
@@ -36,40 +31,28 @@ export interface LocalApi {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: Buffer;
   }>;
-  /** The lines of the access log so far; the API takes no more requests afterwards. */
-  accessLog(): unknown[];
 }
 
 /** The service's template on the local gateway, with functions that a test writes. Call it where hooks may stand. */
 export class LocalApis {
   readonly #template: ServiceTemplate;
   readonly #deploy: Deploy;
-  readonly #folder: string;
-  readonly #logGroups: LogGroups[] = [];
 
   constructor() {
-    afterAll(() => {
-      for (const logGroups of this.#logGroups) logGroups.close();
-    });
     this.#deploy = testFunctions();
-    this.#folder = temporaryFolder();
     this.#template = new ServiceTemplate();
   }
 
   start(sources: FunctionSources, change: (template: EditableTemplate) => void = () => undefined): LocalApi {
     const stack = new ServedStack(this.#template.stackName, this.#template.with(change));
     const records = recordsOf(stack);
-    const logFolder = path.join(this.#folder, `logs-${this.#logGroups.length}`);
-    mkdirSync(logFolder);
-    const logGroups = new LogGroups(logFolder);
-    this.#logGroups.push(logGroups);
     const functions = new Map(
       stack.resources('AWS::Lambda::Alias').map((alias) => {
         const { logicalId } = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
         return [alias.ref, this.#deploy(sourceOf(logicalId, sources), { timeoutSeconds: 120 })] as const;
       }),
     );
-    const restApi = loadRestApi(stack, functions, logGroups, records);
+    const restApi = loadRestApi(stack, functions, records);
     const answer = async (differences?: Partial<GatewayRequest>) => {
       const { status, headers, body } = await restApi.answer(aGatewayRequest(differences));
       return {
@@ -78,16 +61,7 @@ export class LocalApis {
         body: Buffer.isBuffer(body) ? body : await buffer(body),
       };
     };
-    const accessLog = (): unknown[] => {
-      logGroups.close();
-      const [stage] = stack.resources('AWS::ApiGateway::Stage');
-      const name = stage?.text('AccessLogSetting.DestinationArn').split(':').at(-1) ?? '';
-      const lines = readFileSync(path.join(logFolder, `${name}.log`), 'utf8')
-        .trimEnd()
-        .split('\n');
-      return lines.map((line): unknown => JSON.parse(line));
-    };
-    return { restApi, records, answer, accessLog };
+    return { restApi, records, answer };
   }
 }
 

@@ -82,7 +82,7 @@ test('What the authorizer says of a denial comes as it is, though it has quotes,
   variables.set(deny(METHOD_ARN, 'API_KEY_MISSING', NOW, { message }).context ?? {}, 'authorizer');
   const template = JSON.stringify(responses.find(({ type }) => type === 'ACCESS_DENIED')?.body);
 
-  expect(JSON.parse(variables.substitute(template, ''))).toEqual({ code: 'API_KEY_MISSING', message, status: 401 });
+  expect(JSON.parse(variables.substitute(template))).toEqual({ code: 'API_KEY_MISSING', message, status: 401 });
 });
 
 test.each([
