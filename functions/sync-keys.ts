@@ -12,11 +12,11 @@ const registry = {
 const namespace = requiredEnv('METRICS_NAMESPACE');
 const stack = requiredEnv('STACK_NAME');
 
-/** Ids and problems that one log line names; the metrics count them all. */
+/** Ids and problems that one log line names; its counts are of all. */
 const MAX_LISTED = 100;
 
-/** The metrics, each with the list of the report that it counts. */
-const metrics = {
+/** The counts of a line, each with the list of the report that it counts. */
+const counters = {
   KeysAdded: 'added',
   KeysChanged: 'changed',
   KeysClosed: 'closed',
@@ -33,12 +33,15 @@ export const handler = async (): Promise<void> => {
   publish(await syncKeys(registry));
 };
 
-/** One line of the log, which CloudWatch takes metrics from (Embedded Metric Format). A metric of 0 is left out: it costs. */
+/**
+ * One line of the log. CloudWatch takes one metric from it (Embedded Metric Format), which an alarm looks at; a metric of 0
+ * is left out: it costs.
+ */
 function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
-  const counts = Object.entries(metrics).map(([name, list]) => [name, report[list].length] as const);
-  const counted = counts.flatMap(([Name, count]) => (count > 0 ? [{ Name, Unit: 'Count' }] : []));
+  const counts = Object.entries(counters).map(([name, list]) => [name, report[list].length] as const);
   const named = Object.entries(report).filter(([, items]) => items.length > 0);
-  const directive = { Namespace: namespace, Dimensions: [['service', 'stack']], Metrics: counted };
+  const problems = [{ Name: 'SyncProblems' satisfies keyof typeof counters, Unit: 'Count' }];
+  const directive = { Namespace: namespace, Dimensions: [['service', 'stack']], Metrics: problems };
   const line = {
     service: 'sync-keys',
     stack,
@@ -46,7 +49,7 @@ function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
     KeysUnchanged: unchanged.length,
     ...Object.fromEntries(counts),
     ...Object.fromEntries(named.map(([name, items]) => [name, JSON.stringify(items.slice(0, MAX_LISTED))])),
-    _aws: { Timestamp: Date.now(), CloudWatchMetrics: counted.length > 0 ? [directive] : [] },
+    _aws: { Timestamp: Date.now(), CloudWatchMetrics: report.problems.length > 0 ? [directive] : [] },
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

@@ -32,7 +32,7 @@ import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
-import { isStreaming, type OperationFunctions, timedOperations } from './operation-functions.ts';
+import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -199,8 +199,8 @@ export class InventoryApi extends Construct {
 }
 
 /**
- * Settings of all methods, and of those that have metrics of their own (0.30 USD a month for each of five metrics while
- * there are requests). The latter repeat all settings: API Gateway would use its defaults for what is left out.
+ * Settings of all methods, and of the one that has metrics of its own (0.30 USD a month for each of five metrics while
+ * there are requests). It repeats all settings: API Gateway would use its defaults for what is left out.
  */
 function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSettings) {
   const settings = {
@@ -208,13 +208,8 @@ function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSetti
     throttlingRateLimit: throttle.requestsPerSecond,
     throttlingBurstLimit: throttle.burst,
   };
-  const watched = timedOperations.slice(0, dashboard ? undefined : Number(alarms));
-  const methodOptions = Object.fromEntries(
-    watched.map((id) => {
-      const { method, path } = operations[id];
-      return [`${path}/${method}`, { ...settings, metricsEnabled: true }];
-    }),
-  );
+  const { method, path } = operations[timedOperation];
+  const methodOptions = alarms || dashboard ? { [`${path}/${method}`]: { ...settings, metricsEnabled: true } } : {};
   return { ...settings, metricsEnabled: false, methodOptions };
 }
 

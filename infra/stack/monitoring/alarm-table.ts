@@ -1,6 +1,6 @@
 import { type MathExpression, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
-import { timedOperations } from '../operation-functions.ts';
+import { timedOperation } from '../operation-functions.ts';
 import type { MonitoringMetrics } from './metrics.ts';
 
 export interface AlarmDefinition {
@@ -85,11 +85,10 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `the slowest 1 % of the updates take longer than ${SLOW.milliseconds / 1_000} seconds in 5 minutes with at least ${SLOW.requests} of them`,
     firstStep: 'the graph "Time to answer": is p99 alone high, or p50 too?',
-    // A list takes as long as its reader does; whatever else is slow for long, updates are too.
     metric: (metrics) =>
       metrics.formula(`IF(updates >= ${SLOW.requests}, p99, 0)`, {
-        updates: metrics.gateway('Count', Stats.SUM, timedOperations[0]),
-        p99: metrics.gateway('Latency', Stats.percentile(99), timedOperations[0]),
+        updates: metrics.gateway('Count', Stats.SUM, timedOperation),
+        p99: metrics.gateway('Latency', Stats.percentile(99), timedOperation),
       }),
     breaches: { above: SLOW.milliseconds },
     rollsBack: true,

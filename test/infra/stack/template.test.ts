@@ -44,7 +44,7 @@ test('No method is without the throttle of the stage, nor logs what is in reques
   const { requestsPerSecond, burst } = stages.production.throttle;
   const throttled = { ThrottlingRateLimit: requestsPerSecond, ThrottlingBurstLimit: burst, DataTraceEnabled: false };
 
-  expect(apiStage?.MethodSettings).toHaveLength(3);
+  expect(apiStage?.MethodSettings).toHaveLength(2);
   for (const one of apiStage?.MethodSettings ?? []) expect(one).toMatchObject(throttled);
 });
 
