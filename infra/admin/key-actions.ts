@@ -7,13 +7,10 @@ import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
 import { endingText } from './key-sentences.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
-import { moveKey } from './keys/move-key.ts';
+import { moveKey, resumeKey, revokeKey, suspendKey } from './keys/key-changes.ts';
 import { addToken, type NewToken } from './keys/new-token.ts';
 import { findRecord } from './keys/find-key.ts';
-import { revokeKey } from './keys/revoke-key.ts';
 import { rotateKey } from './keys/rotate-key.ts';
-import { resumeKey } from './keys/resume-key.ts';
-import { suspendKey } from './keys/suspend-key.ts';
 import type { Target } from './target.ts';
 import { limitsText, formatTime, visible } from './text-format.ts';
 

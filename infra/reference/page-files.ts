@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
+import * as v from 'valibot';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { type Environment, openApiDocument } from './document.ts';
 import { PAGES } from './guide.ts';
 import { markdownPage } from './markdown-page.ts';
-import { scalarLicense } from './scalar-license.ts';
 
 const siteFolder = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
@@ -52,7 +52,7 @@ export function pageFiles(options: PageOptions): PageFiles {
     page('errors.md', 'Errors'),
     page('../shared/client/README.md', 'TypeScript client'),
     rendered('openapi.json', () => JSON.stringify(openApiDocument({ serverUrl, environment, exampleKey: demoKey }))),
-    rendered('scalar-license.txt', () => scalarLicense(scalarFolder)),
+    rendered('scalar-license.txt', () => scalarLicense()),
     ...files,
   ]);
 }
@@ -111,4 +111,17 @@ function fileAt(path: string, immutable: boolean, read: () => Buffer): [string, 
   const contentType = contentTypes[extname(path)];
   if (contentType === undefined) throw new Error(`The page has no content type for ${path}`);
   return [path, { contentType, immutable, read }];
+}
+
+/** As Scalar's repository has it (https://github.com/scalar/scalar/blob/main/LICENSE): its package has no such file. */
+const COPYRIGHT = 'Copyright (c) 2023-present Scalar';
+
+const packageSchema = v.object({ version: v.string(), license: v.literal('MIT'), homepage: v.string() });
+
+/** The licence notice of Scalar; the text of the MIT licence is that of this service's own. @throws Error where it is under another */
+function scalarLicense(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(scalarFolder, '../../package.json'), 'utf8'));
+  const { version, homepage } = v.parse(packageSchema, manifest);
+  const text = readFileSync(join(import.meta.dirname, '../../LICENSE'), 'utf8').replace(/^Copyright .*$/m, COPYRIGHT);
+  return `This page is shown by Scalar API Reference ${version} (${homepage}).\n\n${text}`;
 }

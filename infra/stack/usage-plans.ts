@@ -4,8 +4,7 @@ import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { type Limits, planIds, plans } from '../../shared/keys/plans.ts';
-import { outerGuard } from './outer-guard.ts';
+import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
 /**

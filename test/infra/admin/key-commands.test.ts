@@ -1,7 +1,7 @@
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listKeys } from '../../../infra/admin/keys/key-view.ts';
-import { suspendKey } from '../../../infra/admin/keys/suspend-key.ts';
+import { suspendKey } from '../../../infra/admin/keys/key-changes.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';

@@ -4,8 +4,7 @@ import * as v from 'valibot';
 import { bulkShare, refusedBulks } from '../../../infra/stack/usage-plans.ts';
 import { type StageName, stageNames, stages } from '../../../infra/stages.ts';
 import { operations } from '../../../shared/contract/operations.ts';
-import { type OuterGuard, outerGuard } from '../../../infra/stack/outer-guard.ts';
-import { plans as catalogue } from '../../../shared/keys/plans.ts';
+import { type OuterGuard, outerGuard, plans as catalogue } from '../../../shared/keys/plans.ts';
 import { isIssued, parseToken } from '../../../shared/keys/token.ts';
 import {
   inventoryTemplate,

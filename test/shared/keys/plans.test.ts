@@ -1,7 +1,6 @@
+import { type Limits, type OuterGuard, outerGuard } from '../../../shared/keys/plans.ts';
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Limits } from '../../../shared/keys/plans.ts';
-import { type OuterGuard, outerGuard } from '../../../infra/stack/outer-guard.ts';
 
 const MINUTE_MS = 60_000;
 

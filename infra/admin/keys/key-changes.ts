@@ -1,0 +1,77 @@
+import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
+import { revocation } from '../../../shared/key-registry/key-table.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
+import { NEVER } from '../../../shared/keys/verdict.ts';
+import { reasonOf } from '../admin-error.ts';
+import type { Target } from '../target.ts';
+import { changeKey, untilDone, waitOutMemory } from './change-key.ts';
+import { findKey } from './find-key.ts';
+import { type KeyView, keyView } from './key-view.ts';
+
+/**
+ * Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too).
+ *
+ * @param forMs milliseconds; undefined: until it is resumed
+ */
+export async function suspendKey(target: Target, key: string, forMs: number | undefined): Promise<KeyView> {
+  const until = forMs === undefined ? NEVER : Date.now() + forMs;
+  const suspended = await changeKey(target, await findKey(target, key), ({ suspendedUntil }) => ({
+    // A suspension holds until it is over or resumed: another one only makes it longer.
+    suspendedUntil: Math.max(until, suspendedUntil),
+    suspendedByAdmin: true,
+    ...(forMs === undefined && { enabled: false }),
+  }));
+  return keyView(suspended);
+}
+
+export interface Resumption {
+  readonly view: KeyView;
+  /** Whether it was closed before. */
+  readonly wasClosed: boolean;
+}
+
+/** Lets a suspended key in again, whatever suspended it. What is closed while this goes on stays closed. */
+export async function resumeKey(target: Target, key: string): Promise<Resumption> {
+  let wasClosed = false;
+  const open = { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 };
+  const change = (now: { readonly enabled: boolean; readonly suspendedUntil: number }) => {
+    wasClosed = !now.enabled || now.suspendedUntil > Date.now();
+    return wasClosed ? open : {};
+  };
+  const resumed = await changeKey(target, await findKey(target, key), change, { isOnce: true });
+  if (wasClosed) await waitOutMemory(target);
+  return { view: keyView(resumed), wasClosed };
+}
+
+/** Puts a key on another plan, or gives an Enterprise key other limits; the counters stay. A key that is closed stays closed. */
+export async function moveKey(target: Target, key: string, plan: PlanId, limits: Limits): Promise<KeyView> {
+  await usagePlanIdOf(target, plan);
+  const moved = await changeKey(target, await findKey(target, key), (now, { record, live }) => ({
+    plan,
+    ...limits,
+    // One that was taken off its plan is on one again.
+    ...(!record.unappliedSince && live && !live.reading && { enabled: record.enabled && live.enabled }),
+    // Refusals under the old limits do not count against the key any more.
+    ...(!now.suspendedByAdmin && { suspendedUntil: 0 }),
+    minuteRefused: 0,
+  }));
+  await waitOutMemory(target);
+  return keyView(moved);
+}
+
+/** Refuses a key for good, with all its tokens: in the keys table, so that it ends at once; then it is deleted in API Gateway. */
+export async function revokeKey(target: Target, { recordId }: KeyRecord): Promise<KeyRecord> {
+  const revoked = await untilDone(async () => {
+    const record = await target.keyTable.get(recordId);
+    return record && !record.revoked ? target.keyTable.revise(record, revocation(Date.now())) : record;
+  });
+  try {
+    if (revoked.keyId !== undefined) await deleteLiveKey(target, revoked.keyId);
+  } catch (error) {
+    target.notices.incomplete(
+      `It is revoked, and still in API Gateway (${reasonOf(error)}): the next sync deletes it there.`,
+    );
+  }
+  return revoked;
+}
