@@ -6,7 +6,7 @@ import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { bulkShare, refusedBulks } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
-import { operations } from '../shared/contract/operations.ts';
+import { API_VERSION, operations } from '../shared/contract/operations.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
 import { planIds } from '../shared/keys/plans.ts';
@@ -15,9 +15,10 @@ import { propertiesOf, readableStage } from './support/service-template.ts';
 
 const production = readableStage('production');
 
+const read = (file: string): string => readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
+
 /** A page of docs/operating, as one line of words: where its lines break, and how its tables are padded, says nothing. */
-const page = (name: string): string =>
-  readFileSync(path.join(import.meta.dirname, `../docs/operating/${name}.md`), 'utf8').replaceAll(/\s+/g, ' ');
+const page = (name: string): string => read(`docs/operating/${name}.md`).replaceAll(/\s+/g, ' ');
 
 const formatNumber = (value: number): string => value.toLocaleString('en');
 
@@ -67,7 +68,7 @@ describe('a number on a page', () => {
 });
 
 describe('README', () => {
-  const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
+  const readme = read('README.md');
 
   test.each(planIds)('prints the demo key of the plan %s as the host does', (plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
@@ -77,4 +78,13 @@ describe('README', () => {
   test.each(Object.values(operations))('shows the operation $method $path', (operation) => {
     expect(readme).toContain(`\`${operation.method} ${operation.path}\``);
   });
+});
+
+test('package.json, client, document and change log are of one version', () => {
+  const versioned = v.object({ version: v.string() });
+  const versionIn = (file: string): string => v.parse(versioned, JSON.parse(read(file))).version;
+
+  expect([versionIn('package.json'), versionIn('shared/client/package.json')]).toEqual([API_VERSION, API_VERSION]);
+  expect(JSON.parse(read('docs/openapi.json'))).toMatchObject({ info: { version: API_VERSION } });
+  expect(/^## \[(\d[^\]]*)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(API_VERSION);
 });

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
 import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
@@ -11,7 +12,6 @@ import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { sampleOf } from './sample.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const outer = temporaryFolder();
@@ -202,3 +202,24 @@ describeOnTerminal('On a terminal, an import', () => {
     expect(screen.lastIndexOf('\u001b[?7h')).toBeGreaterThan(screen.lastIndexOf('\u001b[?7l'));
   });
 });
+
+/** Text with all that a format could lose is tried first. */
+const scalars = [' thrée; fo\\ur\t', 'https://example.com/?a=1&b=2', '2026-12-01T10:00:00Z', MAX_INT64, 7, true];
+
+/** A value of a schema, with all of its optional fields. @throws Error where none is known */
+function sampleOf(schema: v.GenericSchema): unknown {
+  const { wrapped, entries, item, options }: Parts = Object(schema);
+  if (wrapped) return sampleOf(wrapped);
+  if (entries) return Object.fromEntries(Object.entries(entries).map(([name, field]) => [name, sampleOf(field)]));
+  if (item) return [sampleOf(item)];
+  const value = [...(options ?? []), ...scalars].find((one) => v.is(schema, one));
+  if (value === undefined) throw new Error(`There is no sample of ${schema.expects}`);
+  return value;
+}
+
+interface Parts {
+  readonly wrapped?: v.GenericSchema;
+  readonly entries?: v.ObjectEntries;
+  readonly item?: v.GenericSchema;
+  readonly options?: readonly unknown[];
+}

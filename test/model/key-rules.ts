@@ -201,4 +201,4 @@ const isReport = (result: unknown): result is Pick<SyncReport, 'applied'> =>
   typeof result === 'object' && result !== null && 'applied' in result && Array.isArray(result.applied);
 
 /** The call of `keys resume` that reads the record which its write replaces. */
-export const READ_OF_RESUME = 2;
+const READ_OF_RESUME = 2;

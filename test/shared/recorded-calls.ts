@@ -2,27 +2,25 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 interface Call {
   readonly command: string | undefined;
-  /** What DynamoDB charges for it. */
-  readonly consumed?: unknown;
-  /** Items that a Query may look at. */
-  readonly limit?: unknown;
-  /** Items that it has looked at. */
-  readonly scanned?: number | undefined;
+  readonly input: object;
+  /** Empty where the call has failed. */
+  output: object;
 }
 
-/** The calls that the client makes from now on, with what each consumes. One that fails has a command only. */
+/** The calls that the client makes from now on, with what DynamoDB charges for each. */
 export function recordCalls(client: DynamoDBDocumentClient): Call[] {
   const calls: Call[] = [];
   client.middlewareStack.add(
     (next, { commandName: command }) =>
       async (args) => {
-        Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
-        const index = calls.push({ command }) - 1;
+        const call: Call = {
+          command,
+          input: Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' }),
+          output: {},
+        };
+        calls.push(call);
         const answer = await next(args);
-        const consumed = 'ConsumedCapacity' in answer.output ? answer.output.ConsumedCapacity : undefined;
-        const scanned = 'ScannedCount' in answer.output ? answer.output.ScannedCount : undefined;
-        const limit = 'Limit' in args.input ? args.input.Limit : undefined;
-        calls[index] = { command, consumed, ...(scanned !== undefined && { limit, scanned }) };
+        call.output = answer.output;
         return answer;
       },
     { step: 'initialize' },

@@ -1,8 +1,20 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { InventoryClient } from '../../../shared/client/pet-store-inventory-client.ts';
-import { apiErrorOf, failureOf, quickClient, SECRET_KEY } from './quick-client.ts';
-import { answer, breakOff, failure, hangUp, ScriptedServer, silence, stall, type Step } from './scripted-server.ts';
+import {
+  apiErrorOf,
+  failureOf,
+  quickClient,
+  SECRET_KEY,
+  answer,
+  breakOff,
+  failure,
+  hangUp,
+  ScriptedServer,
+  silence,
+  stall,
+  type Step,
+} from './scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
 const good = answer(200, entry, { ETag: '"7"', 'x-amzn-RequestId': 'request-1' });

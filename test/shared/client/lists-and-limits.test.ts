@@ -1,8 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { parseAnswer } from '../../../shared/client/parse-answer.ts';
-import { apiErrorOf, failureOf, quickClient } from './quick-client.ts';
-import { answer, breakOff, failure, ScriptedServer, silence, type Step } from './scripted-server.ts';
+import {
+  apiErrorOf,
+  failureOf,
+  quickClient,
+  answer,
+  breakOff,
+  failure,
+  ScriptedServer,
+  silence,
+  type Step,
+} from './scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
 const emptyPage = answer(200, '[]');

@@ -76,7 +76,8 @@ describeOnEachEngine('The limiter', (newClient) => {
     const calls = recordCalls(recorded);
     expect(await new Limiter(recorded, table.name).admit(tokenOf(key), NOW)).toMatchObject({ kind: 'admitted' });
 
-    expect(calls).toMatchObject([{ command: 'UpdateItemCommand', consumed: { CapacityUnits: 1 } }]);
+    const output = { ConsumedCapacity: { CapacityUnits: 1 } };
+    expect(calls).toMatchObject([{ command: 'UpdateItemCommand', output }]);
   });
 
   test.each([

@@ -92,9 +92,9 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     const first = await parts.next();
 
     // A client soon has something, and the rest is read only as it is wanted.
-    expect(calls).toMatchObject([{ limit: 1_000 }]);
+    expect(calls).toMatchObject([{ input: { Limit: 1_000 } }]);
     const rest = (await Array.fromAsync(parts)).flat();
-    expect(calls.slice(1)).toEqual(calls.slice(1).map(() => expect.objectContaining({ limit: 2_000 })));
+    expect(calls.slice(1)).toMatchObject(calls.slice(1).map(() => ({ input: { Limit: 2_000 } })));
     expect([...first.value, ...rest].map(({ petId }) => petId)).toEqual(['1', '2', '3', '4', '5']);
   });
 
@@ -117,7 +117,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     const found = await stockList(watched, stock.name).page({ status: 'sold' }, 5);
 
     expect(found).toEqual({ entries: [anEntry(0, 1, 'sold')], last: String(MOST_READ_FOR_PAGE - 1) });
-    expect(calls).toMatchObject([{ scanned: MOST_READ_FOR_PAGE }]);
+    expect(calls).toMatchObject([{ output: { ScannedCount: MOST_READ_FOR_PAGE } }]);
     expect(await page(5, found.last, 'sold')).toEqual([[String(last)], undefined]);
   });
 });
