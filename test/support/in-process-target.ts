@@ -167,10 +167,6 @@ type Command = (target: Target, id: string, subject?: KeyRecord) => Promise<unkn
 /** The name of the keys in a test, so that one command comes across what another has left. */
 export const NAME = 'acme';
 
-/** The labels of the key that the commands are about; and of one that is added to it. */
-export const OTHER_LABEL = 'app';
-const NEW_LABEL = 'reports';
-
 /** All of a command that makes a token: the one that it shows is confirmed. */
 export async function shown<Made extends NewToken>(making: Promise<Made>): Promise<Made> {
   const token = await making;
@@ -184,9 +180,6 @@ export function nameLabelled(record: KeyRecord | undefined, label: string): stri
   return token ? tokenName(token) : label;
 }
 
-const readKeyRecord = async ({ keyTable }: Target, id: string): Promise<KeyRecord | undefined> =>
-  (await keyTable.all(() => undefined)).find(({ keyId }) => keyId === id);
-
 export const commands = {
   create: (target) => shown(createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits })),
   'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
@@ -195,11 +188,8 @@ export const commands = {
   'move off Enterprise': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
   'move to Enterprise': (target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 }),
   rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
-  'rotate at once': (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: 0 })),
-  add: (target, id) => shown(addToken(target, id, { label: NEW_LABEL, access: 'read' })),
+  add: (target, id) => shown(addToken(target, id, { label: 'reports', access: 'read' })),
   end: (target, id, subject?: KeyRecord) => endToken(target, id, nameLabelled(subject, MAIN_LABEL)),
-  'end what is added': async (target, id) =>
-    endToken(target, id, nameLabelled(await readKeyRecord(target, id), NEW_LABEL)),
   suspend: (target, id) => suspendKey(target, id, undefined),
   'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
   resume: (target, id) => resumeKey(target, id),
@@ -210,7 +200,7 @@ export const commands = {
 export type CommandName = keyof typeof commands;
 
 /** How the key is at the start that the commands are about. */
-export type Start = 'open' | 'suspended' | 'on Enterprise' | 'rotated before';
+export type Start = 'open' | 'suspended' | 'on Enterprise';
 
 /** Issues the key that the commands are about, with two tokens. @returns its record */
 export async function issueSubject(world: InProcessTarget, start: Start): Promise<KeyRecord> {
@@ -219,16 +209,13 @@ export async function issueSubject(world: InProcessTarget, start: Start): Promis
   const now = Date.now();
   const closed = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
   const key = aKey({ keyId: 'subject', name: NAME, plan: isAgreed ? 'enterprise' : 'free', revision: 1 }, text);
-  const another = (label: string, until = NEVER) =>
-    tokenEntry(generateToken(key.recordId), { label, until }, until < NEVER ? now - HOUR_MS : now);
   const subject = {
     ...key,
     ...(isAgreed ? AGREED : plans.free.limits),
     ...(start === 'suspended' && closed),
     tokens: {
       ...tokenEntry(text, {}, now),
-      ...another(OTHER_LABEL),
-      ...(start === 'rotated before' && another(MAIN_LABEL, now + HOUR_MS)),
+      ...tokenEntry(generateToken(key.recordId), { label: 'app' }, now),
     },
   };
   await world.issue(subject, isAgreed ? 'enterprise' : 'free', isAgreed ? limitTags : {});
