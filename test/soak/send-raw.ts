@@ -13,9 +13,8 @@ export async function sendRaw(
   request: FuzzedRequest,
 ): Promise<RawAnswer> {
   const { hostname, port, pathname } = new URL(baseUrl);
-  const { method, query = [], body } = request;
-  const search = query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
-  const path = `${pathname}${request.path}${search === '' ? '' : `?${search}`}`;
+  const { method, body } = request;
+  const path = pathname + request.path;
   // By itself Node.js would send the body of a GET without saying how long it is.
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const headers = { Authorization: `Bearer ${token}`, ...request.headers, ...length };
