@@ -1,14 +1,15 @@
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as Authorizer from '../../functions/authorizer.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
-import { recordRequestLines } from '../support/request-lines.ts';
+import { recordFaults, recordRequestLines } from '../support/request-lines.ts';
 import { KeysTable, parsed } from '../support/tables.ts';
 import { answerTo, aProxyEvent } from '../support/proxy-event.ts';
 
 const database = new EmbeddedDatabase();
 const lines = recordRequestLines();
+const faults = recordFaults();
 
 /** 30 seconds into a minute, and 41,130 before the day ends. */
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -17,7 +18,6 @@ const STAGE = 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/v1';
 
 let handler: typeof Authorizer.handler;
 let keys: KeysTable;
-let log: jest.SpiedFunction<typeof process.stderr.write>;
 
 beforeAll(async () => {
   keys = await KeysTable.create(database.client);
@@ -27,14 +27,6 @@ beforeAll(async () => {
     INTERIM_USAGE_IDENTIFIER: 'interim',
   });
   ({ handler } = await import('../../functions/authorizer.ts'));
-});
-
-beforeEach(() => {
-  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 
 /** What the authorizer says of a request. */
@@ -98,7 +90,7 @@ test('A request that cannot be counted is let through on the interim plan, for i
     context: { outcome: 'SERVICE_UNAVAILABLE', limit: '0', retryAfter: '1' },
   });
   expect(verdict.context).not.toHaveProperty('plan');
-  expect(log.mock.calls).toEqual([[expect.stringMatching(/could not be counted.*Invalid/)]]);
+  expect(faults()).toEqual([[expect.stringMatching(/could not be counted.*Invalid/)]]);
   expect(lines()).toEqual([]);
 });
 

@@ -58,6 +58,18 @@ export function recordLog(): () => string {
   return () => log;
 }
 
+/** Keeps what handlers in this process report on standard error, test by test. Call it where hooks may stand. */
+export function recordFaults(): () => unknown[][] {
+  let spy: jest.SpiedFunction<typeof process.stderr.write>;
+  beforeEach(() => {
+    spy = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
+  });
+  afterEach(() => {
+    spy.mockRestore();
+  });
+  return () => spy.mock.calls;
+}
+
 /** Keeps the lines about requests, as {@link recordLog} does. */
 export function recordRequestLines(): () => RequestLine[] {
   const log = recordLog();

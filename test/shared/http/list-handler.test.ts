@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { ListId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
@@ -7,20 +7,11 @@ import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from './paged-list.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
 import { type Reader, streamedAnswer, type StreamedAnswer } from './streamed-answer.ts';
-import { recordRequestLines } from '../../support/request-lines.ts';
+import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 
 acceptForeignErrors();
 const lines = recordRequestLines();
-
-let log: jest.SpiedFunction<typeof process.stderr.write>;
-
-beforeEach(() => {
-  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+const faults = recordFaults();
 
 interface Asked extends NonNullable<Parameters<typeof aProxyEvent>[0]> {
   readonly operation?: ListId;
@@ -195,7 +186,7 @@ describe.each([
     expect(textOf(answer).startsWith('[{"id":1},{"id":2}')).toBe(true);
     expect(isJson(textOf(answer))).toBe(false);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
-    expect(log.mock.calls).toEqual([
+    expect(faults()).toEqual([
       [expect.stringMatching(/broke off after its answer had begun.*7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d/)],
     ]);
   });

@@ -1,24 +1,15 @@
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
 import { admittedContext, admittedHeaders, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
 import { streamedAnswer } from './streamed-answer.ts';
-import { recordRequestLines } from '../../support/request-lines.ts';
+import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 
 const lines = recordRequestLines();
+const faults = recordFaults();
 const own = { 'X-API-Stability': 'beta', Link: '<https://example.com>; rel="sunset"' };
-
-let log: jest.SpiedFunction<typeof process.stderr.write>;
-
-beforeEach(() => {
-  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 
 interface Answer {
   readonly statusCode: number;
@@ -105,10 +96,10 @@ describe.each([
 
   test('logs our own faults with their cause and the request, and no others', async () => {
     await invoke(failing(new ServiceError('INVALID_BODY', { cause: new SyntaxError('x') })));
-    expect(log).not.toHaveBeenCalled();
+    expect(faults()).toEqual([]);
     await invoke(failing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') })));
 
-    expect(log.mock.calls).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
+    expect(faults()).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
   });
 
   test('answers what the authorizer refused with Retry-After (spec §7, rule 1)', async () => {
@@ -146,7 +137,7 @@ describe.each([
 
     expect({ statusCode, retryAfter: headers['Retry-After'] }).toEqual({ statusCode: 503, retryAfter: '1' });
     expect(respond).not.toHaveBeenCalled();
-    expect(log.mock.calls).toEqual([[expect.stringContaining("The authorizer's outcome is not known")]]);
+    expect(faults()).toEqual([[expect.stringContaining("The authorizer's outcome is not known")]]);
     expect(lines()).toMatchObject([{ status: '503' }]);
   });
 });

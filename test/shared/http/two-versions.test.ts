@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { operationHandler } from '../../../shared/http/operation-handler.ts';
 import {
   contextOf,
@@ -8,19 +8,11 @@ import {
 } from '../../../shared/http/authorizer-context.ts';
 import { limitRefusal } from '../../../shared/keys/verdict.ts';
 import { admittedContext, admittedLimits, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
-import { recordRequestLines } from '../../support/request-lines.ts';
+import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 recordRequestLines();
-let log: jest.SpiedFunction<typeof process.stderr.write>;
-
-beforeEach(() => {
-  log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+const faults = recordFaults();
 
 const respond = () => Promise.resolve({ status: 200, body: '{}' });
 const update = { method: 'PATCH', resource: '/inventory/{petId}' };
@@ -91,7 +83,7 @@ describe('The functions answer to an authorizer of a later release', () => {
     const answer = await answered({ ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' });
 
     expect(answer).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE', limit: '60', retryAfter: '17' });
-    expect(log.mock.calls).toEqual([[expect.stringContaining('KEY_PAUSED')]]);
+    expect(faults()).toEqual([[expect.stringContaining('KEY_PAUSED')]]);
   });
 
   test('an access that they do not know as if it may only read', async () => {
