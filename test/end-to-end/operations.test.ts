@@ -60,18 +60,13 @@ describe('Every answer is as the OpenAPI document has it', () => {
 
   test.each<[status: number, code: string, method: string, path: string, parts: RequestParts]>([
     [400, 'INVALID_QUERY', 'GET', '/inventory?petId=7001,7001', {}],
-    [400, 'INVALID_PET_ID', 'GET', '/inventory/abc', {}],
     [404, 'PET_NOT_FOUND', 'GET', '/inventory/999', {}],
-    [400, 'INVALID_BODY', 'PATCH', '/inventory/7001', json({ quantity: -1 })],
     [400, 'INVALID_PET_ID', 'PATCH', '/inventory/70%2F01', json({ quantity: 5 })],
     [404, 'PET_NOT_FOUND', 'PATCH', '/inventory/999', json({ quantity: 5 })],
     [412, 'PRECONDITION_FAILED', 'PATCH', '/inventory/7001', json({ quantity: 5 }, { 'If-Match': '"v0"' })],
     [413, 'PAYLOAD_TOO_LARGE', 'PATCH', '/inventory/7001', json(' '.repeat(7_000_000))],
-    [415, 'UNSUPPORTED_MEDIA_TYPE', 'PATCH', '/inventory/7001', json({ quantity: 5 }, { 'Content-Encoding': 'gzip' })],
     [400, 'INVALID_BODY', 'PATCH', '/inventory', json([])],
-    [400, 'INVALID_BODY', 'POST', '/inventory/7001/adjustments', json({ by: 0 })],
     [409, 'INSUFFICIENT_STOCK', 'POST', '/inventory/7001/adjustments', json({ by: -61 })],
-    [400, 'INVALID_PET_ID', 'GET', '/pets/abc', {}],
     [404, 'PET_NOT_FOUND', 'GET', '/pets/-101', {}],
     [400, 'INVALID_QUERY', 'GET', '/store/orders?status=sold', {}],
     [404, 'ROUTE_NOT_FOUND', 'GET', '/nowhere', {}],
@@ -124,14 +119,6 @@ test('GET /key says what the key may do, as it is after the request', async () =
       { window: 'day', limit: perDay, remaining: perDay - 1, resetsAt: day },
     ],
   });
-});
-
-test.each(['101', 'abc'])('GET /pets/%s says that it is deprecated (RFC 9745, RFC 8594)', async (petId) => {
-  const { headers } = await get(`/pets/${petId}`);
-  const deprecatedAt = Number(/^@(\d+)$/.exec(headers.get('Deprecation') ?? '')?.[1]);
-
-  expect(Date.parse(headers.get('Sunset') ?? '') / 1_000).toBeGreaterThan(deprecatedAt);
-  expect(headers.get('Link')).toMatch(/^<https?:[^>]+>; rel="deprecation"; type="text\/html", <.+>; rel="sunset"/);
 });
 
 test('The ETag of a read is good for one update, whose own ETag is good for the next', async () => {
