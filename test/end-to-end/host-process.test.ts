@@ -1,15 +1,19 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import * as v from 'valibot';
+import { demoKey } from '../../infra/demo-keys.ts';
 import { sampleStock } from '../../infra/local/sample-data.ts';
+import { planIds } from '../../shared/keys/plans.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
-import { HostProcess } from './host-process.ts';
-import { secretOf } from '../support/secrets.ts';
+import { LogScan, secretOf } from '../support/secrets.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A start takes some two seconds, and many more on a machine that is busy.
@@ -22,13 +26,91 @@ const MADE_IN_CONSOLE = 'Console.Made-Key_0123456789';
 
 const data = path.join(temporaryFolder(), 'data');
 
+const root = path.join(import.meta.dirname, '../..');
+
+const readySchema = v.strictObject({
+  baseUrl: v.string(),
+  keys: v.looseObject({ free: v.string(), pro: v.string(), business: v.optional(v.string()), enterprise: v.string() }),
+});
+
+type Ready = v.InferOutput<typeof readySchema>;
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `npm start` in a process of its own, without npm. */
+class HostProcess {
+  readonly #process: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #exited: Promise<unknown>;
+  readonly #dataFolder: string;
+  #stdout = '';
+  #stderr = '';
+
+  /** @param scratch where it keeps what it removes when it stops, but not when it is killed */
+  constructor(args: readonly string[], scratch: string) {
+    this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
+      cwd: root,
+      env: { ...process.env, TMPDIR: scratch },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#dataFolder = args[args.indexOf('--data') + 1] ?? '';
+    this.#process.stdout.on('data', (chunk: Buffer) => (this.#stdout += chunk.toString()));
+    this.#process.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
+    this.#exited = once(this.#process, 'close');
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Waits for the one line that `--json` prints. */
+  async ready(): Promise<Ready> {
+    await this.prints('\n');
+    return v.parse(readySchema, JSON.parse(this.#stdout));
+  }
+
+  /** Waits until standard output has the text. */
+  async prints(text: string): Promise<void> {
+    while (!this.#stdout.includes(text)) {
+      if (this.#hasEnded) throw new Error(`The host has ended: ${this.#stderr}`);
+      await Promise.race([once(this.#process.stdout, 'data'), this.#exited]);
+    }
+  }
+
+  async ended(): Promise<Ended> {
+    await this.#exited;
+    return { exitCode: this.#process.exitCode, stdout: this.#stdout, stderr: this.#stderr };
+  }
+
+  /** Sends the signal and waits for the end. Harmless where the process has ended. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+    if (!this.#hasEnded) this.#process.kill(signal);
+    const ended = await this.ended();
+    // A host in memory keeps none.
+    const logs = path.join(this.#dataFolder, 'logs');
+    if (existsSync(logs)) new LogScan(logs).expectNoSecrets(planIds.map(demoKey));
+    return ended;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+}
+
 /** Every file in a folder and below, as text. */
-function filesIn(root: string): Map<string, string> {
-  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+function filesIn(folder: string): Map<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(
     files.map(({ parentPath, name }) => {
       const file = path.join(parentPath, name);
-      return [path.relative(root, file), readFileSync(file, 'latin1')];
+      return [path.relative(folder, file), readFileSync(file, 'latin1')];
     }),
   );
 }

@@ -8,7 +8,7 @@ const MAIN = join(import.meta.dirname, '../soak/main.ts');
 
 /**
  * Small sizes of the models that `npm run soak` runs for long, each in a process of its own, whose clock and timers are
- * virtual. A failure names the seed or the order. Storms of a real host run in `npm run soak` only.
+ * virtual. A failure names the seed or the order. Requests to a real host run in `npm run soak` only.
  */
 test.each([
   [

@@ -3,7 +3,6 @@ import { runLimiter } from '../model/limiter-schedule.ts';
 import type { Tamper } from '../model/virtual-table.ts';
 import { brokenLimiters } from './broken.ts';
 import { fuzzRound } from './fuzz.ts';
-import { killRound } from './kill.ts';
 
 export interface Outcome {
   readonly violations: readonly string[];
@@ -34,7 +33,6 @@ export const models: Readonly<Record<string, Model>> = {
       return { violations: violationsOfLimiter(history), counts: countsOf(outcomes) };
     },
   },
-  kill: { title: 'kill -9 of a local host in a storm of writes', seeds: 50, run: killRound },
   fuzz: { title: 'requests made from the OpenAPI document', seeds: 25, run: fuzzRound },
 };
 
