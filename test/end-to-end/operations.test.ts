@@ -121,6 +121,14 @@ test('GET /key says what the key may do, as it is after the request', async () =
   });
 });
 
+test.each(['101', 'abc'])('GET /pets/%s says that it is deprecated (RFC 9745, RFC 8594)', async (petId) => {
+  const { headers } = await get(`/pets/${petId}`);
+  const deprecatedAt = Number(/^@(\d+)$/.exec(headers.get('Deprecation') ?? '')?.[1]);
+
+  expect(Date.parse(headers.get('Sunset') ?? '') / 1_000).toBeGreaterThan(deprecatedAt);
+  expect(headers.get('Link')).toMatch(/^<https?:[^>]+>; rel="deprecation"; type="text\/html", <.+>; rel="sunset"/);
+});
+
 test('The ETag of a read is good for one update, whose own ETag is good for the next', async () => {
   const read = etagOf(await get('/inventory/7001'));
   const updated = await set(59, { 'If-Match': read });

@@ -33,7 +33,7 @@ export const models: Readonly<Record<string, Model>> = {
       return { violations: violationsOfLimiter(history), counts: countsOf(outcomes) };
     },
   },
-  fuzz: { title: 'requests made from the OpenAPI document', seeds: 25, run: fuzzRound },
+  fuzz: { title: 'hostile requests of a local host, answered as the OpenAPI document says', seeds: 25, run: fuzzRound },
 };
 
 function countsOf(outcomes: readonly (string | number)[]): Record<string, number> {
