@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { assemble, sourceHash } from '../../../infra/local/assemble.ts';
 import { readAssembly } from '../../../infra/local/assembly.ts';
-import { HostError } from '../../../infra/local/host-error.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -61,19 +60,5 @@ describe('The hash of the sources, by which an assembly is kept,', () => {
     write(path, '');
 
     expect(sourceHash(project)).toBe(before);
-  });
-});
-
-describe('a cloud assembly', () => {
-  const assembly = temporaryFolder();
-
-  test('without the stack is none', () => {
-    expect(() => readAssembly('/nowhere')).toThrow(HostError);
-    mkdirSync(join(assembly, 'assembly-staging'));
-    writeFileSync(join(assembly, 'assembly-staging/manifest.json'), '{"artifacts":{}}');
-
-    expect(() => readAssembly(assembly)).toThrow(
-      new HostError(`The cloud assembly ${assembly} has no stack staging-Inventory`),
-    );
   });
 });

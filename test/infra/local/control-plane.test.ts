@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ControlPlaneCall, createControlPlane } from '../../../infra/local/account/control-plane.ts';
 import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
 import { signature } from './control-plane-calls.ts';
-import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
+import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
 
 const VALUE = 'a-value-of-at-least-20-characters';
 const throttle = { rateLimit: 2.5, burstLimit: 5 };
@@ -117,30 +117,5 @@ describe('API keys', () => {
     expect((await send('GET /apikeys?limit=2')).body).toEqual({ item: item('k1', 'k2'), position: 'k2' });
     expect((await send('GET /apikeys?limit=2&position=k2')).body).toEqual({ item: item('k3') });
     expect((await send('GET /apikeys?name=ac')).body).toEqual({ item: item('k1') });
-  });
-});
-
-describe('usage plans', () => {
-  test('are listed, all or those of a key, as the template has them', async () => {
-    const body = { throttle, quota: { limit: 2, offset: 0, period: 'DAY' }, apiStages: [apiStage], tags: { a: '1' } };
-
-    expect((await send('GET /usageplans')).body).toMatchObject({ item: [{ id: 'other' }, { id: 'plan' }] });
-    expect((await send('GET /usageplans?keyId=k1')).body).toMatchObject({ item: [{ id: 'plan', ...body }] });
-  });
-
-  test('know what their keys have used on each day, and had left', async () => {
-    records.putApiKey(anApiKey({ id: 'k2' }));
-    records.putOnPlan('plan', 'k2');
-    for (const date of ['2026-11-20', '2026-11-22', '2026-11-22', '2026-11-22'])
-      records.countRequest(date, 'plan', 'k1');
-    const days = { startDate: '2026-11-20', endDate: '2026-11-22' };
-    const route = `GET /usageplans/plan/usage?${new URLSearchParams(days).toString()}`;
-    const unused = [0, 2];
-    const k1 = [[1, 1], unused, [3, 0]];
-    const k2 = [unused, unused, unused];
-
-    expect((await send(route)).body).toEqual({ usagePlanId: 'plan', ...days, values: { k1, k2 } });
-    expect((await send(`${route}&keyId=k2`)).body).toHaveProperty('values', { k2 });
-    expect((await send(`${route}&limit=1`)).body).toHaveProperty('values', { k1 });
   });
 });

@@ -1,25 +1,33 @@
-import { createServer } from 'node:http';
+import { createServer, IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { expect, test } from '@jest/globals';
-import { createControlPlane } from '../../../infra/local/account/control-plane.ts';
+import { Readable } from 'node:stream';
+import { describe, expect, test } from '@jest/globals';
 import { forwardToEngine } from '../../../infra/local/dynamodb/forward.ts';
+import type { RestApi } from '../../../infra/local/gateway/rest-api.ts';
 import { createHttpServer, type Service } from '../../../infra/local/http-server.ts';
+import { listen as listenOn, ownHost, urlHost } from '../../../infra/local/listening.ts';
 import { isOwnName, refusalOf } from '../../../infra/local/private-access.ts';
+import { readRequest } from '../../../infra/local/read-request.ts';
 import { localEndpoint } from '../../support/engines.ts';
-import { admitting, LocalApis } from './local-api.ts';
 import { close, listen } from '../../support/listening.ts';
 import { exchange, parseAnswer } from '../../support/raw-http.ts';
-import { streaming } from './test-functions.ts';
 
-const apis = new LocalApis();
+/** A gateway that streams `[1,2]`. The server uses nothing else of it. */
+const streamingApi = {
+  stage: 'v1',
+  answer: () => Promise.resolve({ status: 200, headers: [], body: Readable.from(['[1,', '2]']) }),
+};
+
+const controlPlane = () => Promise.reject(new Error('no call of it'));
+
 test('A request that comes before the service is ready waits for it; a list that is streamed has no length', async () => {
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, '127.0.0.1');
   const origin = `http://127.0.0.1:${await listen(server)}`;
   const early = exchange(origin, 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-  const listInventory = streaming(`await write('[1,'); stream.end('2]');`, { statusCode: 200 });
-  const { restApi, records } = apis.start({ authorizer: admitting, listInventory });
-  const controlPlane = createControlPlane(records, () => undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const restApi = streamingApi as unknown as RestApi;
   service.resolve({ restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} });
   const { status, headers, text: body } = parseAnswer(await early);
   await close(server);
@@ -84,4 +92,58 @@ test.each([
   ['', false],
 ])('That a host which listens as pets.test answers to %s is %s', (host, expected) => {
   expect(isOwnName(host, 'pets.test')).toBe(expected);
+});
+
+/** What the gateway gets of a request. */
+function requestOf(url: string, rawHeaders: string[] = [], body = Buffer.alloc(0)) {
+  const message = Object.assign(new IncomingMessage(new Socket()), { url, rawHeaders, method: 'PATCH' });
+  message.push(body);
+  message.push(null);
+  return readRequest(message, 'v1');
+}
+
+describe('a request', () => {
+  test.each([
+    ['/v1', '/', ''],
+    ['/v1/inventory/4%32', '/inventory/4%32', ''],
+    ['http://localhost/v1/v1/inventory?a=1&b=%C3%A4', '/v1/inventory', 'a=1&b=%C3%A4'],
+  ])('for %s has the path %s below the stage, as it was sent, and the query %s', async (url, path, query) => {
+    expect(await requestOf(url)).toMatchObject({ path, query });
+  });
+
+  test('has its header fields in their order and case, repeated ones too', async () => {
+    const headers = ['Host', 'a', 'X-B', '2', 'x-a', '1', 'X-b', '3'];
+
+    expect((await requestOf('/v1/', headers)).headers.flat()).toEqual(headers);
+  });
+
+  test('has no body where it is over 10 MB', async () => {
+    expect(await requestOf('/v1/', [], Buffer.alloc(10 * 1024 * 1024 + 1))).toMatchObject({
+      bodyTooLarge: true,
+      body: Buffer.alloc(0),
+    });
+  });
+});
+
+const reasonFor = (host: string, port: number) => listenOn(createServer(), host, port).catch(String);
+
+test('A server says in one line where it cannot listen', async () => {
+  const other = createServer();
+  const taken = await listen(other);
+
+  expect(await reasonFor('127.0.0.1', taken)).toMatch(`HostError: Port ${taken} is taken. Choose another with --port`);
+  expect(await reasonFor('192.0.2.1', 0)).toMatch(
+    /^HostError: The address 192\.0\.2\.1 cannot be used: [^\n]+--host\.$/,
+  );
+  await close(other);
+});
+
+test.each([
+  ['127.0.0.1', '127.0.0.1', 'localhost'],
+  ['0.0.0.0', '127.0.0.1', 'localhost'],
+  ['::', '[::1]', 'localhost'],
+  ['fe80::1', '[fe80::1]', '[fe80::1]'],
+])('A server at %s is reached from this machine at %s, and named to people as %s', (address, fromHere, forPeople) => {
+  expect(ownHost({ address, port: 3000 })).toBe(fromHere);
+  expect(urlHost(address)).toBe(forPeople);
 });

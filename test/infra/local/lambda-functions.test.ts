@@ -1,34 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { LambdaFunctions } from '../../../infra/local/lambda/lambda-functions.ts';
-import {
-  deployLogging,
-  functionError,
-  outcomeOf,
-  streaming,
-  type TestFunction,
-  testFunctions,
-} from './test-functions.ts';
+import { outcomeOf, streaming, type TestFunction, testFunctions } from './test-functions.ts';
 
 const deploy = testFunctions();
+
+/** A function, and what it has logged. */
+function deployLogging(source: string, systemLogLevel: 'INFO' | 'WARN') {
+  let log = '';
+  const lambda = deploy(source, { systemLogLevel, log: (_, text) => void (log += text) });
+  return { lambda, log: () => log };
+}
+
+const functionError = (errorType: unknown, errorMessage: unknown): unknown =>
+  expect.objectContaining({ name: 'FunctionError', failure: { errorType, errorMessage } });
 
 async function invoke(lambda: TestFunction, event: unknown = {}): Promise<unknown> {
   const result: unknown = JSON.parse(await lambda.invoke(JSON.stringify(event)));
   return result;
 }
-
-test('A function has its context, and its own variables alone', async () => {
-  const source = `exports.handler = async (event, context) => ({
-    ...context, left: context.getRemainingTimeInMillis(), variables: process.env });`;
-  const variables = { TABLE: 'a' };
-
-  expect(await invoke(deploy(source, { functionName: 'stock', variables }))).toMatchObject({
-    awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    functionName: 'stock',
-    left: expect.any(Number),
-    variables,
-  });
-});
 
 const telling = (name: string) => `const loaded = process.env.NAME;
   exports.handler = async () => {
@@ -70,7 +59,7 @@ describe('a function that fails', () => {
     ['throws as it is loaded', `throw new Error('no configuration')`, 'Error', 'no configuration'],
     ['exports no handler', `exports.other = () => 1;`, 'TypeError', 'index.handler is undefined or not exported'],
   ])('%s: its log says why', async (_, source, errorType, errorMessage) => {
-    const { lambda, log } = deployLogging(deploy, source, { systemLogLevel: 'WARN' });
+    const { lambda, log } = deployLogging(source, 'WARN');
 
     await expect(lambda.invoke('{}')).rejects.toEqual(functionError(errorType, errorMessage));
     expect(log()).toContain(`"errorType":"${errorType}"`);
@@ -111,30 +100,14 @@ describe('a function that fails', () => {
     expect(slow).toHaveProperty('reason', functionError('Sandbox.Timedout', 'Task timed out'));
     expect(quick).toHaveProperty('value', 'late');
   });
-
-  test('between two events: the thread is replaced for the next one', async () => {
-    const { lambda, logs } = deployLogging(
-      deploy,
-      `let calls = 0;
-       exports.handler = async () => { setTimeout(() => { throw new Error('late'); }, 50); return ++calls; };`,
-    );
-    expect(await invoke(lambda)).toBe(1);
-    await logs('late');
-    await sleep(200);
-
-    expect(await invoke(lambda)).toBe(1);
-  });
 });
 
 test.each([
   ['INFO', 'what it took, loading included at its first invocation', [true, false]],
   ['WARN', 'nothing else', []],
 ] as const)('The log of a function at level %s has what it writes, and %s', async (systemLogLevel, _, isLoadIn) => {
-  const { lambda, log } = deployLogging(
-    deploy,
-    `console.log('loaded'); exports.handler = async () => { console.error('failed'); };`,
-    { systemLogLevel },
-  );
+  const source = `console.log('loaded'); exports.handler = async () => { console.error('failed'); };`;
+  const { lambda, log } = deployLogging(source, systemLogLevel);
   for (let count = 0; count < 2; count++) await lambda.invoke('{}');
   await lambda.stop();
   const reports = log().match(/.*platform.report.*/g) ?? [];

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
-import { afterAll, expect } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
 import { type LambdaFunction, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -74,23 +73,6 @@ export function streaming(steps: string, metadata?: unknown): string {
       ${from}
       ${steps}
     });`;
-}
-
-/** For `expect`: a FunctionError of this failure. */
-export const functionError = (errorType: unknown, errorMessage: unknown): unknown =>
-  expect.objectContaining({ name: 'FunctionError', failure: { errorType, errorMessage } });
-
-/** A function, what it has logged, and how to wait until it has logged a text. */
-export function deployLogging(deploy: Deploy, source: string, settings: TestFunctionSettings = {}) {
-  let log = '';
-  const lambda = deploy(source, { ...settings, log: (_, text) => void (log += text) });
-  return {
-    lambda,
-    log: () => log,
-    logs: async (text: string): Promise<void> => {
-      while (!log.includes(text)) await sleep(5);
-    },
-  };
 }
 
 /** Reads a stream to its end, good or bad. @returns what it gave, and how it failed; undefined where it ended well */

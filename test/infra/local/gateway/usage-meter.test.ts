@@ -54,14 +54,6 @@ describe('the throttle of a plan', () => {
 
     expect(admissions).toHaveLength(admitted);
   });
-
-  test('gains nothing from a clock that is set back', () => {
-    const plan = new MeteredPlan(throttled);
-    plan.outcomes(repeated(MIDNIGHT + 60_000, 5));
-
-    expect(plan.outcomes([MIDNIGHT, MIDNIGHT + 60_000, MIDNIGHT + 60_499])).toEqual(repeated('THROTTLED', 3));
-    expect(plan.outcomes([MIDNIGHT + 60_500])).toEqual(['k1']);
-  });
 });
 
 test('The quota of a plan starts anew at midnight UTC, and not before', () => {

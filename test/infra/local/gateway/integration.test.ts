@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
-import { integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
-import { outcomeOf, streaming, testFunctions } from '../test-functions.ts';
+import { integrate, integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
+import { answering, outcomeOf, streaming, testFunctions } from '../test-functions.ts';
 
 const metadata = { statusCode: 200, headers: { 'X-Id': 'ä' } };
 
@@ -12,7 +12,7 @@ const json = ['Content-Type', 'application/json'];
 const delimiter = String.raw`\0`.repeat(8);
 
 const gatewayError = (type: string) => expect.objectContaining({ name: 'GatewayError', type });
-const integrate = async (source: string) => {
+const answerTo = async (source: string) => {
   const { status, headers, body } = await integrateStreaming(deploy(source), '{}', 10_000);
   return { status, headers, body: await text(body) };
 };
@@ -28,15 +28,30 @@ describe('what a function streams', () => {
     const whole = `Buffer.from('${JSON.stringify(metadata)}${delimiter}[1]')`;
     const source = streaming(`for (const byte of ${whole}) await write(Buffer.of(byte)); stream.end();`);
 
-    expect(await integrate(source)).toMatchObject({ headers: [json, ['X-Id', 'ä']], body: '[1]' });
+    expect(await answerTo(source)).toMatchObject({ headers: [json, ['X-Id', 'ä']], body: '[1]' });
   });
 
   test.each([
     ['too long', ofLength(16 * 1024 + 1)],
     ['never sent, since there is no body', streaming('stream.end();', metadata)],
   ])('is a 502 where the metadata is %s', async (_, source) => {
-    await expect(integrate(source)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+    await expect(answerTo(source)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
   });
+});
+
+test.each([
+  { statusCode: 600 },
+  { statusCode: 200, body: { quantity: 5 } },
+  { statusCode: 200, multiValueHeaders: {} },
+])('A result of a function that is malformed is a 502: %j', async (result) => {
+  await expect(integrate(deploy(answering(result)), '{}', 10_000)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+});
+
+test.each([
+  ['', integrate, 'exports.handler = () => new Promise(() => {});'],
+  [' that streams', integrateStreaming, streaming('await new Promise(() => {});')],
+])('A function%s that takes too long is not waited for', async (_, call, source) => {
+  await expect(call(deploy(source), '{}', 100)).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
 });
 
 test('The body of an integration that outlasts its time-out fails', async () => {
