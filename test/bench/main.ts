@@ -14,7 +14,7 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   // That in virtual time first: it is for a process in which nothing else runs.
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
   costs: { about: 'what requests take: capacity units, time, log lines, bytes', run: benchCosts },
-  cold: { about: 'size of each bundle, its cold start and first answers', run: benchCold },
+  cold: { about: 'cold start and first answer of each function', run: benchCold },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start and memory of the local host', run: benchHost },
   size: { about: 'weight of the repository, beside its budget', run: benchSize },

@@ -10,7 +10,7 @@ import { loadSampleData } from '../../infra/local/prepare-data.ts';
 import { exactNumbers } from '../../shared/dynamodb.ts';
 import { type Result, runChecks } from '../smoke/check.ts';
 import { readOnlyChecks, updatingChecks } from '../smoke/checks.ts';
-import { Service } from '../smoke/service.ts';
+import { checkReachable, Service } from '../smoke/service.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
@@ -60,9 +60,7 @@ function parseAddress(text: string): string {
 
 /** Deploys staging to the emulator and compares it with the local host. @returns whether every difference is known */
 async function witness({ name, endpoint, account }: Emulator): Promise<boolean> {
-  await fetch(endpoint).catch((cause: unknown) => {
-    throw new Error(`Nothing answers at ${endpoint}: start ${name}, or say where it is with --endpoint.`, { cause });
-  });
+  await checkReachable(endpoint);
   const host = await LocalHost.start();
   const work = mkdtempSync(join(tmpdir(), 'pet-store-emulator-'));
   // All that speaks to AWS in this process, and what it starts, speaks to the emulator.

@@ -92,20 +92,6 @@ describe('npm run smoke', () => {
     }
   });
 
-  test('leaves out what an empty store gives no occasion for', async () => {
-    const empty = await LocalHost.start({ sampleData: false });
-    try {
-      const { token } = await issueKey(empty);
-      const outcome = await smoke(empty.baseUrl, '--key', token);
-
-      expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-      expect(outcome.stdout).toMatch(/\n– an update takes effect once, .*: the store is empty\n/);
-      expect(outcome.stdout).toMatch(/: 21 passed, 0 failed, 1 skipped\n$/);
-    } finally {
-      await empty.close();
-    }
-  });
-
   test('says at once where nobody answers', async () => {
     const outcome = await smoke(`http://127.0.0.1:${await freePort()}/v1`);
 

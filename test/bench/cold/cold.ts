@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
-import { bundleInto, bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
+import { bundleInto, bundleOf } from '../../../infra/stack/bundle.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -11,11 +11,10 @@ import { documentsAt } from '../../support/local-host.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
 import { anEntry, createOrdersTable, createPetsTable, KeysTable, StockTable } from '../../support/tables.ts';
 import { ExecutionEnvironment, type Measured } from '../execution-environment.ts';
-import { atMost, type Figure, median, progress, report } from '../figure.ts';
+import { atMost, type Figure, median, progress } from '../figure.ts';
 import { startTlsProxy } from './tls-proxy.ts';
 
 const ROUNDS = 25;
-const MAX_BUNDLE_KILOBYTES = 100;
 /** Of a cold answer to that of a bare client. */
 const MAX_RATIO = 0.75;
 
@@ -79,7 +78,7 @@ export async function benchCold(): Promise<Figure[]> {
       rounds.push(runs);
     }
     // The first one has warmed up the machine.
-    return [...bundleFigures(), ...coldFigures(rounds.slice(1))];
+    return coldFigures(rounds.slice(1));
   } finally {
     await proxy.close();
     await engine.close();
@@ -122,15 +121,6 @@ async function coldRun(...started: Parameters<typeof ExecutionEnvironment.start>
   await environment.close();
   return { import: environment.importMs, first, answer: environment.importMs + first };
 }
-
-const bundleFigures = (): Figure[] =>
-  Object.keys(functionFiles()).map((name) => {
-    const kilobytes = statSync(join(bundleOf(name), 'function.cjs')).size / 1_000;
-    // No request waits for the others.
-    return name in functions
-      ? atMost(`${name}: bundle`, kilobytes, MAX_BUNDLE_KILOBYTES, ' kB')
-      : report(`${name}: bundle`, kilobytes, ' kB');
-  });
 
 function coldFigures(rounds: readonly Round[]): Figure[] {
   const all = (name: string, of: (run: ColdRun, round: Round) => number): number =>

@@ -1,12 +1,21 @@
-import { describe, expect, test } from '@jest/globals';
-import { keyView } from '../../../infra/admin/keys/key-view.ts';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
+import { keyView, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { dailyUsage } from '../../../infra/admin/usage.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { NEVER } from '../../../shared/keys/verdict.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
+import { RESTORED } from '../../../shared/key-registry/reconcile.ts';
+import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
+
+const world = new InProcessTarget();
+const { target } = world;
+
+beforeEach(() => world.reset());
+afterAll(() => world.close());
 
 const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);
@@ -46,18 +55,73 @@ describe('The use of a key', () => {
   });
 
   test('is of each UTC day, today last: what was metered, and of today what was counted', async () => {
-    const world = new InProcessTarget();
-    world.reset();
     const today = Date.now();
     const dayBefore = (days: number): string => new Date(today - days * 86_400_000).toISOString().slice(0, 10);
     await world.issue(aKey({ keyId: 'mine', currentMinute: minuteOf(today), dayUsed: 5 }), 'free');
     for (const ago of [0, 2, 2, 2]) world.records.countRequest(dayBefore(ago), 'free', 'mine');
 
-    expect(await dailyUsage(world.target, 'mine', 4)).toMatchObject({
+    expect(await dailyUsage(target, 'mine', 4)).toMatchObject({
       perDay: 1_000,
       days: [0, 3, 0, 5].map((requests, index) => ({ date: dayBefore(3 - index), requests })),
     });
-    expect((await dailyUsage(world.target, 'mine', 90)).days).toHaveLength(90);
-    world.close();
+    expect((await dailyUsage(target, 'mine', 90)).days).toHaveLength(90);
   });
+});
+
+const put = (keyId: string | undefined, name: string, state: object = {}) =>
+  target.keyTable.add(aKey({ keyId, name, ...state }));
+const REVOKED = { revoked: true, enabled: false };
+
+describe('A key is found', () => {
+  test.each(['k1', 'Acme Pets', ' acme pets'])('by its id, or its name in any case: %s', async (text) => {
+    await put('k1', 'Acme Pets');
+    await put('old', 'Acme Pets', REVOKED);
+    await put('k2', 'Beta');
+
+    expect(await findKey(target, text)).toMatchObject({ keyId: 'k1' });
+  });
+
+  test('by the id of its record, also before API Gateway has given it another', async () => {
+    const record = await put(undefined, 'Acme Pets');
+
+    expect(await findKey(target, record?.recordId ?? '')).toEqual(record);
+  });
+
+  test('as soon as it was made in the AWS console, and gets its record', async () => {
+    world.records.putApiKey(anApiKey({ id: 'by-hand', name: 'by hand', value: 'a-value-of-twenty-characters' }));
+    await expect(findKey(target, 'by-hand')).rejects.toThrow('The key by-hand is on no usage plan of this service.');
+    world.records.putOnPlan('free', 'by-hand');
+
+    expect(await findKey(target, 'by-hand')).toMatchObject({ keyId: 'by-hand', plan: 'free' });
+  });
+
+  test('with what API Gateway has of it, where its record came back with an older copy', async () => {
+    const record = aKey({ name: 'Acme Pets', plan: 'free', keyId: undefined, unappliedSince: RESTORED });
+    await target.keyTable.add(record);
+    world.records.putApiKey(anApiKey({ id: 'k1', name: 'Acme Pets', value: record.recordId }));
+    world.records.putOnPlan('pro', 'k1');
+
+    expect(await findKey(target, 'acme pets')).toMatchObject({ keyId: 'k1', plan: 'pro' });
+  });
+});
+
+test.each(['k1', 'Acme'])(
+  'A revoked key is shown, by its id and its name, and no command changes it: %s',
+  async (text) => {
+    await put('k1', 'Acme', REVOKED);
+
+    expect(await showKey(target, text)).toMatchObject({ id: 'k1', state: 'revoked' });
+    expect(await findRecord(target, text)).toMatchObject({ keyId: 'k1', revoked: true });
+    await expect(findKey(target, text)).rejects.toThrow('The key k1 was revoked.');
+  },
+);
+
+test.each([
+  ['that several have', 'acme', '4 keys have the name acme. Name one by its id: '],
+  ['that none has', 'Beta Pest', 'There is no key Beta Pest. List the ids with:'],
+  ['that is empty', ' ', 'There is no key without a name.'],
+])('A name %s is refused, with what to do', async (_, text, message) => {
+  for (const id of ['a1', 'a2', 'a3', 'a4']) await put(id, 'Acme');
+
+  await expect(findKey(target, text)).rejects.toThrow(message);
 });

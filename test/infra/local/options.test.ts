@@ -30,11 +30,4 @@ describe('npm start', () => {
     expect(parse).toThrow(named);
     for (const write of printed) expect(write).not.toHaveBeenCalled();
   });
-
-  test('--help describes the options, and nothing is started', () => {
-    const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-
-    expect(parseStartOptions(['--help'])).toBeUndefined();
-    expect(output.mock.calls.join('')).toContain('--no-sample-data');
-  });
 });

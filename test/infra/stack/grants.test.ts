@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { propertiesOf, readableStage } from '../../support/service-template.ts';
+import { propertiesOf, readableStage, withoutFunctions } from '../../support/service-template.ts';
+import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const staging = readableStage('staging');
 
@@ -83,4 +86,55 @@ describe('the role', () => {
       expect(role).toEqual({ AssumeRolePolicyDocument: { Statement, Version: '2012-10-17' } });
     }
   });
+});
+
+/**
+ * ARNs of services whose resources have no region, or no account (Service Authorization Reference, "Resource types"): IAM
+ * refuses one that is otherwise, or never matches it. Dashboards alone of CloudWatch belong to no region.
+ */
+const without: Readonly<Record<string, readonly string[]>> = {
+  apigateway: ['account'],
+  cloudfront: ['region'],
+  'cloudwatch:dashboard': ['region'],
+  iam: ['region'],
+  s3: ['region', 'account'],
+};
+
+/** What CloudFormation knows alone, such as `<TablesStock190D1C2E.Arn>`, with a path or a wildcard behind it. */
+const MADE_BY_AWS = /^<[^<>]*>[\w:/*.-]*$/;
+
+/** Whether IAM refuses the resource of a statement. */
+function isRefused(resource: unknown): boolean {
+  if (typeof resource !== 'string') return true;
+  if (resource === '*' || MADE_BY_AWS.test(resource)) return false;
+  const [arn, partition, service, region, account, ...name] = resource.replaceAll(/<[^<>]*>/g, 'x').split(':');
+  const lacks = without[`${service}:${name[0]?.split('/')[0]}`] ?? without[service ?? ''] ?? [];
+  if (arn !== 'arn' || !partition || name.join('') === '') return true;
+  return (region === '') !== lacks.includes('region') || (account === '') !== lacks.includes('account');
+}
+
+const namedSchema = v.looseObject({ Resource: v.optional(v.unknown(), []) });
+const documentSchema = v.looseObject({ Statement: v.array(namedSchema) });
+
+/** The resources that the statements of all policies within a value name. */
+function resourcesIn(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (v.is(documentSchema, value)) {
+    return v.parse(documentSchema, value).Statement.flatMap(({ Resource }) => Resource);
+  }
+  return Object.values(value).flatMap(resourcesIn);
+}
+
+const templates = readdirSync(synthesizedOnce(), { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.template.json') && !file.includes('asset.'),
+);
+
+test('The policies of all templates name resources as IAM wants them', () => {
+  const named = templates.flatMap((file) =>
+    resourcesIn(withoutFunctions(JSON.parse(readFileSync(join(synthesizedOnce(), file), 'utf8')))),
+  );
+
+  expect(templates).toHaveLength(7);
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter(isRefused)).toEqual([]);
 });
