@@ -32,7 +32,7 @@ export const admittedLimits = {
 export const admittedHeaders = { ...admittedLimits, ...corsHeaders, ...securityHeaders };
 
 /** A request as the local gateway takes it from the network, except for what the test says. */
-export function aGatewayRequest(differences: Partial<GatewayRequest> = {}): GatewayRequest {
+function aGatewayRequest(differences: Partial<GatewayRequest> = {}): GatewayRequest {
   return {
     id: '7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d',
     receivedAt: Date.UTC(2026, 10, 21, 9, 30, 0, 250),

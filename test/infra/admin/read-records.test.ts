@@ -78,13 +78,10 @@ describe('a CSV file', () => {
     expect(JSON.stringify(row).length).toBeLessThan(300);
   });
 
-  test.each([
-    ['with a date', 'id,petId,quantity,shipDate,status,complete', '1,2,3,2026-11-21T12:30:00Z,placed,false', true],
-    ['as a spreadsheet writes them', 'id,petId,quantity,shipDate,status,complete', '1,2,3,,placed,FALSE', false],
-  ])('may have orders %s', async (_, header, row, hasDate) => {
-    const date = hasDate ? { shipDate: '2026-11-21T12:30:00Z' } : {};
-    const entry = { id: '1', petId: '2', quantity: 3, status: 'placed', complete: false, ...date };
-    expect(await read(orders, 'a.csv', `${header}\r\n${row}\r\n`)).toEqual([{ line: 2, entry }]);
+  test('may have orders as a spreadsheet writes them', async () => {
+    const entry = { id: '1', petId: '2', quantity: 3, status: 'placed', complete: false };
+    const content = 'id,petId,quantity,shipDate,status,complete\r\n1,2,3,,placed,FALSE\r\n';
+    expect(await read(orders, 'a.csv', content)).toEqual([{ line: 2, entry }]);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { LambdaFunctions } from '../../../infra/local/lambda/lambda-functions.ts';
-import { outcomeOf, streaming, type TestFunction, testFunctions } from './test-functions.ts';
+import { type TestFunction, testFunctions } from './test-functions.ts';
 
 const deploy = testFunctions();
 
@@ -114,18 +114,4 @@ test.each([
 
   expect(log()).toMatch(/loaded\n[^]*failed\n/);
   expect(reports.map((line) => line.includes('"initDurationMs":'))).toEqual(isLoadIn);
-});
-
-test.each([
-  ['throws', `throw new RangeError('no');`, 'RangeError', 'no'],
-  ['never ends its stream', '', 'Sandbox.Timedout', 'Task timed out'],
-  ['destroys its stream', 'stream.destroy();', 'Error', expect.stringMatching(/premature/i)],
-])('A function that %s after it has written: its stream fails', async (_, steps, errorType, errorMessage) => {
-  const timeoutSeconds = errorType === 'Sandbox.Timedout' ? 0.3 : 20;
-  const lambda = deploy(streaming(`await write('[1,'); ${steps}`), { timeoutSeconds });
-
-  expect(await outcomeOf(lambda.stream('{}'))).toMatchObject({
-    given: expect.stringMatching(/^(\[1,)?$/),
-    error: functionError(errorType, errorMessage),
-  });
 });

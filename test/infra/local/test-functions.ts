@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { afterAll } from '@jest/globals';
 import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
 import { type LambdaFunction, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
@@ -73,14 +72,4 @@ export function streaming(steps: string, metadata?: unknown): string {
       ${from}
       ${steps}
     });`;
-}
-
-/** Reads a stream to its end, good or bad. @returns what it gave, and how it failed; undefined where it ended well */
-export async function outcomeOf(stream: Readable) {
-  const chunks: Buffer[] = [];
-  const { promise, resolve } = Promise.withResolvers<unknown>();
-  stream.once('error', resolve).once('end', () => resolve(undefined));
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const error = await promise;
-  return { given: Buffer.concat(chunks).toString(), error };
 }
