@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { callAuthorizer } from '../../../../infra/local/gateway/call-authorizer.ts';
+import { ContextVariables } from '../../../../infra/local/gateway/gateway-responses.ts';
+
+const STAGE_ARN = 'arn:aws:execute-api:us-east-1:000000000000:a1b2c3/v1';
+
+const resultWith = (Effect: string, Resource = `${STAGE_ARN}/*`) => ({
+  principalId: 'k1',
+  policyDocument: { Version: '2012-10-17', Statement: [{ Effect, Action: 'execute-api:Invoke', Resource }] },
+});
+
+/** Asks an authorizer that returns this about `GET /inventory`. */
+async function ask(result: unknown) {
+  const variables = new ContextVariables();
+  const invoke = () => Promise.resolve(JSON.stringify(result));
+  const outcome: unknown = await callAuthorizer({ invoke }, {}, `${STAGE_ARN}/GET/inventory`, variables).catch(
+    (error: unknown) => error,
+  );
+  return { outcome, variables };
+}
+
+const gatewayError = (type: string) => expect.objectContaining({ name: 'GatewayError', type });
+
+test.each([
+  ['denies it', resultWith('Deny')],
+  ['allows another method', resultWith('Allow', `${STAGE_ARN}/PATCH/*`)],
+])('An authorizer refuses a request: %s; its context is there for the gateway response', async (_, result) => {
+  const { outcome, variables } = await ask({ ...result, context: { limit: 0 } });
+
+  expect(outcome).toEqual(gatewayError('ACCESS_DENIED'));
+  expect(variables.substitute('$context.authorizer.limit of $context.authorizer.principalId', '-')).toBe('0 of k1');
+});
