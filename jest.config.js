@@ -9,8 +9,8 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/before-all-suites.ts',
   testSequencer: '<rootDir>/test/support/long-suites-first.js',
-  // One more than the cores of a small machine: some suites do nothing but wait, for a minute to end for one.
-  maxWorkers: 3,
+  // Two more than the cores of a small machine: some suites do little but wait, for a host that starts or a browser.
+  maxWorkers: 4,
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
   workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,
