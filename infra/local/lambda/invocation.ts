@@ -21,12 +21,16 @@ export interface FunctionSettings {
 
 /** An event that a function is to run, and the time at which it times out, in Unix milliseconds. */
 export interface Invocation {
+  readonly kind: 'invoke';
   readonly id: string;
   readonly functionName: string;
   /** JSON text. */
   readonly event: string;
   readonly deadline: number;
 }
+
+/** Messages to the worker thread. The reader of a response has enough for now, wants more, or its time is over. */
+export type WorkerMessage = Invocation | { readonly kind: 'hold' | 'resume' | 'timedOut'; readonly id: string };
 
 /** Messages of the worker thread: text for a log group, a part of a response, the end of an event. */
 export type RuntimeMessage =

@@ -6,16 +6,13 @@ import {
   FunctionError,
   type FunctionSettings,
   type Outcome,
-  type Invocation,
   type RuntimeMessage,
   type ThreadData,
+  type WorkerMessage,
 } from './invocation.ts';
 
 /** What all functions together may keep. */
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
-
-/** What a reader may leave unread of a stream. The host keeps it: nothing here slows a function down. */
-const MOST_UNREAD_BYTES = 64 * 2 ** 20;
 
 /** A thread whose event loop stands still for so long hangs. */
 const LONGEST_BLOCK_MS = 1_000;
@@ -68,7 +65,7 @@ export class LambdaFunctions {
   /** @param settings one of those of the constructor */
   byName(settings: FunctionSettings): LambdaFunction {
     return {
-      invoke: (event) => this.#run(settings, event, () => undefined),
+      invoke: (event) => this.#run(randomUUID(), settings, event, () => undefined),
       stream: (event) => this.#stream(settings, event),
     };
   }
@@ -80,33 +77,52 @@ export class LambdaFunctions {
     await worker?.terminate();
   }
 
+  /** One whose stream is read slowly waits, until it times out. */
   #stream(settings: FunctionSettings, event: string): Readable {
-    const output = new Readable({ read: () => undefined });
+    const id = randomUUID();
+    let isHeld = false;
+    const resume = (): void => {
+      if (isHeld) this.#post({ kind: 'resume', id });
+      isHeld = false;
+    };
+    const output = new Readable({
+      read: resume,
+      destroy: (error, done) => {
+        resume();
+        done(error);
+      },
+    });
     const take = (chunk: Uint8Array): void => {
-      if (output.destroyed) return;
-      output.push(chunk);
-      if (output.readableLength > MOST_UNREAD_BYTES) output.destroy(new Error('The reader is too slow'));
+      if (output.destroyed || output.push(chunk) || isHeld) return;
+      isHeld = true;
+      this.#post({ kind: 'hold', id });
     };
     const finish = async (): Promise<void> => {
-      take(Buffer.from(await this.#run(settings, event, take)));
+      take(Buffer.from(await this.#run(id, settings, event, take)));
       output.push(null);
     };
     finish().catch((error: Error) => output.destroy(error));
     return output;
   }
 
-  #run(settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
+  #run(id: string, settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
     this.#thread ??= this.#start();
-    const id = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const timeoutMs = settings.timeoutSeconds * 1_000;
-    const failure = { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' };
-    const timer = setTimeout(() => this.#end(id, { failure }), timeoutMs);
+    const timer = setTimeout(() => this.#timeOut(id), timeoutMs);
     this.#underWay.set(id, { settings, startedAt: performance.now(), timer, take, resolve, reject });
     const { functionName } = settings;
-    const invocation: Invocation = { id, functionName, event, deadline: Date.now() + timeoutMs };
-    this.#thread.worker.postMessage(invocation);
+    this.#post({ kind: 'invoke', id, functionName, event, deadline: Date.now() + timeoutMs });
     return promise;
+  }
+
+  #timeOut(id: string): void {
+    this.#end(id, { failure: { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' } });
+    this.#post({ kind: 'timedOut', id });
+  }
+
+  #post(message: WorkerMessage): void {
+    this.#thread?.worker.postMessage(message);
   }
 
   #start(): Thread {

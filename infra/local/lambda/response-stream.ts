@@ -12,10 +12,11 @@ export type StreamingHandler = (event: unknown, stream: Writable, context: unkno
 export class ResponseStream extends Writable {
   #metadata: Buffer | undefined;
   #hasBegun = false;
-  readonly #send: (chunk: Uint8Array, done: () => void) => void;
+  #isHeld = false;
+  #goOn: (() => void) | undefined;
+  readonly #send: (chunk: Uint8Array) => void;
 
-  /** @param send is to call `done` when it takes the next chunk */
-  constructor(send: (chunk: Uint8Array, done: () => void) => void) {
+  constructor(send: (chunk: Uint8Array) => void) {
     super();
     this.#send = send;
   }
@@ -26,10 +27,24 @@ export class ResponseStream extends Writable {
     this.#metadata = Buffer.concat([Buffer.from(JSON.stringify(metadata)), DELIMITER]);
   }
 
+  /** Lets the handler wait, or no longer: its reader sets the pace. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (isHeld) return;
+    const goOn = this.#goOn;
+    this.#goOn = undefined;
+    goOn?.();
+  }
+
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.#send(this.#metadata ? Buffer.concat([this.#metadata, chunk]) : chunk, done);
+    this.#send(this.#metadata ? Buffer.concat([this.#metadata, chunk]) : chunk);
     this.#metadata = undefined;
     this.#hasBegun = true;
+    // Another turn of the event loop, in which the reader can say that it has enough.
+    setImmediate(() => {
+      if (this.#isHeld) this.#goOn = done;
+      else done();
+    });
   }
 }
 

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, ThreadData } from './invocation.ts';
+import type {
+  FunctionFailure,
+  FunctionSettings,
+  Invocation,
+  RuntimeMessage,
+  ThreadData,
+  WorkerMessage,
+} from './invocation.ts';
 import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
 
 /**
@@ -19,6 +26,7 @@ const BEAT_MS = 100;
 const { settings: settingsOfAll, beats }: ThreadData = workerData;
 const functions = new Map(settingsOfAll.map((settings) => [settings.functionName, settings]));
 const handlers = new Map<string, Promise<Handler>>();
+const streams = new Map<string, ResponseStream>();
 const running = new AsyncLocalStorage<FunctionSettings>();
 
 const beat = () => Atomics.add(beats, 0, 1);
@@ -88,19 +96,23 @@ async function answer(invocation: Invocation, settings: FunctionSettings): Promi
 
 /** Posts what a handler streams, until it has left and its stream has ended. */
 async function streamed(id: string, handle: (stream: ResponseStream) => unknown): Promise<''> {
-  const stream = new ResponseStream((bytes, done) => {
+  const stream = new ResponseStream((bytes) => {
     // The part may be a small piece of a pool, all of which would be copied.
     const chunk = new Uint8Array(bytes);
     post({ kind: 'chunk', id, chunk }, [chunk.buffer]);
-    // Other events have their turn between two chunks.
-    setImmediate(done);
   });
-  const result = handle(stream);
-  if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
-  await result;
-  // A handler may leave before its stream does.
-  await finished(stream);
-  return '';
+  streams.set(id, stream);
+  try {
+    const result = handle(stream);
+    if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
+    await result;
+    // A handler may leave before its stream does.
+    await finished(stream);
+    return '';
+  } finally {
+    streams.delete(id);
+    stream.destroy();
+  }
 }
 
 function failureOf(error: unknown): FunctionFailure {
@@ -109,9 +121,13 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
-parentPort?.on('message', (invocation: Invocation) => {
-  const settings = functions.get(invocation.functionName);
-  if (settings) void running.run(settings, answer, invocation, settings);
+parentPort?.on('message', (message: WorkerMessage) => {
+  if (message.kind === 'timedOut') streams.get(message.id)?.destroy();
+  else if (message.kind !== 'invoke') streams.get(message.id)?.hold(message.kind === 'hold');
+  else {
+    const settings = functions.get(message.functionName);
+    if (settings) void running.run(settings, answer, message, settings);
+  }
 });
 beat();
 setInterval(beat, BEAT_MS);

@@ -1,6 +1,7 @@
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { LambdaFunctions } from '../../../infra/local/lambda/lambda-functions.ts';
-import { type TestFunction, testFunctions } from './test-functions.ts';
+import { streaming, type TestFunction, testFunctions } from './test-functions.ts';
 
 const deploy = testFunctions();
 
@@ -114,4 +115,19 @@ test.each([
 
   expect(log()).toMatch(/loaded\n[^]*failed\n/);
   expect(reports.map((line) => line.includes('"initDurationMs":'))).toEqual(isLoadIn);
+});
+
+test('A client that reads slowly holds the function back for itself, and for no other', async () => {
+  const steps = `for (let count = 0; count < event.chunks; count++) { await write(Buffer.alloc(100_000)); console.log('taken'); }
+    stream.end();`;
+  const { lambda, log } = deployLogging(streaming(steps), 'WARN');
+  const taken = () => log().match(/taken/g)?.length ?? 0;
+  const slow: AsyncIterator<Buffer> = lambda.stream('{"chunks":300}')[Symbol.asyncIterator]();
+  await slow.next();
+  for (let others = 0; others < 100; others++) await buffer(lambda.stream('{"chunks":1}'));
+  const takenMeanwhile = taken() - 100;
+  while (!(await slow.next()).done);
+
+  expect(takenMeanwhile).toBeLessThan(50);
+  expect(taken()).toBe(400);
 });

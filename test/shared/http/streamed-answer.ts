@@ -52,13 +52,10 @@ export async function streamedAnswer(
 ): Promise<StreamedAnswer> {
   if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
   const answer = new StreamedAnswer();
-  const stream: ResponseStream = new ResponseStream((chunk, done) => {
+  const stream: ResponseStream = new ResponseStream((chunk) => {
     answer.add(Buffer.from(chunk));
-    const read = async (): Promise<void> => {
-      await reader(answer, stream);
-      done();
-    };
-    void read();
+    stream.hold(true);
+    void Promise.resolve(reader(answer, stream)).then(() => stream.hold(false));
   });
   try {
     await handler(event, stream, lambdaContext);
