@@ -57,7 +57,9 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
       return url;
     },
     close: async () => {
-      const exit = once(worker, 'exit');
+      // Calls that are still under way throw that the store is closed. Nobody waits for them.
+      worker.removeAllListeners('error').on('error', () => undefined);
+      const exit = new Promise((resolve) => worker.once('exit', resolve));
       worker.postMessage('close');
       await exit;
     },
