@@ -6,7 +6,7 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
 import { type AuthorizerContext, contextOf, noLimitContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
-import { isRequest, prove, warmUp } from '../shared/http/probe.ts';
+import { isRequest, runProbe, warmUp } from '../shared/http/probe.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
 import { idOf, isInterim } from '../shared/keys/key-record.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
@@ -95,6 +95,6 @@ const probe = () =>
 
 /** An event that is no request asks for the probe. */
 export const handler = async (event: APIGatewayRequestAuthorizerEvent, context: Context) =>
-  isRequest(event) ? authorize(event) : prove(probe, [context]);
+  isRequest(event) ? authorize(event) : runProbe(probe, [context]);
 
 export const initialise = () => warmUp(probe);

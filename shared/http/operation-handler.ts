@@ -31,7 +31,7 @@ import { pageOrigin } from '../environment.ts';
 import { logError } from '../log.ts';
 import { requestLog } from '../request-log.ts';
 import { ADMITTED, limitHeadersOf, refusalOf, UNCOUNTED } from './authorizer-context.ts';
-import { isRequest, type Probe, prove, warmUp } from './probe.ts';
+import { isRequest, type Probe, runProbe, warmUp } from './probe.ts';
 import { corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
 import { type ApiRequest, readRequest } from './request.ts';
 
@@ -88,7 +88,7 @@ function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<B
     .use([withHeaders(headers), withErrorBodies(headers['Link']), admittedOnly])
     .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
   const handler = (event: APIGatewayProxyEvent, ...rest: [Context]) =>
-    isRequest(event) ? serve(readRequest(event), ...rest) : prove(probe, rest);
+    isRequest(event) ? serve(readRequest(event), ...rest) : runProbe(probe, rest);
   // Lambda knows a handler that streams by a mark.
   Object.assign(handler, serve);
   return { handler, initialise: () => warmUp(probe) };

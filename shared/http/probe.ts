@@ -34,12 +34,12 @@ export const isRequest = (event: unknown): boolean =>
   typeof event === 'object' && event !== null && 'requestContext' in event;
 
 /**
- * Lets a function prove itself before a release gives it requests.
+ * Checks a function before a release gives it requests.
  *
  * @param args of its handler beside the event: the context, after the stream of a handler that streams
  * @throws what the probe fails with: a failure of the function
  */
-export async function prove(probe: Probe, args: readonly unknown[]): Promise<undefined> {
+export async function runProbe(probe: Probe, args: readonly unknown[]): Promise<undefined> {
   const context = args.find(isContext);
   while (!(await isPassed(probe, context))) await sleep(PAUSE_MS);
   for (const stream of args) if (stream instanceof Writable) stream.end();

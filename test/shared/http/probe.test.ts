@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { isRequest, prove, warmUp } from '../../../shared/http/probe.ts';
+import { isRequest, runProbe, warmUp } from '../../../shared/http/probe.ts';
 
 const refused = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
 
@@ -30,7 +30,7 @@ describe('the probe of a release', () => {
 
   test('waits for what IAM has just granted', async () => {
     probe.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
-    const answer = prove(probe, [{ getRemainingTimeInMillis: () => 10_000 }]);
+    const answer = runProbe(probe, [{ getRemainingTimeInMillis: () => 10_000 }]);
     await jest.advanceTimersByTimeAsync(1_000);
 
     await expect(answer).resolves.toBeUndefined();
@@ -40,7 +40,7 @@ describe('the probe of a release', () => {
   test('but not until the function is stopped, which would not say why', async () => {
     probe.mockRejectedValue(refused);
 
-    await expect(prove(probe, [{ getRemainingTimeInMillis: () => 2_999 }])).rejects.toThrow('not authorized');
+    await expect(runProbe(probe, [{ getRemainingTimeInMillis: () => 2_999 }])).rejects.toThrow('not authorized');
   });
 });
 
