@@ -10,7 +10,7 @@ import { expectedVersions, idempotentRequest } from '../shared/http/update-heade
 import { IdempotentChanges, probeRequest } from '../shared/stores/idempotent-changes.ts';
 import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
-const client = documentClient({ requestTimeout: 3_000 });
+const client = documentClient();
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 const idempotent = new IdempotentChanges(client, stock, requiredEnv('REQUESTS_TABLE'));
 

@@ -5,7 +5,8 @@ import { operationAt } from '../shared/contract/operations.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
-import { type AuthorizerContext, contextOf, noLimitContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
+import { type AuthorizerContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
+import { contextOf, noLimitContext } from '../shared/http/verdict-context.ts';
 import { isRequest, runProbe, warmUp } from '../shared/http/probe.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
 import { idOf, isInterim } from '../shared/keys/key-record.ts';
@@ -14,7 +15,7 @@ import { parseToken } from '../shared/keys/token.ts';
 import { logError } from '../shared/log.ts';
 import { requestLog } from '../shared/request-log.ts';
 
-const limiter = new Limiter(documentClient({ requestTimeout: 3_000 }), requiredEnv('KEYS_TABLE'));
+const limiter = new Limiter(documentClient(), requiredEnv('KEYS_TABLE'));
 const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
 const interimKey = requiredEnv('INTERIM_USAGE_IDENTIFIER');
 const page = pageOrigin();

@@ -6,7 +6,7 @@ import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { ANY_ID, petNotFound, StockStore } from '../shared/stores/stock-store.ts';
 
-const stock = new StockStore(documentClient({ requestTimeout: 3_000 }), requiredEnv('STOCK_TABLE'));
+const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
 
 /** `GET /inventory/{petId}`: the stock entry of one pet, as it is now, with the ETag that an update may name. */
 async function getInventory(request: ApiRequest): Promise<Reply> {

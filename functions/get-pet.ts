@@ -10,7 +10,7 @@ import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { findPet } from '../shared/stores/find-pet.ts';
 import { ANY_ID, petNotFound, StockStore } from '../shared/stores/stock-store.ts';
 
-const client = documentClient({ requestTimeout: 3_000 });
+const client = documentClient();
 const petsTable = requiredEnv('PETS_TABLE');
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 

@@ -4,7 +4,7 @@ import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { stockList } from '../shared/stores/sorted-table.ts';
 
-const client = documentClient({ requestTimeout: 3_000 });
+const client = documentClient();
 const stock = stockList(client, requiredEnv('STOCK_TABLE'));
 
 /** `GET /inventory`: the stock levels of all pets, in ascending petId (spec §4.1). */

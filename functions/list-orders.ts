@@ -4,7 +4,7 @@ import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { orderList } from '../shared/stores/order-list.ts';
 
-const client = documentClient({ requestTimeout: 3_000 });
+const client = documentClient();
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 
 /** `GET /store/orders`: all orders of the store, in ascending id (spec §4.3). */

@@ -13,15 +13,15 @@ import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
 /** Rows that are written at once, and the least time from the beginning of one to that of the next, in milliseconds: 50 rows a second. */
-const AT_ONCE = 5;
+const WRITERS = 5;
 const ROW_MS = 100;
 /** No row begins later, in milliseconds: each may take some ten seconds, and the function has fifteen. */
 const LAST_ROW_AFTER_MS = 3_000;
 
 /** What each of those that write has to wait for before its next row, be that of this request or of the next. */
-const pauses = Array.from({ length: AT_ONCE }, () => Promise.resolve());
+const pauses = Array.from({ length: WRITERS }, () => Promise.resolve());
 
-const stock = new StockStore(documentClient({ requestTimeout: 3_000 }), requiredEnv('STOCK_TABLE'));
+const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
 
 type Row = InventoryUpdates[number];
 type Result = Required<InventoryUpdateResultOf<Int64>>;

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import * as v from 'valibot';
 import { ServiceError } from './contract/errors.ts';
-import { int64Schema } from './contract/int64.ts';
+import { exactNumbers } from './item-attributes.ts';
 
 export interface ClientOptions {
-  /** Longest wait for one answer, in milliseconds. */
-  readonly requestTimeout: number;
+  /** Longest wait for one response, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
+  readonly requestTimeout?: number;
   /**
    * Tries per call, the first included: one by default. The bundles of the functions of requests have no client that repeats
    * calls; their stores do, who know which may be repeated ({@link tryAgain}).
@@ -15,26 +14,14 @@ export interface ClientOptions {
   readonly maxAttempts?: number;
 }
 
-/**
- * Numbers stay wrapped with the decimal text that DynamoDB sends, so that an int64 keeps its digits, there and back.
- * Hand over a copy: the SDK writes its own options into what it is given.
- */
-export const exactNumbers = Object.freeze({ wrapNumbers: true });
-
-/** The decimal text of a number in an item. */
-const decimalTextSchema = v.pipe(
-  v.object({ value: v.string() }),
-  v.transform(({ value }) => value),
-);
-
-/** An int64 in an item, as its digits. */
-export const int64AttributeSchema = v.pipe(decimalTextSchema, int64Schema);
-
-/** A number in an item that is known to fit a JavaScript number. */
-export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());
+/** A read and a write together take up to six seconds: see {@link LAST_TRY_AFTER_MS}. */
+const REQUEST_TIMEOUT_MS = 3_000;
 
 /** A DynamoDB client with {@link exactNumbers}. */
-export function documentClient({ requestTimeout, maxAttempts = 1 }: ClientOptions): DynamoDBDocumentClient {
+export function documentClient({
+  requestTimeout = REQUEST_TIMEOUT_MS,
+  maxAttempts = 1,
+}: ClientOptions = {}): DynamoDBDocumentClient {
   // The rest of an answer must not take longer than its beginning.
   const timeouts = { connectionTimeout: 1_000, requestTimeout, socketTimeout: requestTimeout };
   const client = new DynamoDBClient({ maxAttempts, requestHandler: { ...timeouts, throwOnRequestTimeout: true } });

@@ -1,7 +1,6 @@
-import type { Access } from '../../shared/keys/key-record.ts';
+import { type Access, NEVER } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../shared/keys/plans.ts';
-import { NEVER } from '../../shared/keys/verdict.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';

@@ -4,7 +4,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { exactNumbers } from '../../shared/dynamodb.ts';
+import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { Registry } from '../../shared/key-registry/apply.ts';
 import { gatewayClients } from '../../shared/key-registry/gateway-client.ts';
 import { KeyTable, type UnreadableRecordError } from '../../shared/key-registry/key-table.ts';

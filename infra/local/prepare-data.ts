@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { exactNumbers } from '../../shared/dynamodb.ts';
+import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { account, localCredentials } from '../local-endpoint.ts';
 import { orderItem } from '../../shared/stores/order-list.ts';

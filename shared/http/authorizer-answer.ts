@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { type ErrorCode, errorCatalogue } from '../contract/errors.ts';
-import { type AuthorizerContext, noLimitContext } from './authorizer-context.ts';
+import type { AuthorizerContext } from './authorizer-context.ts';
+import { noLimitContext } from './verdict-context.ts';
 import { helpLink } from './response-headers.ts';
 
 /** Why a request is denied. */

@@ -1,27 +1,8 @@
 import * as v from 'valibot';
-import { type ErrorCode, isErrorCode, ServiceError } from '../contract/errors.ts';
-import type { KeyLimit } from '../contract/records.ts';
-import type { Access } from '../keys/key-record.ts';
-import { startOfMinute } from '../keys/window.ts';
-import {
-  type CountedVerdict,
-  emptyWindows,
-  NEVER,
-  type Refusal,
-  tightest,
-  type Window,
-  type Windows,
-  windowsOf,
-} from '../keys/verdict.ts';
+import { isErrorCode, ServiceError } from '../contract/errors.ts';
 
 /** The outcome of a request that goes on to its function. */
 export const ADMITTED = 'ADMITTED';
-
-const codeOfRefusal = {
-  minute: 'RATE_LIMIT_EXCEEDED',
-  day: 'DAILY_QUOTA_EXCEEDED',
-  suspended: 'API_KEY_SUSPENDED',
-} as const satisfies Record<Refusal['reason'], ErrorCode>;
 
 /** Text, as API Gateway hands every value over; or what is safe where an authorizer of another release has not sent any. */
 const text = (otherwise: string) => v.fallback(v.optional(v.string(), otherwise), otherwise);
@@ -81,40 +62,6 @@ export const limitHeaders = {
   RateLimit: 'rateLimit',
 } as const satisfies Record<string, keyof LimitContext>;
 
-/** @param hash of the token */
-export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
-  const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : { outcome: codeOfRefusal[verdict.reason] };
-  const windows = windowsOf(verdict);
-  const least = tightest(windows);
-  // The minute that a request is counted in may have begun by another host's clock only.
-  const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
-  const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
-  const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
-  // A token that is not found may do least.
-  const { access = 'read' satisfies Access, until = NEVER } = tokens[hash] ?? {};
-  const end = Math.min(expiresAtMs, until);
-  const ofKey = {
-    recordId,
-    plan,
-    access,
-    ...(end < NEVER && { expiresAt: isoText(end) }),
-    limits: limitsText(windows),
-  };
-  return { ...outcome, ...ofKey, ...limitContext(least, windows, retryAfter, time) };
-}
-
-/** For `GET /key`. */
-function limitsText(windows: Windows): string {
-  const limits: KeyLimit[] = (['minute', 'day'] as const).map((window) => {
-    const { limit, remaining, resetsAt } = windows[window];
-    return { window, limit, remaining, resetsAt: isoText(resetsAt) };
-  });
-  return JSON.stringify(limits);
-}
-
-/** In whole seconds. @param epochMs Unix milliseconds */
-const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
-
 /** What a request that is not admitted is answered with. A refusal that only a later release knows is 503. */
 export function refusalOf(context: AuthorizerContext): ServiceError {
   const { outcome, retryAfter } = context;
@@ -135,12 +82,6 @@ function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): stri
 /** The principal of a request that could not be counted, because the keys table is out of reach. */
 export const UNCOUNTED = 'uncounted';
 
-/** The limit of a request without a valid key: none left until the minute, or the day, ends. */
-export function noLimitContext(now: number): LimitContext {
-  const windows = emptyWindows(now);
-  return limitContext(windows.minute, windows, 1, now);
-}
-
 /** The limit headers of an answer that knows neither the key nor the time: the standard's two would have to name a quota. */
 export const unknownLimitHeaders = {
   'X-RateLimit-Limit': '0',
@@ -152,21 +93,3 @@ export function limitHeadersOf(context: LimitContext): Readonly<Record<string, s
   const headers = Object.entries(limitHeaders).map(([name, source]) => [name, context[source]] as const);
   return Object.fromEntries(headers.filter(([, value]) => value !== ''));
 }
-
-function limitContext(least: Window, windows: Windows, retryAfter: number, now: number): LimitContext {
-  const { limit, remaining, resetsAt } = least;
-  const each = Object.entries(windows);
-  return {
-    limit: String(limit),
-    remaining: String(remaining),
-    reset: String(Math.ceil(resetsAt / 1_000)),
-    rateLimitPolicy: each.map(([name, window]) => `"${name}";q=${window.limit};w=${window.seconds}`).join(', '),
-    rateLimit: each
-      .map(([name, window]) => `"${name}";r=${window.remaining};t=${secondsUntil(window, now)}`)
-      .join(', '),
-    retryAfter: String(retryAfter),
-  };
-}
-
-/** Whole seconds, the unit of `Retry-After` (RFC 9110 §10.2.3) too. */
-const secondsUntil = ({ resetsAt }: Window, now: number): number => Math.max(0, Math.ceil((resetsAt - now) / 1_000));

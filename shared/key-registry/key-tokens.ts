@@ -1,5 +1,4 @@
-import type { Access, KeyRecord, TokenRecord } from '../keys/key-record.ts';
-import { NEVER } from '../keys/verdict.ts';
+import { type Access, type KeyRecord, NEVER, type TokenRecord } from '../keys/key-record.ts';
 import { hashToken } from '../keys/token.ts';
 
 /** The tokens that a key may have, beside those that work on for a while after they were rotated. */

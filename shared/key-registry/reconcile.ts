@@ -15,10 +15,9 @@
 //
 // Whatever is cut off leaves `unappliedSince`: requests go on by the item, on the Interim plan, and a sync does the rest.
 
-import type { KeyRecord } from '../keys/key-record.ts';
+import { type KeyRecord, NEVER } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
 import { isIssued } from '../keys/token.ts';
-import { NEVER } from '../keys/verdict.ts';
 import { differences, type GatewayFields, type KeyChange, revocation } from './key-table.ts';
 import type { LiveKey } from './live-key.ts';
 
@@ -42,10 +41,10 @@ export type Step =
   | { readonly kind: 'add'; readonly fields: GatewayFields }
   /** The limits of the catalogue have changed: they are no matter of API Gateway. */
   | { readonly kind: 'catalogue'; readonly record: KeyRecord; readonly change: KeyChange }
-  | LookedStep;
+  | ConfirmedStep;
 
 /** What is done only where the key, read by itself, asks for the same: a list may be minutes old. */
-export type LookedStep =
+export type ConfirmedStep =
   /** `closed`: gone there, or on no plan. `cleared`: API Gateway has all of it. */
   | { readonly kind: 'changed' | 'closed' | 'cleared'; readonly record: KeyRecord; readonly change: KeyChange }
   /** API Gateway gets what the record says. */
@@ -73,7 +72,7 @@ export function reconcile(record: KeyRecord | undefined, live: LiveKey | undefin
   // Closing wins: a key that is suspended, and was enabled there, is disabled there again.
   if (unappliedSince === undefined)
     return isSuspendedForGood(record) && live?.enabled ? { kind: 'apply', record } : LEAVE;
-  if (unsaid(record, live).length > 0) return { kind: 'apply', record };
+  if (missingInGateway(record, live).length > 0) return { kind: 'apply', record };
   return now - unappliedSince < SETTLED_MS ? LEAVE : { kind: 'cleared', record, change: cleared(now) };
 }
 
@@ -115,7 +114,7 @@ export function editOf(record: KeyRecord, live: LiveKey | undefined): KeyChange 
 }
 
 /** The names of what a record says and API Gateway does not. */
-export function unsaid(record: KeyRecord, live: LiveKey | undefined): string[] {
+export function missingInGateway(record: KeyRecord, live: LiveKey | undefined): string[] {
   if (!live) return ['key'];
   const { plan, perMinute, perDay } = record;
   const { keyId, name, enabled, reading } = live;

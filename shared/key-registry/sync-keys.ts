@@ -4,7 +4,7 @@ import { apply, deleteLiveKey, lookAt, type Registry } from './apply.ts';
 import { type GatewayFields, newRecord, revocation } from './key-table.ts';
 import { tokenEntry } from './key-tokens.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
-import { INTERIM_MS, type LookedStep, reconcile, type Step, unsaid } from './reconcile.ts';
+import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway } from './reconcile.ts';
 
 /** What a sync did, in ids of keys. */
 export interface SyncReport {
@@ -62,13 +62,13 @@ export async function syncKeys(registry: Registry, { force = false }: SyncOption
   const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...problems, ...mass]);
   const mayClose = hasAllPlans && mass.length === 0;
   const todo = items.filter(({ step }) => mayClose || step.kind !== 'closed');
-  await sync.inParallel(todo.filter(({ step }) => !isLooked(step)));
-  await sync.inTurn(todo.filter(({ step }) => isLooked(step)));
+  await sync.inParallel(todo.filter(({ step }) => !isConfirmed(step)));
+  await sync.inTurn(todo.filter(({ step }) => isConfirmed(step)));
   return sync.report;
 }
 
 /** Whether the key is read by itself before anything is done: all else is done by the lists alone. */
-const isLooked = (step: Step): step is LookedStep => 'record' in step && step.kind !== 'catalogue';
+const isConfirmed = (step: Step): step is ConfirmedStep => 'record' in step && step.kind !== 'catalogue';
 
 /** Records and keys by value, each with what is to be done. */
 function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: number): Item[] {
@@ -111,7 +111,7 @@ class Sync {
   /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
   async inParallel(items: readonly Item[]): Promise<void> {
     for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
-      const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.#see(item));
+      const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.#carryOut(item));
       await Promise.allSettled(runs);
       await Promise.all(runs);
     }
@@ -119,13 +119,13 @@ class Sync {
 
   async inTurn(items: readonly Item[]): Promise<void> {
     for (const item of items) {
-      if (Date.now() - this.#now < LONGEST_RUN_MS) await this.#see(item);
+      if (Date.now() - this.#now < LONGEST_RUN_MS) await this.#carryOut(item);
       else this.report.left.push(item.id);
     }
   }
 
   /** Does what is to be done about a key, and reports it. */
-  async #see({ id, live, step }: Item): Promise<void> {
+  async #carryOut({ id, live, step }: Item): Promise<void> {
     const { keyTable } = this.#registry;
     if (step.kind === 'leave') this.report.unchanged.push(id);
     else if (step.kind === 'report') this.report.problems.push(step.problem);
@@ -146,7 +146,7 @@ class Sync {
   }
 
   /** Does something where the key asks for the same when it is read by itself. */
-  async #look(id: string, listed: LiveKey | undefined, step: LookedStep): Promise<void> {
+  async #look(id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
     const { record } = step;
     const { keyTable } = this.#registry;
     const live = await lookAt(this.#registry, { keyId: listed?.keyId ?? record.keyId });
@@ -168,7 +168,7 @@ class Sync {
     const { keyTable } = this.#registry;
     const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
     if (!stamped) return void this.report.left.push(id);
-    await this.#call(id, unsaid(record, live).join(', '), async () => {
+    await this.#call(id, missingInGateway(record, live).join(', '), async () => {
       const keyId = await apply(this.#registry, stamped, live);
       if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
     });

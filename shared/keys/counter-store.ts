@@ -1,10 +1,11 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { exactNumbers, isThrottled, tryAgain } from '../dynamodb.ts';
-import { type KeyRecord, parseKeyRecord } from './key-record.ts';
+import { isThrottled, tryAgain } from '../dynamodb.ts';
+import { exactNumbers } from '../item-attributes.ts';
+import { type KeyRecord, NEVER, parseKeyRecord } from './key-record.ts';
 import type { Token } from './token.ts';
-import { type CountedIn, NEVER, type RefusalStep, SUSPENSION_MS } from './verdict.ts';
+import { type CountedIn, type RefusalStep, SUSPENSION_MS } from './verdict.ts';
 import { firstMinuteOfDay } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */

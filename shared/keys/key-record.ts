@@ -1,6 +1,9 @@
 import * as v from 'valibot';
-import { safeNumberSchema } from '../dynamodb.ts';
+import { safeNumberSchema } from '../item-attributes.ts';
 import { planIds } from './plans.ts';
+
+/** A time that never comes: the last moment that JavaScript has, in Unix milliseconds. */
+export const NEVER = 8_640_000_000_000_000;
 
 /** As an item has it; or plain, so that a record is checked before it is written too. */
 const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);

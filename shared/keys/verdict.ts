@@ -1,10 +1,5 @@
-import type { KeyRecord, TokenRecord } from './key-record.ts';
+import { type KeyRecord, NEVER, type TokenRecord } from './key-record.ts';
 import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
-
-// No schema is imported here, as that would bring the client of DynamoDB into every bundle that has a verdict.
-
-/** A time that never comes: the last moment that JavaScript has, in Unix milliseconds. */
-export const NEVER = 8_640_000_000_000_000;
 
 /** A key that is refused too often within a minute is suspended this long, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;

@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import type { SchemasOf } from '../contract/inventory.ts';
 import type { Label, PetRecord } from '../contract/pets.ts';
-import { int64AttributeSchema, reachingDynamoDB } from '../dynamodb.ts';
+import { reachingDynamoDB } from '../dynamodb.ts';
+import { int64AttributeSchema } from '../item-attributes.ts';
 
 const labelSchema = v.object({ id: int64AttributeSchema, name: v.string() } satisfies SchemasOf<Label>);
 

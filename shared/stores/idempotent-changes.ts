@@ -6,7 +6,8 @@ import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import type { InventoryItem } from '../contract/inventory.ts';
-import { exactNumbers, isAnswerLost, isUnavailable, tryAgain, unavailable } from '../dynamodb.ts';
+import { isAnswerLost, isUnavailable, tryAgain, unavailable } from '../dynamodb.ts';
+import { exactNumbers } from '../item-attributes.ts';
 import { stockEntrySchema } from './sorted-table.ts';
 import {
   newVersion,

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import type { SchemasOf } from '../contract/inventory.ts';
 import { type Order, orderStatusSchema } from '../contract/orders.ts';
-import { int64AttributeSchema, safeNumberSchema } from '../dynamodb.ts';
+import { int64AttributeSchema, safeNumberSchema } from '../item-attributes.ts';
 import { SortedTable, STORE_ID } from './sorted-table.ts';
 
 const orderItemSchema = v.pipe(

@@ -3,7 +3,8 @@ import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import { type InventoryItem, petStatusSchema, type SchemasOf } from '../contract/inventory.ts';
-import { int64AttributeSchema, reachingDynamoDB, readAgain, safeNumberSchema } from '../dynamodb.ts';
+import { reachingDynamoDB, readAgain } from '../dynamodb.ts';
+import { int64AttributeSchema, safeNumberSchema } from '../item-attributes.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';

@@ -26,15 +26,8 @@ import * as v from 'valibot';
 import { type ErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { entityTag, type InventoryItem, MAX_QUANTITY } from '../contract/inventory.ts';
-import {
-  exactNumbers,
-  isAnswerLost,
-  isConnectionGone,
-  reachingDynamoDB,
-  tryAgain,
-  unavailable,
-  wasRefused,
-} from '../dynamodb.ts';
+import { isAnswerLost, isConnectionGone, reachingDynamoDB, tryAgain, unavailable, wasRefused } from '../dynamodb.ts';
+import { exactNumbers } from '../item-attributes.ts';
 import { stockEntrySchema, STORE_ID } from './sorted-table.ts';
 
 /** A stock entry as one write has made it. */

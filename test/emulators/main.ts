@@ -7,7 +7,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { loadSampleData } from '../../infra/local/prepare-data.ts';
-import { exactNumbers } from '../../shared/dynamodb.ts';
+import { exactNumbers } from '../../shared/item-attributes.ts';
 import { type Result, runChecks } from '../smoke/check.ts';
 import { readOnlyChecks, updatingChecks } from '../smoke/checks.ts';
 import { checkReachable, Service } from '../smoke/service.ts';

@@ -1,8 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyChange } from '../../shared/key-registry/key-table.ts';
 import { hasRoom, tokenEntry, withEnd, withToken, workingTokens } from '../../shared/key-registry/key-tokens.ts';
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { NEVER } from '../../shared/keys/verdict.ts';
+import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';
 import type { VirtualTable } from './virtual-table.ts';

@@ -1,9 +1,9 @@
 import type { ApiKey } from '../../infra/local/account/gateway-records.ts';
 import { AdminError } from '../../infra/admin/admin-error.ts';
 import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
-import { isInterim, type KeyRecord } from '../../shared/keys/key-record.ts';
+import { isInterim, type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
 import { hashToken } from '../../shared/keys/token.ts';
-import { NEVER, nextStep } from '../../shared/keys/verdict.ts';
+import { nextStep } from '../../shared/keys/verdict.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { apiStage } from '../support/gateway-records.ts';
 import type { InProcessTarget } from '../support/in-process-target.ts';

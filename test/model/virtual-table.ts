@@ -9,7 +9,8 @@ import type { OperationStore } from 'dynalite/db/index.js';
 import updateParser from 'dynalite/db/updateParser.js';
 import validations from 'dynalite/validations/index.js';
 import { rememberParsed } from '../../infra/local/dynamodb/remember-parsed.ts';
-import { documentClient, exactNumbers } from '../../shared/dynamodb.ts';
+import { documentClient } from '../../shared/dynamodb.ts';
+import { exactNumbers } from '../../shared/item-attributes.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 
 /** An item as DynamoDB's own API has it. */

@@ -3,14 +3,8 @@ import { InternalServerError, ResourceNotFoundException, ThrottlingException } f
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  documentClient,
-  exactNumbers,
-  isConnectionGone,
-  isUnavailable,
-  reachingDynamoDB,
-  readAgain,
-} from '../../shared/dynamodb.ts';
+import { documentClient, isConnectionGone, isUnavailable, reachingDynamoDB, readAgain } from '../../shared/dynamodb.ts';
+import { exactNumbers } from '../../shared/item-attributes.ts';
 import { localEndpoint, pointSdkAt } from '../support/engines.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
 import { close, listen } from '../support/listening.ts';

@@ -5,7 +5,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import { exactNumbers } from '../../shared/dynamodb.ts';
+import { exactNumbers } from '../../shared/item-attributes.ts';
 import { LogScan } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 import { StockTable } from './tables.ts';

@@ -5,7 +5,7 @@ import { createTables, type TableSettings } from '../../infra/local/dynamodb/tab
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../shared/contract/records.ts';
-import { safeNumberSchema } from '../../shared/dynamodb.ts';
+import { safeNumberSchema } from '../../shared/item-attributes.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../shared/key-registry/key-table.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { apply, lookAt } from '../../../shared/key-registry/apply.ts';
 import { type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
-import { cleared, editOf, INTERIM_MS, unsaid } from '../../../shared/key-registry/reconcile.ts';
+import { cleared, editOf, INTERIM_MS, missingInGateway } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
@@ -45,14 +45,14 @@ export function changeKey(
     const wasApplied = record.unappliedSince === undefined;
     const edit = editOf(record, live);
     const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
-    const isSaid = wasApplied && unsaid({ ...record, ...wanted }, live).length === 0;
-    if (isSaid && Object.keys(wanted).length === 0) return record;
+    const isInGateway = wasApplied && missingInGateway({ ...record, ...wanted }, live).length === 0;
+    if (isInGateway && Object.keys(wanted).length === 0) return record;
     // From the clock before the write is sent: the minute of its calls may be shorter, never longer.
     const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};
-    const stamp = isSaid ? soon : { unappliedSince: Date.now() };
+    const stamp = isInGateway ? soon : { unappliedSince: Date.now() };
     const written = await target.keyTable.revise(record, { ...wanted, ...stamp });
     if (!written && isOnce) throw changedMeanwhile(idOf(record));
-    return written && !isSaid ? applyChange(target, { record: written, live }, wasApplied) : written;
+    return written && !isInGateway ? applyChange(target, { record: written, live }, wasApplied) : written;
   });
 }
 

@@ -1,8 +1,7 @@
 import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
 import { revocation } from '../../../shared/key-registry/key-table.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
 import { reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeKey, untilDone, waitOutMemory } from './change-key.ts';

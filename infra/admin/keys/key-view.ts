@@ -1,6 +1,6 @@
 import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord, type TokenRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER, workingToken } from '../../../shared/keys/verdict.ts';
+import { idOf, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import { workingToken } from '../../../shared/keys/verdict.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';

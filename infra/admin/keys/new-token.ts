@@ -10,9 +10,9 @@ import {
   withToken,
 } from '../../../shared/key-registry/key-tokens.ts';
 import { isSuspendedForGood } from '../../../shared/key-registry/reconcile.ts';
-import { idOf, type KeyRecord, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
-import { NEVER, workingToken } from '../../../shared/keys/verdict.ts';
+import { workingToken } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeKey, readRecord, untilDone, waitOutMemory } from './change-key.ts';

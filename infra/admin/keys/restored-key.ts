@@ -1,6 +1,6 @@
 import { RESTORED } from '../../../shared/key-registry/reconcile.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
+import { NEVER } from '../../../shared/keys/key-record.ts';
 import type { Item } from '../../write-items.ts';
 
 /** The item of a key that comes back, for a sync to make or adopt in API Gateway; undefined where its value is not known. */

@@ -1,7 +1,6 @@
 import { AT_ONCE, tokenName, tokensLabelled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { formatTime } from '../text-format.ts';

@@ -5,8 +5,7 @@ import { suspendKey } from '../../../infra/admin/keys/key-changes.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
-import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
+import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import {
   type CommandName,
   commands,

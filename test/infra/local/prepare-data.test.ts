@@ -7,7 +7,7 @@ import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts'
 import { loadSampleData } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
+import { NEVER } from '../../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
 import { stockList, STORE_ID } from '../../../shared/stores/sorted-table.ts';

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { ContextVariables } from '../../../infra/local/gateway/gateway-responses.ts';
 import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.ts';
 import { deny } from '../../../shared/http/authorizer-answer.ts';
-import { contextOf, noLimitContext } from '../../../shared/http/authorizer-context.ts';
+import { contextOf, noLimitContext } from '../../../shared/http/verdict-context.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 

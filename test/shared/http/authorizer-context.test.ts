@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { allow, challenges, deny } from '../../../shared/http/authorizer-answer.ts';
-import { contextOf, noLimitContext, readAuthorizerContext } from '../../../shared/http/authorizer-context.ts';
+import { readAuthorizerContext } from '../../../shared/http/authorizer-context.ts';
+import { contextOf, noLimitContext } from '../../../shared/http/verdict-context.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { limitRefusal } from '../../../shared/keys/verdict.ts';

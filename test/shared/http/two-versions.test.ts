@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { operationHandler } from '../../../shared/http/operation-handler.ts';
-import {
-  contextOf,
-  limitHeaders,
-  noLimitContext,
-  unknownLimitHeaders,
-} from '../../../shared/http/authorizer-context.ts';
+import { limitHeaders, unknownLimitHeaders } from '../../../shared/http/authorizer-context.ts';
+import { contextOf, noLimitContext } from '../../../shared/http/verdict-context.ts';
 import { limitRefusal } from '../../../shared/keys/verdict.ts';
 import { admittedContext, admittedLimits, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';

@@ -9,7 +9,7 @@ import {
   withToken,
   workingTokens,
 } from '../../../shared/key-registry/key-tokens.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
+import { NEVER } from '../../../shared/keys/key-record.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 
 const NOW = 1_000_000;

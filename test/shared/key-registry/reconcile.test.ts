@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { type GatewayFields, revocation } from '../../../shared/key-registry/key-table.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
-import { reconcile, unsaid } from '../../../shared/key-registry/reconcile.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { reconcile, missingInGateway } from '../../../shared/key-registry/reconcile.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
 import { aKey } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 9);
@@ -37,7 +36,7 @@ function stepOf(of: KeyRecord | undefined, key: LiveKey | undefined): unknown[] 
   const { kind, ...rest } = reconcile(of, key, NOW);
   const { record: same, ...what } = { record: of, ...rest };
   expect(same).toBe(of);
-  return [kind, ...Object.values(what), ...(kind === 'apply' && of ? [unsaid(of, key)] : [])];
+  return [kind, ...Object.values(what), ...(kind === 'apply' && of ? [missingInGateway(of, key)] : [])];
 }
 
 const REVOKED = record({ ...revocation(NOW - 60 * SECOND) });

@@ -10,9 +10,8 @@ import {
   tokenEntry,
   withEnd,
 } from '../../../shared/key-registry/key-tokens.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { generateToken } from '../../../shared/keys/token.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { RememberedKey } from '../../../shared/keys/remembered-key.ts';
-import { NEVER } from '../../../shared/keys/verdict.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);

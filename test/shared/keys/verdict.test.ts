@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,
   DENIED as deny,
-  NEVER,
   nextStep,
   limitRefusal,
   tightest,

@@ -1,0 +1,78 @@
+import type { ErrorCode } from '../contract/errors.ts';
+import type { KeyLimit } from '../contract/records.ts';
+import { type Access, NEVER } from '../keys/key-record.ts';
+import {
+  type CountedVerdict,
+  emptyWindows,
+  type Refusal,
+  tightest,
+  type Window,
+  type Windows,
+  windowsOf,
+} from '../keys/verdict.ts';
+import { startOfMinute } from '../keys/window.ts';
+import { ADMITTED, type AuthorizerContext, type LimitContext } from './authorizer-context.ts';
+
+const codeOfRefusal = {
+  minute: 'RATE_LIMIT_EXCEEDED',
+  day: 'DAILY_QUOTA_EXCEEDED',
+  suspended: 'API_KEY_SUSPENDED',
+} as const satisfies Record<Refusal['reason'], ErrorCode>;
+
+/** @param hash of the token */
+export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
+  const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : { outcome: codeOfRefusal[verdict.reason] };
+  const windows = windowsOf(verdict);
+  const least = tightest(windows);
+  // The minute that a request is counted in may have begun by another host's clock only.
+  const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
+  const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
+  const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
+  // A token that is not found may do least.
+  const { access = 'read' satisfies Access, until = NEVER } = tokens[hash] ?? {};
+  const end = Math.min(expiresAtMs, until);
+  const ofKey = {
+    recordId,
+    plan,
+    access,
+    ...(end < NEVER && { expiresAt: isoText(end) }),
+    limits: limitsText(windows),
+  };
+  return { ...outcome, ...ofKey, ...limitContext(least, windows, retryAfter, time) };
+}
+
+/** For `GET /key`. */
+function limitsText(windows: Windows): string {
+  const limits: KeyLimit[] = (['minute', 'day'] as const).map((window) => {
+    const { limit, remaining, resetsAt } = windows[window];
+    return { window, limit, remaining, resetsAt: isoText(resetsAt) };
+  });
+  return JSON.stringify(limits);
+}
+
+/** In whole seconds. @param epochMs Unix milliseconds */
+const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+
+/** The limit of a request without a valid key: none left until the minute, or the day, ends. */
+export function noLimitContext(now: number): LimitContext {
+  const windows = emptyWindows(now);
+  return limitContext(windows.minute, windows, 1, now);
+}
+
+function limitContext(least: Window, windows: Windows, retryAfter: number, now: number): LimitContext {
+  const { limit, remaining, resetsAt } = least;
+  const each = Object.entries(windows);
+  return {
+    limit: String(limit),
+    remaining: String(remaining),
+    reset: String(Math.ceil(resetsAt / 1_000)),
+    rateLimitPolicy: each.map(([name, window]) => `"${name}";q=${window.limit};w=${window.seconds}`).join(', '),
+    rateLimit: each
+      .map(([name, window]) => `"${name}";r=${window.remaining};t=${secondsUntil(window, now)}`)
+      .join(', '),
+    retryAfter: String(retryAfter),
+  };
+}
+
+/** Whole seconds, the unit of `Retry-After` (RFC 9110 §10.2.3) too. */
+const secondsUntil = ({ resetsAt }: Window, now: number): number => Math.max(0, Math.ceil((resetsAt - now) / 1_000));

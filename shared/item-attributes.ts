@@ -1,0 +1,20 @@
+import * as v from 'valibot';
+import { int64Schema } from './contract/int64.ts';
+
+/**
+ * Numbers stay wrapped with the decimal text that DynamoDB sends, so that an int64 keeps its digits, there and back.
+ * Hand over a copy: the SDK writes its own options into what it is given.
+ */
+export const exactNumbers = Object.freeze({ wrapNumbers: true });
+
+/** The decimal text of a number in an item. */
+const decimalTextSchema = v.pipe(
+  v.object({ value: v.string() }),
+  v.transform(({ value }) => value),
+);
+
+/** An int64 in an item, as its digits. */
+export const int64AttributeSchema = v.pipe(decimalTextSchema, int64Schema);
+
+/** A number in an item that is known to fit a JavaScript number. */
+export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());
