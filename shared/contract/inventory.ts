@@ -1,19 +1,12 @@
 import * as v from 'valibot';
-import { type Int64, int64Schema } from './int64.ts';
+import { type Int64, int64Schema, integerFrom } from './int64.ts';
 import { type InventoryItemOf, petStatuses } from './records.ts';
 
 /** Largest stock quantity: the largest int32. The spec leaves the bounds open. */
 export const MAX_QUANTITY = 2_147_483_647;
 
-const QUANTITY_RULE = `must be an integer from 0 to ${MAX_QUANTITY}`;
-
-/** A stock count: an integer from 0 to {@link MAX_QUANTITY}. */
-export const quantitySchema = v.pipe(
-  v.number(QUANTITY_RULE),
-  v.integer(QUANTITY_RULE),
-  v.minValue(0, QUANTITY_RULE),
-  v.maxValue(MAX_QUANTITY, QUANTITY_RULE),
-);
+/** A stock count. */
+export const quantitySchema = integerFrom(0, MAX_QUANTITY);
 
 export const petStatusSchema = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
 
@@ -28,10 +21,7 @@ const DIFFERENCE_RULE = `must be an integer from -${MAX_QUANTITY} to ${MAX_QUANT
 /** Body of `POST /inventory/{petId}/adjustments`. */
 export const inventoryAdjustmentSchema = v.strictObject({
   by: v.pipe(
-    v.number(DIFFERENCE_RULE),
-    v.integer(DIFFERENCE_RULE),
-    v.minValue(-MAX_QUANTITY, DIFFERENCE_RULE),
-    v.maxValue(MAX_QUANTITY, DIFFERENCE_RULE),
+    integerFrom(-MAX_QUANTITY, MAX_QUANTITY, DIFFERENCE_RULE),
     v.notValue(0, DIFFERENCE_RULE),
     v.description('How many are added; below 0: how many are taken'),
   ),

@@ -1,17 +1,12 @@
 import * as v from 'valibot';
-import { int64Schema } from './int64.ts';
+import { int64Schema, integerFrom } from './int64.ts';
 
 /** The longest page of a list that a client may ask for. */
 export const MAX_LIMIT = 1_000;
 
-const LIMIT_RULE = `must be an integer from 1 to ${MAX_LIMIT}`;
-
 /** Query parameter `limit`: the length of a page. Without it the answer is the whole list. */
 export const limitSchema = v.pipe(
-  v.number(LIMIT_RULE),
-  v.integer(LIMIT_RULE),
-  v.minValue(1, LIMIT_RULE),
-  v.maxValue(MAX_LIMIT, LIMIT_RULE),
+  integerFrom(1, MAX_LIMIT),
   v.description(`Entries on a page; the Link header leads to the next. Without it: the whole list, streamed.`),
 );
 
