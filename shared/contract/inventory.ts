@@ -26,6 +26,7 @@ export const inventoryAdjustmentSchema = v.strictObject({
     v.description('How many are added; below 0: how many are taken'),
   ),
 });
+export type InventoryAdjustment = v.InferOutput<typeof inventoryAdjustmentSchema>;
 
 /** Updates that one request may bring. */
 export const MAX_UPDATES = 25;

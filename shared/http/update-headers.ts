@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE, readIdempotencyKey } from '../contract/idempotency-key.ts';
 import type { IdempotentRequest } from '../stores/idempotent-changes.ts';
+import type { StockChange } from '../stores/stock-store.ts';
 import { isTagList, tagsIn } from './entity-tags.ts';
 import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
 
@@ -39,18 +40,24 @@ export function expectedVersions(headers: RequestHeaders): readonly string[] | u
  * The request by its `Idempotency-Key` (IETF draft-ietf-httpapi-idempotency-key-header); undefined where none is sent.
  * It belongs to the API key, so that it is the same request with any of its tokens.
  *
- * @param asked all that the request asks for
+ * @param change all that the request asks for
  * @throws ServiceError INVALID_HEADER
  */
-export function idempotentRequest({ headers, authorizer }: ApiRequest, asked: unknown): IdempotentRequest | undefined {
-  const values = headerValues(headers, 'idempotency-key');
+export function idempotentRequest(request: ApiRequest, change: StockChange): IdempotentRequest | undefined {
+  const values = headerValues(request.headers, 'idempotency-key');
   if (values.length === 0) return undefined;
-  const recordId = authorizer.recordId;
+  const { recordId } = request.authorizer;
   if (!recordId) {
     const cause = new Error('The request has no record id, which sets those of its key apart from those of others');
     throw new ServiceError('SERVICE_UNAVAILABLE', { cause });
   }
-  return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: digest(asked) };
+  return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: fingerprintOf(change) };
+}
+
+/** In a pinned order, whatever that of the properties: a retry may reach another release, as in a canary. */
+function fingerprintOf({ petId, versions, ...fields }: StockChange): string {
+  const sorted = Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return digest({ petId, ...Object.fromEntries(sorted), versions });
 }
 
 function parseIdempotencyKey([text = '', ...others]: readonly string[]): string {

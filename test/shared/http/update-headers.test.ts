@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { IDEMPOTENCY_KEY_RULE } from '../../../shared/contract/idempotency-key.ts';
 import { entityTag } from '../../../shared/contract/inventory.ts';
 import { idempotentRequest, expectedVersions } from '../../../shared/http/update-headers.ts';
+import type { StockChange } from '../../../shared/stores/stock-store.ts';
+import { int64 } from '../../support/int64.ts';
 import { admittedContext, aRequest } from '../../support/proxy-event.ts';
 
 const versionsOf = (...values: string[]) => expectedVersions(aRequest({ headers: { 'If-Match': values } }).headers);
@@ -48,9 +50,14 @@ test.each(['*', '"1"', ''])('If-None-Match of a change is 400: %j', (value) => {
 
 const UUID = '8e03978e-40d5-43dd-bc93-6894a57f9324';
 
+const BIG = '9007199254740993';
+const VERSIONS = ['v1', 'W/"v2"'];
+const petId = int64('101');
+const aChange: StockChange = { petId, quantity: 5 };
+
 const requestOf = (
   values: readonly string[],
-  asked: unknown = {},
+  asked: StockChange = aChange,
   authorizer: Record<string, unknown> = admittedContext,
 ) => idempotentRequest(aRequest({ headers: { 'Idempotency-Key': values }, authorizer }), asked);
 const idOf = (...values: string[]) => requestOf(values)?.requestId;
@@ -58,7 +65,7 @@ const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}
 
 describe('Idempotency-Key', () => {
   test('that is not sent is none', () => {
-    expect(idempotentRequest(aRequest(), {})).toBeUndefined();
+    expect(idempotentRequest(aRequest(), aChange)).toBeUndefined();
   });
 
   test.each([
@@ -73,21 +80,47 @@ describe('Idempotency-Key', () => {
   });
 
   test('is another request for another text, or another key', () => {
-    const others = [requestOf(['"b"']), requestOf(['"a"'], {}, { ...admittedContext, recordId: 'another' })];
-    const fingerprints = [{ a: 1 }, { a: 2 }].map((asked) => requestOf(['"a"'], asked)?.fingerprint);
+    const others = [requestOf(['"b"']), requestOf(['"a"'], aChange, { ...admittedContext, recordId: 'another' })];
+    const fingerprints = [aChange, { petId, by: 5 }].map((asked) => requestOf(['"a"'], asked)?.fingerprint);
 
     expect(new Set([idOf('"a"'), ...others.map((other) => other?.requestId), ...fingerprints]).size).toBe(5);
     // Another token of the key makes no other request.
-    expect(requestOf(['"a"'], {}, { ...admittedContext, access: 'read' })?.requestId).toBe(idOf('"a"'));
+    expect(requestOf(['"a"'], aChange, { ...admittedContext, access: 'read' })?.requestId).toBe(idOf('"a"'));
+  });
+
+  // Recorded from release 1.0.0: a retry may reach another release, which must not return 422.
+  test.each<[string, StockChange]>([
+    ['fb12da9c885119fd02fddcc6db382ee74c4bcefbcd2e80c898b7461e1bf83d04', { petId: int64(BIG), quantity: 5 }],
+    ['639e1d6f41e9a18609f5265a68c097670943a7dcd4df2d05684c2253d5a67833', { petId, quantity: 0, versions: VERSIONS }],
+    ['b20727bbb85719d1b07bb8c49114954627b3ab706113b49efb6fd5e27a9e29c2', { petId, by: -1, versions: undefined }],
+    ['3308ec51ae0296793af024dab0c967fd961b5262d18b5f31e72e78e67680d976', { petId, by: 2, versions: ['v1'] }],
+  ])('has the fingerprint %s for the change that it always had it for, in any order', (fingerprint, change) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same properties
+    const reversed = Object.fromEntries(Object.entries(change).toReversed()) as unknown as StockChange;
+
+    for (const asked of [change, reversed]) expect(requestOf(['"a"'], asked)?.fingerprint).toBe(fingerprint);
+  });
+
+  test('has one fingerprint for a change of several fields, in any order', () => {
+    const changes = [
+      { petId, quantity: 5, another: 1 },
+      { another: 1, versions: undefined, quantity: 5, petId },
+    ];
+
+    expect(new Set(changes.map((asked) => requestOf(['"a"'], asked)?.fingerprint)).size).toBe(1);
   });
 
   test('is not done without knowing which key it belongs to', () => {
     const { recordId: _, ...context } = admittedContext;
-    expect(() => requestOf(['"a"'], {}, context)).toThrow(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }));
+    expect(() => requestOf(['"a"'], aChange, context)).toThrow(
+      expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }),
+    );
   });
 
   test('is not to be found in the request, nor is the key', () => {
-    expect(JSON.stringify(requestOf([UUID], UUID))).not.toMatch(new RegExp(`${UUID}|${admittedContext.recordId}`));
+    expect(JSON.stringify(requestOf([UUID], { ...aChange, versions: [UUID] }))).not.toMatch(
+      new RegExp(`${UUID}|${admittedContext.recordId}`),
+    );
   });
 
   test.each([

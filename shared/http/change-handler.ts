@@ -1,0 +1,35 @@
+import type * as v from 'valibot';
+import type { InventoryAdjustment, InventoryUpdate } from '../contract/inventory.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { documentClient } from '../dynamodb.ts';
+import { requiredEnv } from '../environment.ts';
+import { IdempotentChanges, probeRequest } from '../stores/idempotent-changes.ts';
+import { probeChange, StockStore } from '../stores/stock-store.ts';
+import { entryReply } from './entity-tags.ts';
+import { parseJsonBody } from './json-body.ts';
+import { operationHandler, type Reply } from './operation-handler.ts';
+import { type ApiRequest, parsePetId } from './request.ts';
+import { stabilityHeader } from './response-headers.ts';
+import { expectedVersions, idempotentRequest } from './update-headers.ts';
+
+/** The schema of a body whose fields are the change. */
+type ChangeSchema = v.GenericSchema<unknown, InventoryUpdate | InventoryAdjustment>;
+
+/** The function of an operation that changes the stock of one pet, and returns its entry. @param example of a body */
+export function changeHandler(operation: OperationId, schema: ChangeSchema, example: string) {
+  const client = documentClient();
+  const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
+  const idempotent = new IdempotentChanges(client, stock, requiredEnv('REQUESTS_TABLE'));
+  const respond = async (request: ApiRequest): Promise<Reply> => {
+    const petId = parsePetId(request);
+    const fields = parseJsonBody(request, schema, example);
+    const change = { petId, ...fields, versions: expectedVersions(request.headers) };
+    const repeatable = idempotentRequest(request, change);
+    return entryReply(await (repeatable ? idempotent.applyIdempotently(repeatable, change) : stock.change(change)));
+  };
+  return operationHandler(respond, {
+    headers: stabilityHeader(operation),
+    // A transaction of both writes takes the rights of both.
+    probe: () => probeChange((change) => idempotent.applyIdempotently(probeRequest(), change)),
+  });
+}
