@@ -72,7 +72,10 @@ export class DynamoDBClient {
     const to = { protocol, hostname, path, ...(port !== '' && { port: Number(port) }) };
     const signed = await this.#signer.sign(new HttpRequest({ ...to, method: 'POST', headers, body }));
     this.#connections.closeIdle();
-    const { response } = await this.#handler.handle(HttpRequest.clone(signed));
+    const { response } = await this.#handler.handle(HttpRequest.clone(signed)).catch((error: unknown) => {
+      this.#connections.closeIdle(0);
+      throw error;
+    });
     const chunks: Buffer[] = [];
     for await (const chunk of response.body) chunks.push(chunk);
     const data = parse(Buffer.concat(chunks).toString());

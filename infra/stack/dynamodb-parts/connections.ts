@@ -27,11 +27,12 @@ export class Connections {
     this.agent.on('free', (connection: Duplex) => void this.#idleSince.set(connection, Date.now()));
   }
 
-  closeIdle(): void {
+  /** @param mostIdleMs 0 once a connection has failed: the others were idle for longer, and are likely to fail too */
+  closeIdle(mostIdleMs = MOST_IDLE_MS): void {
     const now = Date.now();
     for (const connection of Object.values(this.agent.freeSockets).flatMap((each) => each ?? [])) {
       // The clock may have been set back too.
-      if (Math.abs(now - (this.#idleSince.get(connection) ?? 0)) > MOST_IDLE_MS) connection.destroy();
+      if (Math.abs(now - (this.#idleSince.get(connection) ?? 0)) >= mostIdleMs) connection.destroy();
     }
   }
 }

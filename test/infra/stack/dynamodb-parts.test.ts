@@ -198,6 +198,19 @@ describe('A function with parts of the SDK', () => {
     expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
     expect(await client.send(GET)).toHaveProperty('Item');
   });
+
+  test('tries no other idle connection once one was gone: of several that were closed, one call fails', async () => {
+    const client = newClient();
+    await Promise.all([client.send(GET), client.send(GET), client.send(GET)]);
+    const closed = new Set(calls.map(({ connection }) => connection));
+    expect(closed.size).toBe(3);
+    const answer: Answer = (response) =>
+      closed.has(response.socket?.remotePort) ? void response.socket?.destroy() : FOUND(response);
+    answers = Array.from({ length: 9 }, () => answer);
+
+    expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
+    expect(await client.send(GET)).toHaveProperty('Item');
+  });
 });
 
 test('The parts of the SDK refuse what they do not have: repeated calls, and binary values', async () => {
