@@ -35,7 +35,6 @@ const THROTTLED: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'TransactionCanceledException',
   'TransactionConflictException',
-  'TransactionInProgressException',
 ]);
 const UNREACHED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 const DISCONNECTED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
