@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { ServiceError } from './contract/errors.ts';
 import { int64Schema } from './contract/int64.ts';
 
 /**
@@ -6,6 +7,8 @@ import { int64Schema } from './contract/int64.ts';
  * Hand over a copy: the SDK writes its own options into what it is given.
  */
 export const exactNumbers = Object.freeze({ wrapNumbers: true });
+
+export type Item = Readonly<Record<string, unknown>>;
 
 /** The decimal text of a number in an item. */
 const decimalTextSchema = v.pipe(
@@ -18,3 +21,13 @@ export const int64AttributeSchema = v.pipe(decimalTextSchema, int64Schema);
 
 /** A number in an item that is known to fit a JavaScript number. */
 export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());
+
+/** What an item holds. @throws ServiceError INTERNAL_ERROR, whose cause names the item and its first fault */
+export function parseItem<Content>(schema: v.GenericSchema<unknown, Content>, item: Item, idName: string): Content {
+  const { success, output, issues } = v.safeParse(schema, item, { abortEarly: true });
+  if (success) return output;
+  const [fault] = issues;
+  const reason = `${v.getDotPath(fault)} is ${fault.received.slice(0, 40)}: ${fault.message}`;
+  const cause = new Error(`The item with ${idName} ${String(item[idName])} cannot be read: ${reason}`);
+  throw new ServiceError('INTERNAL_ERROR', { cause });
+}

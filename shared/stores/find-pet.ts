@@ -4,7 +4,7 @@ import type { Int64 } from '../contract/int64.ts';
 import type { SchemasOf } from '../contract/inventory.ts';
 import type { Label, PetRecord } from '../contract/pets.ts';
 import { reachingDynamoDB } from '../dynamodb.ts';
-import { int64AttributeSchema } from '../item-attributes.ts';
+import { int64AttributeSchema, parseItem } from '../item-attributes.ts';
 
 const labelSchema = v.object({ id: int64AttributeSchema, name: v.string() } satisfies SchemasOf<Label>);
 
@@ -37,5 +37,5 @@ export async function findPet(
 ): Promise<PetRecord | undefined> {
   const get = new GetCommand({ TableName: tableName, Key: { petId: BigInt(petId) } });
   const { Item } = await reachingDynamoDB(client.send(get));
-  return Item && v.parse(petItemSchema, Item);
+  return Item && parseItem(petItemSchema, Item, 'petId');
 }

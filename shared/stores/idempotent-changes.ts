@@ -1,22 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { type AttributeValue, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import type { InventoryItem } from '../contract/inventory.ts';
-import { isAnswerLost, isUnavailable, tryAgain, unavailable } from '../dynamodb.ts';
+import { isAnswerLost, isUnavailable, tryAgain } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import { stockEntrySchema } from './sorted-table.ts';
 import {
+  type Attempts,
+  changeFailure,
   newVersion,
+  type OldItem,
   parseRefused,
+  parseStockItem,
   petNotFound,
-  stockChangeError,
   type StockChange,
-  stockItemSchema,
+  stockChangeError,
   type StockStore,
+  type StockUpdate,
   type StockVersion,
 } from './stock-store.ts';
 
@@ -39,13 +43,9 @@ const recordSchema = v.object({ fingerprint: v.string() });
 
 const entryFields = v.keyof(stockEntrySchema).options;
 
-/** What the tries of one request have in common. */
-interface Tries {
-  readonly version: string;
+interface Tries extends Attempts {
   /** The entry as it was last seen. */
   entry?: InventoryItem | undefined;
-  /** Whether one of them may have been carried out, or may be yet. */
-  isLost: boolean;
 }
 
 /**
@@ -68,53 +68,51 @@ export class IdempotentChanges {
    *
    * @returns the answer that an update had the first time; for an adjustment the entry as it is by now
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the
-   *   current ETag, or SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
+   *   current ETag, or as {@link changeFailure} has it
    */
   async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<StockVersion> {
-    const tries: Tries = { version: newVersion(), isLost: false };
+    const tries: Tries = { version: newVersion(), mayBeMade: false };
     try {
       return await tryAgain(() => this.#attempt(request, change, tries), isUnavailable);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      throw unavailable(error, tries.isLost ? UNKNOWN_OUTCOME : undefined);
+      throw changeFailure(error, tries.mayBeMade ? MAY_BE_MADE : undefined);
     }
   }
 
   async #attempt(request: IdempotentRequest, change: StockChange, tries: Tries): Promise<StockVersion> {
-    const { petId } = change;
-    // What is taken for an absent entry does not matter: if another appears, the transaction fails and returns it.
-    if ('quantity' in change)
-      tries.entry ??= (await this.#stock.find(petId))?.entry ?? { petId, quantity: 0, status: 'available' };
-    const answer = answerTo(change, tries);
+    const answer = 'by' in change ? undefined : await this.#answerTo(change, tries);
     try {
-      await this.#client.send(this.#transaction(request, change, tries, answer));
+      await this.#client.send(this.#transaction(request, change, tries.version, answer));
     } catch (error) {
-      tries.isLost ||= isAnswerLost(error);
       const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
-      if (record?.Code === FAILED_CONDITION) return this.#repeated(record.Item, request, change);
-      if (record?.Code !== 'None' || stock?.Code !== FAILED_CONDITION) throw error;
-      const found = parseRefused(stock.Item);
-      tries.entry = found?.entry;
-      const refused = stockChangeError(found, change);
-      // A try whose answer was lost may still arrive, and succeed if the entry, or enough of it, is back by then. Its version never is.
-      const isFinal = !tries.isLost || refused?.code === 'PRECONDITION_FAILED';
-      throw isFinal && refused ? refused : error;
+      const isRepeated = record?.Code === FAILED_CONDITION;
+      tries.mayBeMade ||= isRepeated || isAnswerLost(error);
+      if (isRepeated) return this.#repeated(record.Item, request, change);
+      const isRefused = record?.Code === 'None' && stock?.Code === FAILED_CONDITION;
+      throw (isRefused && refusalOf(stock.Item, change, tries)) || error;
     }
-    tries.isLost = true;
-    return answer ?? this.#read(petId);
+    tries.mayBeMade = true;
+    return answer ?? this.#read(change.petId);
+  }
+
+  /**
+   * The answer to an update, as it is kept. Where there is no entry that can be read, it is made of any other: then the
+   * transaction fails, as the record is there or by the condition on the entry, and returns the item.
+   */
+  async #answerTo(update: StockUpdate, tries: Tries): Promise<StockVersion> {
+    const { versions: _, ...fields } = update;
+    const { petId } = fields;
+    const found = tries.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
+    tries.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
+    return { entry: { ...tries.entry, ...fields }, version: tries.version };
   }
 
   /** The answer to a request that was carried out before. */
-  async #repeated(
-    item: Record<string, AttributeValue> | undefined,
-    { fingerprint }: IdempotentRequest,
-    change: StockChange,
-  ): Promise<StockVersion> {
-    const record = unmarshall(item ?? {}, { ...exactNumbers });
-    if (v.parse(recordSchema, record).fingerprint !== fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
-    const { petId } = change;
-    if ('by' in change) return this.#read(petId);
-    return v.parse(stockItemSchema, { ...record, petId: { value: petId } });
+  async #repeated(item: OldItem, request: IdempotentRequest, { petId, ...change }: StockChange): Promise<StockVersion> {
+    const record = unmarshall({ ...item, petId: { N: petId } }, { ...exactNumbers });
+    const { fingerprint } = v.parse(recordSchema, record);
+    if (fingerprint !== request.fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
+    return 'by' in change ? this.#read(petId) : parseStockItem(record);
   }
 
   async #read(petId: Int64): Promise<StockVersion> {
@@ -124,14 +122,8 @@ export class IdempotentChanges {
   }
 
   /** An update has the fields that it leaves as they are for conditions, so that the answer which is kept is what was stored. */
-  #transaction(
-    request: IdempotentRequest,
-    change: StockChange,
-    { version }: Tries,
-    answer: StockVersion | undefined,
-  ): TransactWriteCommand {
+  #transaction(request: IdempotentRequest, change: StockChange, version: string, answer: StockVersion | undefined) {
     const now = Math.floor(Date.now() / 1_000);
-    const write = this.#stock.writeOf(change, version);
     const { petId: _, ...fields } = answer?.entry ?? {};
     const record = {
       TableName: this.#requestsTable,
@@ -142,36 +134,27 @@ export class IdempotentChanges {
       ExpressionAttributeValues: { ':now': now },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
-    const update = answer ? onlyWith(answer.entry, change, write) : write;
+    const left = answer ? entryFields.filter((field) => !(field in change)) : [];
+    const unchanged = Object.fromEntries(left.map((field) => [field, answer?.entry[field]]));
+    const update = this.#stock.writeOf(change, version, unchanged);
     return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }] });
   }
 }
 
-/** The answer to an update, as it is kept; an adjustment has none. */
-function answerTo(change: StockChange, { entry, version }: Tries): StockVersion | undefined {
-  if ('by' in change || !entry) return undefined;
-  const { versions: _, ...fields } = change;
-  return { entry: { ...entry, ...fields }, version };
+/** Why the entry was not changed; undefined where another attempt, with the entry as it is by now, may change it. */
+function refusalOf(item: OldItem, change: StockChange, tries: Tries): ServiceError | undefined {
+  const found = parseRefused(item);
+  tries.entry = found?.entry;
+  const refusal = stockChangeError(found, change);
+  // A lost attempt may still arrive, and succeed if the entry, or enough of it, is back by then. Its version never is.
+  return !tries.mayBeMade || refusal?.code === 'PRECONDITION_FAILED' ? refusal : undefined;
 }
 
-/** The write of a change with the condition that what it leaves of the entry is what is answered. */
-function onlyWith(answer: InventoryItem, change: StockChange, write: ReturnType<StockStore['writeOf']>) {
-  const left = entryFields.filter((field) => !(field in change));
-  const conditions = left.map((field) =>
-    answer[field] === undefined ? `attribute_not_exists(#${field})` : `#${field} = :${field}`,
-  );
-  const names = Object.fromEntries(left.map((field) => [`#${field}`, field]));
-  const values = Object.fromEntries(left.map((field) => [`:${field}`, answer[field]]));
-  return {
-    ...write,
-    ConditionExpression: [write.ConditionExpression, ...conditions].join(' AND '),
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: { ...write.ExpressionAttributeValues, ...values },
-  };
+function undefinedIfUnreadable(error: unknown): undefined {
+  if (!(error instanceof ServiceError && error.code === 'INTERNAL_ERROR')) throw error;
 }
 
 /** Why a transaction was cancelled: the condition of this item was false. */
 const FAILED_CONDITION = 'ConditionalCheckFailed';
 
-const UNKNOWN_OUTCOME =
-  'It is not known yet whether the change was made: send the same request again with the same Idempotency-Key.';
+const MAY_BE_MADE = 'The change may have been made: send the same request again with the same Idempotency-Key.';

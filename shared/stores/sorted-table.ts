@@ -2,9 +2,9 @@ import type { KeysAndAttributes } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
-import { type InventoryItem, petStatusSchema, type SchemasOf } from '../contract/inventory.ts';
+import { type InventoryItem, petStatusSchema, quantitySchema, type SchemasOf } from '../contract/inventory.ts';
 import { reachingDynamoDB, readAgain } from '../dynamodb.ts';
-import { int64AttributeSchema, safeNumberSchema } from '../item-attributes.ts';
+import { int64AttributeSchema, type Item, parseItem, safeNumberSchema } from '../item-attributes.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';
@@ -31,8 +31,6 @@ export interface Page<Entry> {
   /** The id that the next page comes after; undefined on the last page. */
   readonly last: Int64 | undefined;
 }
-
-type Item = Record<string, unknown>;
 
 /** With the names of the attributes that an item is read from. */
 type ItemSchema<Entry> = v.GenericSchema<unknown, Entry> & { readonly entries: Readonly<Record<string, unknown>> };
@@ -143,7 +141,7 @@ export class SortedTable<Entry> {
   }
 
   #parse(items: readonly Item[]): Entry[] {
-    return items.map((item) => v.parse(this.#schema, item));
+    return items.map((item) => parseItem(this.#schema, item, this.#idName));
   }
 
   #idOf(item: Item | undefined): Int64 {
@@ -153,7 +151,7 @@ export class SortedTable<Entry> {
 
 export const stockEntrySchema = v.object({
   petId: int64AttributeSchema,
-  quantity: safeNumberSchema,
+  quantity: v.pipe(safeNumberSchema, quantitySchema),
   status: petStatusSchema,
 } satisfies SchemasOf<InventoryItem>);
 

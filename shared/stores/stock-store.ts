@@ -11,23 +11,33 @@
  *   there, the request was carried out before, and its answer is given again.
  * - `SortedTable` lists by Query in the order of the ids; a page is one Query.
  *
- * Concurrency: the condition of the write decides every race. What was read before it only goes into the condition, and
- * nothing is locked. Whole lists and pages are read eventually consistent; entries by id, and all that a change looks at, are not.
+ * Concurrency: the condition of the write decides every race, and fails for an entry that this release cannot read. Nothing
+ * is locked. Whole lists and pages are read eventually consistent; entries by id, and all that a change looks at, are not.
  *
  * Errors: `shared/dynamodb.ts` sorts failures by what became of the call. What surely was not carried out is tried again,
  * up to four times in five seconds. What may have been is tried again only where a second time does nothing: with a record,
- * or with a version. Otherwise it is SERVICE_UNAVAILABLE, whose message says that the outcome is not known.
+ * or with a version. Otherwise it is 503 or 500, whose message says that the change may have been made.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
-import { type ErrorCode, ServiceError } from '../contract/errors.ts';
+import { type ErrorCode, ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
-import { entityTag, type InventoryItem, MAX_QUANTITY } from '../contract/inventory.ts';
-import { isAnswerLost, isConnectionGone, reachingDynamoDB, tryAgain, unavailable, wasRefused } from '../dynamodb.ts';
-import { exactNumbers } from '../item-attributes.ts';
+import type { InventoryAdjustment, InventoryItem, InventoryUpdate } from '../contract/inventory.ts';
+import { entityTag, MAX_QUANTITY } from '../contract/inventory.ts';
+import { petStatuses } from '../contract/records.ts';
+import {
+  isAnswerLost,
+  isConnectionGone,
+  isUnavailable,
+  reachingDynamoDB,
+  tryAgain,
+  unavailable,
+  wasRefused,
+} from '../dynamodb.ts';
+import { exactNumbers, type Item, parseItem } from '../item-attributes.ts';
 import { stockEntrySchema, STORE_ID } from './sorted-table.ts';
 
 /** A stock entry as one write has made it. */
@@ -43,16 +53,19 @@ interface Target {
   readonly versions?: readonly string[] | undefined;
 }
 
-export interface StockUpdate extends Target {
-  readonly quantity: number;
-}
+export type StockUpdate = Target & Readonly<InventoryUpdate>;
 
-export interface StockAdjustment extends Target {
-  /** Is added to the quantity, which stays between 0 and {@link MAX_QUANTITY}. */
-  readonly by: number;
-}
+/** `by` is added to the quantity, which stays between 0 and {@link MAX_QUANTITY}. */
+export type StockAdjustment = Target & Readonly<InventoryAdjustment>;
 
 export type StockChange = StockUpdate | StockAdjustment;
+
+/** What the attempts at one change have in common. */
+export interface Attempts {
+  readonly version: string;
+  /** Whether one of them has made the change, or may have, or may yet. */
+  mayBeMade: boolean;
+}
 
 /** 72 random bits. */
 export const newVersion = (): string => randomBytes(9).toString('base64url');
@@ -61,7 +74,7 @@ export const newVersion = (): string => randomBytes(9).toString('base64url');
 const unversioned = (petId: Int64): string => `unversioned${petId}`;
 
 /** An item as {@link stockItem} makes it. */
-export const stockItemSchema = v.pipe(
+const stockItemSchema = v.pipe(
   v.object({ ...stockEntrySchema.entries, version: v.optional(v.string()) }),
   v.transform(({ version, ...entry }): StockVersion => ({ entry, version: version ?? unversioned(entry.petId) })),
 );
@@ -89,7 +102,7 @@ export class StockStore {
   async find(petId: Int64): Promise<StockVersion | undefined> {
     const get = new GetCommand({ TableName: this.#tableName, Key: keyOf(petId), ConsistentRead: true });
     const { Item } = await reachingDynamoDB(this.#client.send(get));
-    return Item && v.parse(stockItemSchema, Item);
+    return Item && parseStockItem(Item);
   }
 
   /**
@@ -98,72 +111,114 @@ export class StockStore {
    * whether it was done: then the entry has its version.
    *
    * @returns the entry as the change made it
-   * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or
-   *   SERVICE_UNAVAILABLE, whose message says so where the outcome is not known
+   * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or as
+   *   {@link changeFailure} has it
    */
   async change(change: StockChange): Promise<StockVersion> {
-    const version = newVersion();
-    const write = new UpdateCommand({ ...this.writeOf(change, version), ReturnValues: 'ALL_NEW' });
-    let isLost = false;
-    const mayRepeat = (error: unknown): boolean => {
-      isLost ||= isAnswerLost(error);
-      return wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
-    };
+    const attempts: Attempts = { version: newVersion(), mayBeMade: false };
     try {
-      const { Attributes } = await tryAgain(() => this.#client.send(write), mayRepeat);
-      return v.parse(stockItemSchema, Attributes);
+      return await this.#write(change, attempts).catch((error: unknown) => this.#settle(error, change, attempts));
     } catch (error) {
-      const isRefused = error instanceof ConditionalCheckFailedException;
-      if (isRefused && !isLost) throw stockChangeError(parseRefused(error.Item), change) ?? error;
-      if (!isLost) throw wasRefused(error) ? unavailable(error) : error;
-      const found = isRefused ? parseRefused(error.Item) : await this.find(change.petId).catch(() => undefined);
-      if (found?.version === version) return found;
-      throw unavailable(error, UNKNOWN_OUTCOME);
+      throw changeFailure(error, attempts.mayBeMade ? MAY_BE_MADE : undefined);
     }
   }
 
-  /** The write that carries out a change, for UpdateItem and for TransactWriteItems. */
-  writeOf(change: StockChange, version: string) {
-    const { petId, versions } = change;
-    const { update, condition = '', values } = 'by' in change ? adding(change.by) : setting(change.quantity);
-    const expected = Object.fromEntries((versions ?? []).map((each, index) => [`:expected${index}`, each]));
-    const isExpected = `version IN (${Object.keys(expected).join(', ')})`;
-    const orUnversioned = versions?.includes(unversioned(petId)) ? ' OR attribute_not_exists(version)' : '';
+  async #write(change: StockChange, attempts: Attempts): Promise<StockVersion> {
+    const write = new UpdateCommand({ ...this.writeOf(change, attempts.version), ReturnValues: 'ALL_NEW' });
+    const mayRepeat = (error: unknown): boolean => {
+      attempts.mayBeMade ||= isAnswerLost(error);
+      return wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
+    };
+    const { Attributes = {} } = await tryAgain(() => this.#client.send(write), mayRepeat);
+    attempts.mayBeMade = true;
+    return parseStockItem(Attributes);
+  }
+
+  /** After a failure: the entry, if a lost attempt has made the change. @throws why it was not made, or may not have been */
+  async #settle(failure: unknown, change: StockChange, { version, mayBeMade }: Attempts): Promise<StockVersion> {
+    const isRefused = failure instanceof ConditionalCheckFailedException;
+    if (!isRefused && !mayBeMade) throw failure;
+    const found = isRefused ? parseRefused(failure.Item) : await this.find(change.petId);
+    if (found?.version === version) return found;
+    throw mayBeMade ? unavailable(failure) : (stockChangeError(found, change) ?? failure);
+  }
+
+  /**
+   * The write that carries out a change, for UpdateItem and for TransactWriteItems. Its condition fails where there is no
+   * entry, or one that this release cannot read. DynamoDB has no condition that a fraction fails.
+   *
+   * @param unchanged fields that the entry must have with these values, or not at all where undefined
+   */
+  writeOf(change: StockChange, version: string, unchanged: Readonly<Record<string, unknown>> = {}) {
+    const { petId, versions, ...fields } = change;
+    const by = 'by' in fields ? fields.by : 0;
+    const sets = 'by' in fields ? ['#quantity = #quantity + :by'] : Object.keys(fields).map(equality);
+    const range = { least: Math.max(0, -by), most: MAX_QUANTITY - Math.max(0, by) };
+    const statuses = numbered('known', petStatuses);
+    const expected = versions ? numbered('expected', versions) : { text: 'S' };
+    const isExpected = versions ? `#version IN (${listOf(expected)})` : 'attribute_type(#version, :text)';
+    const mayHaveNone = versions?.includes(unversioned(petId)) ?? true;
+    const values = { ...fields, ...unchanged, version, ...range, ...statuses, ...expected };
+    const update = `SET ${[...sets, equality('version')].join(', ')}`;
+    const condition = [
+      '#quantity BETWEEN :least AND :most',
+      `#status IN (${listOf(statuses)})`,
+      mayHaveNone ? `(${isExpected} OR attribute_not_exists(#version))` : isExpected,
+      ...Object.entries(unchanged).map(([name, value]) =>
+        value === undefined ? `attribute_not_exists(#${name})` : equality(name),
+      ),
+    ].join(' AND ');
     return {
       TableName: this.#tableName,
       Key: keyOf(petId),
-      UpdateExpression: `SET ${update}, version = :version`,
-      ConditionExpression: `attribute_exists(petId)${condition}${versions ? ` AND (${isExpected}${orUnversioned})` : ''}`,
-      ExpressionAttributeValues: { ...values, ':version': version, ...expected },
+      UpdateExpression: update,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: namesIn(update + condition),
+      ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
 }
 
-interface EntryChange {
-  readonly update: string;
-  readonly condition?: string;
-  readonly values: Readonly<Record<string, number>>;
-}
+const equality = (name: string): string => `#${name} = :${name}`;
 
-const setting = (quantity: number): EntryChange => ({
-  update: 'quantity = :quantity',
-  values: { ':quantity': quantity },
-});
+const numbered = (name: string, values: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(values.map((value, index) => [name + index, value]));
 
-const adding = (by: number): EntryChange => ({
-  update: 'quantity = quantity + :by',
-  condition: ' AND quantity BETWEEN :least AND :most',
-  values: { ':by': by, ':least': Math.max(0, -by), ':most': MAX_QUANTITY - Math.max(0, by) },
-});
+const listOf = (values: object): string =>
+  Object.keys(values)
+    .map((name) => `:${name}`)
+    .join(', ');
+
+/** The attributes that expressions name, each by itself after a `#`, as some are called like words of the language. */
+const namesIn = (expressions: string): Record<string, string> =>
+  Object.fromEntries((expressions.match(/#\w+/g) ?? []).map((name) => [name, name.slice(1)]));
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
-const UNKNOWN_OUTCOME = 'It is not known whether the change was made: read the entry before you send it again.';
+const MAY_BE_MADE = 'The change may have been made: read the entry before you send it again.';
 
-/** The entry that does not meet the condition of an update; undefined where there is none. */
-export const parseRefused = (item: Record<string, AttributeValue> | undefined): StockVersion | undefined =>
-  item && v.parse(stockItemSchema, unmarshall(item, { ...exactNumbers }));
+export const parseStockItem = (item: Item): StockVersion => parseItem(stockItemSchema, item, 'petId');
+
+/** What DynamoDB returns where a condition fails; undefined where there is no item. */
+export type OldItem = ConditionalCheckFailedException['Item'];
+
+/** The entry that does not meet the condition of a change; undefined where there is none. */
+export const parseRefused = (item: OldItem): StockVersion | undefined =>
+  item && parseStockItem(unmarshall(item, { ...exactNumbers }));
+
+/**
+ * What a change that failed is answered with: a 503 or 500 says whether it may have been made.
+ *
+ * @param mayBeMade says so, and what to do; undefined where nothing was changed
+ */
+export function changeFailure(failure: unknown, mayBeMade: string | undefined): ServiceError {
+  if (isUnavailable(failure)) return unavailable(failure, mayBeMade);
+  const error = serviceErrorOf(failure);
+  const { code, message, cause } = error;
+  if (code !== 'INTERNAL_ERROR') return error;
+  return new ServiceError(code, { message: `${message} ${mayBeMade ?? 'Nothing was changed.'}`, cause });
+}
 
 /** Why a change is not made, given the entry as it is; undefined where it could be. */
 export function stockChangeError(found: StockVersion | undefined, change: StockChange): ServiceError | undefined {
@@ -199,7 +254,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set(['PET_NOT_FOUND', 'PRECONDITION
 export async function probeChange(make: (change: StockAdjustment) => Promise<unknown>): Promise<void> {
   const petId = v.parse(int64Schema, String(randomInt(MAX_QUANTITY)));
   await make({ petId, by: 1, versions: ['none'] }).catch((error: unknown) => {
-    if (!(error instanceof ServiceError && REFUSALS.has(error.code))) throw error;
+    const { code, cause } = serviceErrorOf(error);
+    if (!REFUSALS.has(code)) throw cause;
   });
 }
 

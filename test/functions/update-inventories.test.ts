@@ -75,17 +75,22 @@ describe('PATCH /inventory', () => {
   });
 
   test('is 500 for a row alone whose entry cannot be read, once the others are written, and logs why', async () => {
-    await stock.put(anEntry(2, 0.5));
+    await stock.put(anEntry(2), { status: 'reserved', version: 'v1' });
     const log = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
 
     expect(await send([{ petId: 2, quantity: 9, ifMatch: '"v1"' }, ...rows(1)])).toMatchObject({
       status: 200,
       body: [
-        { petId: 2, status: 500, error: { code: 'INTERNAL_ERROR' } },
+        {
+          petId: 2,
+          status: 500,
+          error: { code: 'INTERNAL_ERROR', message: expect.stringContaining('Nothing was changed.') },
+        },
         { petId: 1, status: 200 },
       ],
     });
-    expect(log.mock.calls.join()).toContain('"code":"INTERNAL_ERROR"');
+    expect(log.mock.calls.join()).toMatch(/"code":"INTERNAL_ERROR".*petId 2 cannot be read: status is \\"reserved\\"/);
+    expect(await stock.read('2')).toEqual({ quantity: 1, status: 'reserved', version: 'v1' });
   });
 
   test.each<[string, unknown, string]>([

@@ -70,6 +70,15 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     expect((await table.byIds(large.map((id) => int64(String(id))))).length).toBe(60);
   });
 
+  test('names the entry that this release cannot read, in every way to list it', async () => {
+    await put(1, 3);
+    await stock.put(anEntry(2), { status: 'reserved' });
+    const failure = unreadable('petId 2 cannot be read: status is "reserved": must be one of available, pending, sold');
+
+    for (const list of [() => all(), () => page(3), () => table.byIds([int64('2')])])
+      await expect(list()).rejects.toMatchObject(failure);
+  });
+
   test('is in the order of int64, with every digit, whole and in pages of those with a status', async () => {
     await put(...ASCENDING.toReversed());
     const sold = anEntry(1, 1, 'sold');
@@ -158,8 +167,12 @@ describeOnEachEngine('Orders and pets', (newClient) => {
     await client.send(new PutCommand({ TableName: orders, Item: order }));
     await client.send(new PutCommand({ TableName: pets, Item: { petId: 42, name: 'Rex' } }));
 
-    await expect(Array.fromAsync(orderList(reader, orders).all())).rejects.toThrow('must be an int64');
-    await expect(findPet(reader, pets, int64('42'))).rejects.toThrow('photoUrls');
+    await expect(Array.fromAsync(orderList(reader, orders).all())).rejects.toMatchObject(
+      unreadable('orderId 1 cannot be read: petId is "1.5": must be an int64'),
+    );
+    await expect(findPet(reader, pets, int64('42'))).rejects.toMatchObject(
+      unreadable('petId 42 cannot be read: photoUrls'),
+    );
   });
 
   test('are found with all that they are, and no other', async () => {
@@ -178,4 +191,9 @@ describeOnEachEngine('Orders and pets', (newClient) => {
     expect(await findPet(reader, name, other.id)).toEqual(other);
     expect(await findPet(reader, name, MAX_INT64)).toBeUndefined();
   });
+});
+
+const unreadable = (message: string) => ({
+  code: 'INTERNAL_ERROR',
+  cause: { message: expect.stringContaining(message) },
 });

@@ -84,7 +84,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     await expect(store.change({ petId, by: -2 })).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       // No Idempotency-Key: a row of many updates takes none.
-      message: 'It is not known whether the change was made: read the entry before you send it again.',
+      message: 'The change may have been made: read the entry before you send it again.',
     });
     expect(await stock.read('42')).toMatchObject({ quantity: 4 });
   });
