@@ -1,9 +1,9 @@
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listKeys } from '../../../infra/admin/keys/key-view.ts';
 import { suspendKey } from '../../../infra/admin/keys/key-changes.ts';
 import type { Target } from '../../../infra/admin/target.ts';
-import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import {
@@ -12,6 +12,7 @@ import {
   InProcessTarget,
   type Interception,
   issueSubject,
+  KEYS_TABLE,
   type Start,
 } from '../../support/in-process-target.ts';
 import { parsed } from '../../support/tables.ts';
@@ -58,7 +59,7 @@ beforeEach(() => {
 const run = (name: CommandName) => commands[name](target, 'subject');
 const move = () => commands['move to Pro'](target, 'subject');
 const plansOf = (id: string) => records.plansOfKey(id).map((plan) => plan.id);
-const issueChanged = async (change: KeyChange) => target.keyTable.revise(await issueSubject(world, 'open'), change);
+const issueChanged = (differences: Partial<KeyRecord>) => issueSubject(world, 'open', differences);
 
 /** Syncs once what was cut off may be applied, and once it may be cleared. */
 async function syncLater(): Promise<void> {
@@ -237,11 +238,30 @@ describe('A suspension', () => {
     expect(records.apiKey('subject')?.enabled).toBe(false);
   });
 
+  test('for a minute leaves the one that the limiter writes at the same time', async () => {
+    const { recordId } = await issueSubject(world, 'open');
+    const suspendedUntil = NOW + 5 * MINUTE_MS;
+    let isBanned = false;
+    const ban: Interception = async (perform, call) => {
+      if (call === 'UpdateItemCommand' && !isBanned) {
+        isBanned = true;
+        const UpdateExpression = 'SET suspendedUntil = :until, suspendedByAdmin = :false';
+        const values = { ExpressionAttributeValues: { ':until': suspendedUntil, ':false': false } };
+        const key = { TableName: KEYS_TABLE, Key: { recordId } };
+        await target.documents.send(new UpdateCommand({ ...key, UpdateExpression, ...values }));
+      }
+      return perform();
+    };
+    await world.run(() => suspendKey(target, 'subject', MINUTE_MS), ban);
+
+    expect(await world.keys()).toMatchObject([{ suspendedUntil, suspendedByAdmin: true }]);
+  });
+
   test.each<[string, number, Partial<KeyRecord>]>([
     ['leaves an automatic one that lasts longer', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
     ['leaves one that is to be resumed', NEVER, { suspendedUntil: NEVER, suspendedByAdmin: true, enabled: false }],
     ['lengthens a shorter one', NOW + MINUTE_MS, { suspendedUntil: NOW + 1, suspendedByAdmin: true }],
-  ])('for a minute %s', async (_, suspendedUntil, { ...change }) => {
+  ])('for a minute %s', async (_, suspendedUntil, change) => {
     await issueChanged(change);
     const view = await suspendKey(target, 'subject', MINUTE_MS);
 
