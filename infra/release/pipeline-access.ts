@@ -117,6 +117,7 @@ export class PipelineAccess extends Stack {
       allow(['apigateway:POST'], ['/apikeys', '/usageplans/*/keys'].map(gateway)),
       allow(['apigateway:PATCH', 'apigateway:DELETE'], [gateway('/apikeys/*')]),
       allow(['apigateway:PUT', 'apigateway:POST', 'apigateway:DELETE'], [gateway('/tags/*')]),
+      // PutItem: release 1.0.0 makes keys with it, and may be deployed again.
       allow(
         ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:Scan'],
         [this.#arn('dynamodb', `table/${stackNameOf(stage)}-TablesKeys*`)],

@@ -65,7 +65,7 @@ export class KeySync extends Construct {
     );
     Grant.addToPrincipal({
       grantee: sync,
-      actions: ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      actions: ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
       resourceArns: [tables.arnOf('keys')],
     });
     this.#allowGateway(sync);

@@ -46,11 +46,10 @@ export const lookAt = async (
  * @throws NotAppliedError, or what the SDK throws at the first call that fails or is not answered
  */
 export async function apply(registry: Registry, record: KeyRecord, live: LiveKey | undefined): Promise<string> {
-  const change = new Application(registry, record);
-  const key = live ?? (await change.create());
-  await change.update(key);
-  await change.tag(key);
-  await change.putOnPlan(key);
+  const key = live ?? (await create(registry, record));
+  await update(registry, record, key);
+  await tag(registry, record, key);
+  await putOnPlan(registry, record, key);
   return key.keyId;
 }
 
@@ -60,63 +59,51 @@ export async function deleteLiveKey({ gatewayOnce }: GatewayClients, keyId: stri
   await ignoreNotFound(gatewayOnce.send(new DeleteApiKeyCommand({ apiKey: keyId }), { abortSignal }));
 }
 
-class Application {
-  readonly #registry: Registry;
-  readonly #record: KeyRecord;
+/** Makes the key. API Gateway refuses it where it has one with this value: a sync finds that in its lists. */
+async function create({ gatewayOnce }: Registry, record: KeyRecord): Promise<LiveKey> {
+  const { recordId: value, name, enabled } = record;
+  const call = new CreateApiKeyCommand({ name, value, enabled, tags: tagsOf(record) });
+  return liveKey({ ...(await gatewayOnce.send(call, inTime(record))), value }, undefined);
+}
 
-  constructor(registry: Registry, record: KeyRecord) {
-    this.#registry = registry;
-    this.#record = record;
-  }
+async function update({ gatewayOnce }: Registry, record: KeyRecord, live: LiveKey): Promise<void> {
+  const { name, enabled } = record;
+  const patchOperations: PatchOperation[] = [];
+  if (name !== live.name) patchOperations.push({ op: 'replace', path: '/name', value: name });
+  if (enabled !== live.enabled) patchOperations.push({ op: 'replace', path: '/enabled', value: String(enabled) });
+  if (patchOperations.length === 0) return;
+  await gatewayOnce.send(new UpdateApiKeyCommand({ apiKey: live.keyId, patchOperations }), inTime(record));
+}
 
-  /** Makes the key. API Gateway refuses it where it has one with this value: a sync finds that in its lists. */
-  async create(): Promise<LiveKey> {
-    const { recordId: value, name, enabled } = this.#record;
-    const create = new CreateApiKeyCommand({ name, value, enabled, tags: tagsOf(this.#record) });
-    const created = await this.#registry.gatewayOnce.send(create, this.#inTime());
-    return liveKey({ ...created, value }, undefined);
-  }
+async function tag({ gateway, gatewayOnce }: Registry, record: KeyRecord, live: LiveKey): Promise<void> {
+  const wanted = tagsOf(record);
+  const tags = Object.fromEntries(Object.entries(wanted).filter(([name, text]) => live.tags[name] !== text));
+  const tagKeys = OWN_TAGS.filter((name) => name in live.tags && !(name in wanted));
+  const resourceArn = `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${live.keyId}`;
+  if (Object.keys(tags).length > 0)
+    await gatewayOnce.send(new TagResourceCommand({ resourceArn, tags }), inTime(record));
+  if (tagKeys.length > 0) await gatewayOnce.send(new UntagResourceCommand({ resourceArn, tagKeys }), inTime(record));
+}
 
-  async update({ keyId: apiKey, ...live }: LiveKey): Promise<void> {
-    const { name, enabled } = this.#record;
-    const patchOperations: PatchOperation[] = [];
-    if (name !== live.name) patchOperations.push({ op: 'replace', path: '/name', value: name });
-    if (enabled !== live.enabled) patchOperations.push({ op: 'replace', path: '/enabled', value: String(enabled) });
-    if (patchOperations.length === 0) return;
-    await this.#registry.gatewayOnce.send(new UpdateApiKeyCommand({ apiKey, patchOperations }), this.#inTime());
+/** Puts the key on its plan. API Gateway refuses a key that is on another of the same stage. */
+async function putOnPlan(registry: Registry, record: KeyRecord, live: LiveKey): Promise<void> {
+  const { keyId, usagePlanId: current, reading } = live;
+  if (reading && 'fields' in reading && reading.fields.plan === record.plan) return;
+  const usagePlanId = await usagePlanIdOf(registry, record.plan);
+  if (usagePlanId === current) return;
+  if (current !== undefined) {
+    const takeOff = new DeleteUsagePlanKeyCommand({ usagePlanId: current, keyId });
+    await ignoreNotFound(registry.gatewayOnce.send(takeOff, inTime(record)));
   }
+  const put = new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' });
+  await registry.gatewayOnce.send(put, inTime(record));
+}
 
-  async tag({ keyId, tags: live }: LiveKey): Promise<void> {
-    const { gateway, gatewayOnce } = this.#registry;
-    const wanted = tagsOf(this.#record);
-    const tags = Object.fromEntries(Object.entries(wanted).filter(([name, text]) => live[name] !== text));
-    const tagKeys = OWN_TAGS.filter((name) => name in live && !(name in wanted));
-    const resourceArn = `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${keyId}`;
-    if (Object.keys(tags).length > 0)
-      await gatewayOnce.send(new TagResourceCommand({ resourceArn, tags }), this.#inTime());
-    if (tagKeys.length > 0) await gatewayOnce.send(new UntagResourceCommand({ resourceArn, tagKeys }), this.#inTime());
-  }
-
-  /** Puts the key on its plan. API Gateway refuses a key that is on another of the same stage. */
-  async putOnPlan({ keyId, usagePlanId: current, reading }: LiveKey): Promise<void> {
-    const { gatewayOnce } = this.#registry;
-    if (reading && 'fields' in reading && reading.fields.plan === this.#record.plan) return;
-    const usagePlanId = await usagePlanIdOf(this.#registry, this.#record.plan);
-    if (usagePlanId === current) return;
-    if (current !== undefined) {
-      const takeOff = new DeleteUsagePlanKeyCommand({ usagePlanId: current, keyId });
-      await ignoreNotFound(gatewayOnce.send(takeOff, this.#inTime()));
-    }
-    const put = new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' });
-    await gatewayOnce.send(put, this.#inTime());
-  }
-
-  /** @throws NotAppliedError where the minute is over */
-  #inTime(): { readonly abortSignal: AbortSignal } {
-    const left = (this.#record.unappliedSince ?? 0) + AT_WORK_MS - Date.now();
-    if (left <= 0) throw new NotAppliedError('It took more than a minute');
-    return { abortSignal: AbortSignal.timeout(Math.min(left, LONGEST_CALL_MS)) };
-  }
+/** @throws NotAppliedError where the minute is over */
+function inTime({ unappliedSince = 0 }: KeyRecord): { readonly abortSignal: AbortSignal } {
+  const left = unappliedSince + AT_WORK_MS - Date.now();
+  if (left <= 0) throw new NotAppliedError('It took more than a minute');
+  return { abortSignal: AbortSignal.timeout(Math.min(left, LONGEST_CALL_MS)) };
 }
 
 const OWN_TAGS = [gatewayTags.perMinute, gatewayTags.perDay, gatewayTags.expires];

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  paginateScan,
-  PutCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { type KeyRecord, parseKeyRecord } from '../keys/key-record.ts';
 
@@ -29,8 +23,12 @@ export type GatewayFields = Pick<
 /** What makes a key that was never used. */
 export type KeyIdentity = GatewayFields & Pick<KeyRecord, 'recordId' | 'createdAt'>;
 
-/** What a change may set; `undefined` takes the attribute away. Counters are the limiter's business. */
-export type KeyChange = Readonly<Partial<KeyRecord>>;
+type Counters = 'currentMinute' | 'minuteUsed' | 'dayUsed' | 'minuteRefused';
+
+/** What a change may set; `undefined` takes the attribute away. Of what requests count, it may only forget refusals. */
+export type KeyChange = Readonly<Partial<Omit<KeyRecord, 'recordId' | 'createdAt' | 'revision' | Counters>>> & {
+  readonly minuteRefused?: 0;
+};
 
 export type NewRecord = Omit<KeyRecord, 'revision'>;
 
@@ -100,19 +98,35 @@ export class KeyTable {
 
   /** Puts a key that is not there yet. @returns its record; undefined where there is one already */
   add(record: NewRecord): Promise<KeyRecord | undefined> {
-    const added = this.#parse({ ...record, revision: 1 });
-    const put = new PutCommand({
-      TableName: this.#tableName,
-      Item: Object.fromEntries(Object.entries(added).filter(([, value]) => value !== undefined)),
-      ConditionExpression: 'attribute_not_exists(recordId)',
-    });
-    return this.#write(() => this.#client.send(put), added, { tokens: added.tokens, keyId: added.keyId });
+    const { recordId: _, ...attributes } = { ...record, revision: 1 };
+    return this.#write({ ...record, ...attributes }, attributes, 'attribute_not_exists(recordId)');
   }
 
-  /** Changes a key, if it is still as it was read. @returns the key as it is then; undefined where it was not changed */
+  /**
+   * Changes a key, if it is still as it was read. A suspension shortens none of the limiter's, which are no revisions.
+   *
+   * @returns the key as it is then; undefined where it was not changed
+   */
   revise(record: KeyRecord, change: KeyChange): Promise<KeyRecord | undefined> {
-    const changed = this.#parse({ ...record, ...change, revision: record.revision + 1 });
-    const attributes = Object.entries({ ...change, revision: changed.revision });
+    const changed = { ...change, revision: record.revision + 1 };
+    const condition = `#revision = :readRevision${change.suspendedUntil ? ' AND #suspendedUntil <= :suspendedUntil' : ''}`;
+    return this.#write({ ...record, ...changed }, changed, condition, { ':readRevision': record.revision });
+  }
+
+  /**
+   * Makes a conditional write. Where an answer is lost, the SDK sends the write again, which then finds its own revision.
+   *
+   * @param record as it is then @param changed the part of it to set, and to take away where it is undefined
+   * @returns the record; undefined where its condition was false
+   */
+  async #write(
+    record: KeyRecord,
+    changed: Partial<KeyRecord>,
+    condition: string,
+    values: Readonly<Record<string, number>> = {},
+  ): Promise<KeyRecord | undefined> {
+    const written = this.#parse(record);
+    const attributes = Object.entries(changed);
     const sets = attributes.filter(([, value]) => value !== undefined);
     const removes = attributes.flatMap(([name, value]) => (value === undefined ? [`#${name}`] : []));
     const set = `SET ${sets.map(([name]) => `#${name} = :${name}`).join(', ')}`;
@@ -120,31 +134,18 @@ export class KeyTable {
       TableName: this.#tableName,
       Key: { recordId: record.recordId },
       UpdateExpression: removes.length > 0 ? `${set} REMOVE ${removes.join(', ')}` : set,
-      ConditionExpression: '#revision = :readRevision',
+      ConditionExpression: condition,
       ExpressionAttributeNames: Object.fromEntries(attributes.map(([name]) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
-        ':readRevision': record.revision,
-      },
+      ExpressionAttributeValues: { ...values, ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])) },
     });
-    return this.#write(() => this.#client.send(update), changed, change);
-  }
-
-  /**
-   * Makes a conditional write. Where an answer is lost, the SDK sends the write again, which then finds its own revision.
-   *
-   * @returns what it wrote; undefined where its condition was false
-   */
-  async #write(send: () => Promise<unknown>, written: KeyRecord, change: KeyChange): Promise<KeyRecord | undefined> {
     try {
-      await send();
+      await this.#client.send(update);
       return written;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
     }
-    const now = await this.get(written.recordId);
-    const isWritten = now?.revision === written.revision && Object.keys(differences(now, change)).length === 0;
-    return isWritten ? now : undefined;
+    const now = await this.get(record.recordId);
+    return now && !attributes.some(differsFrom(now)) ? now : undefined;
   }
 
   #parse(item: unknown): KeyRecord {
@@ -158,10 +159,13 @@ export class KeyTable {
 }
 
 /** The part of a change that a record does not have. */
-export function differences(record: KeyRecord, change: KeyChange): KeyChange {
-  const before: Readonly<Record<string, unknown>> = record;
-  return Object.fromEntries(Object.entries(change).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));
-}
+export const differences = (record: KeyRecord, change: KeyChange): KeyChange =>
+  Object.fromEntries(Object.entries(change).filter(differsFrom(record)));
+
+const differsFrom =
+  (record: Readonly<Record<string, unknown>>) =>
+  ([name, value]: [string, unknown]): boolean =>
+    !isDeepStrictEqual(record[name], value);
 
 /** How long the record of a revoked key stays, in seconds: no sync that saw the key before adds it again. */
 const KEPT_SECONDS = 30 * 86_400;

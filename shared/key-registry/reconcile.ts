@@ -3,6 +3,7 @@
 //   requests ──────────────► item: counters, suspension by the limiter
 //   command ─ looks at both ► item: one write on the revision, `unappliedSince` ─► API Gateway: calls ─► item: cleared
 //   sync ── lists of both ──► what `reconcile` says of each pair, after a second look at the key alone
+//   suspend ─────────────────► item: one write without a look (`LOOK_FIRST`), then as a command without a change
 //   console, AWS CLI ───────────────────────────────────────────────────────────► API Gateway: taken over by a sync
 //
 // States: applied (no `unappliedSince`) → unapplied (a write that API Gateway may not have) → applied, for five minutes
@@ -30,8 +31,11 @@ export const SETTLED_MS = 3 * 60_000;
 /** How long API Gateway may take to know a change everywhere. Until then the Interim plan meters the requests of the key. */
 export const INTERIM_MS = 5 * 60_000;
 
-/** `unappliedSince` of a record that came back with a copy of the table: where API Gateway has its key, that is newer. */
-export const RESTORED = 0;
+/**
+ * `unappliedSince` of a record that was written without a look at API Gateway: it was suspended, or came back with a
+ * copy of the table. What API Gateway has of its key may be newer, and is taken over before the record is applied.
+ */
+export const LOOK_FIRST = 0;
 
 /** What a sync does about a key. */
 export type Step =
@@ -95,12 +99,12 @@ function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange,
 }
 
 /** Whether a key is refused until an admin resumes it. */
-export const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean =>
+const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean =>
   suspendedUntil >= NEVER;
 
 /** What is unapplied is set right from the record: an untagged key on Enterprise may be a move that was cut off. */
-const takesEdits = ({ unappliedSince }: KeyRecord): boolean =>
-  unappliedSince === undefined || unappliedSince === RESTORED;
+export const takesEdits = ({ unappliedSince }: KeyRecord): boolean =>
+  unappliedSince === undefined || unappliedSince === LOOK_FIRST;
 
 /** The edit of an admin in the AWS console or CLI that a record has to take over. It never opens what is suspended. */
 export function editOf(record: KeyRecord, live: LiveKey | undefined): KeyChange {

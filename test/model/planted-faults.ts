@@ -19,8 +19,8 @@ const ROOT = join(import.meta.dirname, '../..');
 export const plantedFaults: readonly PlantedFault[] = [
   {
     fault: 'a resumption does not go by the revision that it read',
-    file: 'infra/admin/keys/change-key.ts',
-    from: 'if (!written && isOnce)',
+    file: 'infra/admin/keys/key-changes.ts',
+    from: 'if (isRead)',
     to: 'if (false)',
     pair: { first: 'resume', second: 'suspend', fault: 'stop' },
   },
@@ -55,9 +55,9 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     fault: 'API Gateway is read before the record',
     file: 'infra/admin/keys/change-key.ts',
-    from: 'const record = await readRecord(target, recordId);\n    const live = await lookAt(target, record);',
-    to: 'const old = await readRecord(target, recordId);\n    const live = await lookAt(target, old);\n    const record = await readRecord(target, recordId);',
-    pair: { first: 'suspend', second: 'move to Pro', fault: 'stop' },
+    from: 'const record = await readRecord(target, found.recordId);\n    const live = await lookAt(target, record);',
+    to: 'const old = await readRecord(target, found.recordId);\n    const live = await lookAt(target, old);\n    const record = await readRecord(target, found.recordId);',
+    pair: { first: 'resume', second: 'move to Pro', fault: 'stop' },
   },
 ];
 

@@ -201,8 +201,12 @@ export type CommandName = keyof typeof commands;
 /** How the key is at the start that the commands are about. */
 export type Start = 'open' | 'suspended' | 'on Enterprise';
 
-/** Issues the key that the commands are about, with two tokens. @returns its record */
-export async function issueSubject(world: InProcessTarget, start: Start): Promise<KeyRecord> {
+/** Issues the key that the commands are about, with two tokens. @param differences of its record @returns that */
+export async function issueSubject(
+  world: InProcessTarget,
+  start: Start,
+  differences: Partial<KeyRecord> = {},
+): Promise<KeyRecord> {
   const isAgreed = start === 'on Enterprise';
   const text = generateToken();
   const now = Date.now();
@@ -216,6 +220,7 @@ export async function issueSubject(world: InProcessTarget, start: Start): Promis
       ...tokenEntry(text, {}, now),
       ...tokenEntry(generateToken(key.recordId), { label: 'app' }, now),
     },
+    ...differences,
   };
   await world.issue(subject, isAgreed ? 'enterprise' : 'free', isAgreed ? limitTags : {});
   return subject;

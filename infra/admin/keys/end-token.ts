@@ -2,12 +2,12 @@ import { AT_ONCE, tokenName, withEnd, workingTokens } from '../../../shared/key-
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeKey } from './change-key.ts';
+import { changeRecord, reportUnapplied } from './change-record.ts';
 import { findIssued } from './new-token.ts';
 
 /** Ends a token of a key at once. The key goes on with its others. @param name see {@link tokenName} */
 export async function endToken(target: Target, key: string, name: string): Promise<KeyRecord> {
-  return changeKey(target, await findIssued(target, key, 'ended alone'), (now) => {
+  const ended = await changeRecord(target, await findIssued(target, key, 'ended alone'), (now) => {
     const working = workingTokens(now, Date.now());
     const ending = working.find((token) => tokenName(token) === name);
     if (!ending) {
@@ -23,4 +23,5 @@ export async function endToken(target: Target, key: string, name: string): Promi
       `${name} is the only token of the key ${idOf(now)}. To end the key: npm run admin -- keys revoke ${idOf(now)}`,
     );
   });
+  return reportUnapplied(target, ended);
 }

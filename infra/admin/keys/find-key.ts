@@ -1,14 +1,14 @@
 import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { ignoreNotFound } from '../../../shared/key-registry/gateway-client.ts';
+import type { UnreadableRecordError } from '../../../shared/key-registry/key-table.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
-import { RESTORED } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError, awsReason } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
-import { revokedError } from './change-key.ts';
+import { revokedError } from './change-record.ts';
 
 /** Keys that are listed in a message. */
 const MAX_LISTED = 3;
@@ -21,35 +21,40 @@ export async function findKey(target: Target, text: string): Promise<KeyRecord> 
 }
 
 /**
- * The key that an admin names, also a revoked one: by its id, or by its name where no other key has it. One that was just
- * made in the AWS console gets its record now.
+ * The key that an admin names, also a revoked one: by its id, or by its name where no other key has it. API Gateway is
+ * asked only where no record has it: one that was just made in the AWS console gets its record now.
  *
  * @throws AdminError where there is none, or there are several
  */
 export async function findRecord(target: Target, text: string): Promise<KeyRecord> {
-  const found = await lookUp(target, text);
-  if (found.unappliedSince !== RESTORED) return found;
-  // What API Gateway has of a key that came back with a copy is newer: a sync takes that over, and no command undoes it.
-  await syncKeys(target);
-  return (await target.keyTable.get(found.recordId)) ?? found;
+  if (text.trim() === '') throw unknownKey('without a name');
+  const { keyTable, notices } = target;
+  const unreadable: UnreadableRecordError[] = [];
+  const known = isIssued(text)
+    ? await keyTable.get(text)
+    : named(text, await keyTable.all((error) => unreadable.push(error)));
+  if (known) return known;
+  unreadable.forEach(notices.unreadable);
+  return recordOfApiKey(target, text);
 }
 
-async function lookUp(target: Target, text: string): Promise<KeyRecord> {
-  if (text.trim() === '') throw unknownKey('without a name');
+async function recordOfApiKey(target: Target, keyId: string): Promise<KeyRecord> {
   const { gateway, keyTable } = target;
-  const apiKey = isIssued(text)
-    ? undefined
-    : await ignoreNotFound(gateway.send(new GetApiKeyCommand({ apiKey: text, includeValue: true })));
-  const recordId = isIssued(text) ? text : recordIdOf(apiKey?.value ?? '');
-  const read = async () => (recordId === undefined ? undefined : keyTable.get(recordId));
-  const known = await read();
-  if (known) return known;
-  if (!apiKey) return named(text, await allRecords(target));
+  const call = gateway.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true }));
+  const apiKey = await ignoreNotFound(call).catch((error: unknown) => {
+    const reason = awsReason(error);
+    if (reason === undefined) throw error;
+    throw new AdminError(
+      `No record has the id or name ${keyId}. A key that was just made in API Gateway by hand has no record yet, and needs API Gateway to be found: ${reason}.`,
+    );
+  });
+  if (!apiKey) throw unknownKey(keyId);
   const { problems } = await syncKeys(target);
-  const synced = await read();
+  const recordId = recordIdOf(apiKey.value ?? '');
+  const synced = recordId === undefined ? undefined : await keyTable.get(recordId);
   if (synced) return synced;
-  const problem = problems.find((words) => words.includes(text));
-  throw new AdminError(problem ?? `The key ${text} is on no usage plan of this service.`);
+  const problem = problems.find((words) => words.includes(keyId));
+  throw new AdminError(problem ?? `The key ${keyId} is on no usage plan of this service.`);
 }
 
 /** All records, revoked ones included, without those that are not in order. */
@@ -61,20 +66,17 @@ export class UnknownKeyError extends AdminError {}
 const unknownKey = (text: string): AdminError =>
   new UnknownKeyError(`There is no key ${text}. List the ids with: npm run admin -- keys list`);
 
-function named(text: string, records: readonly KeyRecord[]): KeyRecord {
+function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefined {
   const known = records.find(({ keyId }) => keyId === text);
   if (known) return known;
   const wanted = comparable(text);
   const found = records.filter(({ name }) => comparable(name) === wanted);
   const open = found.filter(({ revoked }) => !revoked);
   const [only = found[0], another] = open;
-  if (another) {
-    const ids = open.slice(0, MAX_LISTED).map(idOf);
-    const more = open.length > ids.length ? ' …' : '';
-    throw new AdminError(`${open.length} keys have the name ${text}. Name one by its id: ${ids.join(', ')}${more}`);
-  }
-  if (only) return only;
-  throw unknownKey(text);
+  if (!another) return only;
+  const ids = open.slice(0, MAX_LISTED).map(idOf);
+  const more = open.length > ids.length ? ' …' : '';
+  throw new AdminError(`${open.length} keys have the name ${text}. Name one by its id: ${ids.join(', ')}${more}`);
 }
 
 const comparable = (name: string): string => visible(name).trim().toLowerCase();

@@ -1,10 +1,12 @@
 import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
 import { revocation } from '../../../shared/key-registry/key-table.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
+import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
-import { reasonOf } from '../admin-error.ts';
+import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeKey, untilDone, waitOutMemory } from './change-key.ts';
+import { changeKey } from './change-key.ts';
+import { changeRecord, reportUnapplied, untilDone, waitOutMemory } from './change-record.ts';
 import { findKey } from './find-key.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
@@ -15,13 +17,17 @@ import { type KeyView, keyView } from './key-view.ts';
  */
 export async function suspendKey(target: Target, key: string, forMs: number | undefined): Promise<KeyView> {
   const until = forMs === undefined ? NEVER : Date.now() + forMs;
-  const suspended = await changeKey(target, await findKey(target, key), ({ suspendedUntil }) => ({
+  const found = await findKey(target, key);
+  // The record first, which needs nothing of API Gateway. An edit there that no sync has seen is taken over after it.
+  const suspended = await changeRecord(target, found, ({ suspendedUntil, unappliedSince = LOOK_FIRST }) => ({
     // A suspension holds until it is over or resumed: another one only makes it longer.
     suspendedUntil: Math.max(until, suspendedUntil),
     suspendedByAdmin: true,
-    ...(forMs === undefined && { enabled: false }),
+    ...(forMs === undefined && { enabled: false, unappliedSince }),
   }));
-  return keyView(suspended);
+  if (forMs !== undefined) return keyView(reportUnapplied(target, suspended));
+  const applied = changeKey(target, suspended, () => ({}));
+  return keyView(await applied.catch((error: unknown) => reportUnapplied(target, suspended, reasonOf(error))));
 }
 
 export interface Resumption {
@@ -32,16 +38,21 @@ export interface Resumption {
 
 /** Lets a suspended key in again, whatever suspended it. What is closed while this goes on stays closed. */
 export async function resumeKey(target: Target, key: string): Promise<Resumption> {
-  let wasClosed = false;
-  const open = { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 };
-  const change = (now: { readonly enabled: boolean; readonly suspendedUntil: number }) => {
+  let [isRead, wasClosed] = [false, false];
+  const resumed = await changeKey(target, await findKey(target, key), (now) => {
+    if (isRead) throw changedMeanwhile(idOf(now));
+    isRead = true;
     wasClosed = !now.enabled || now.suspendedUntil > Date.now();
-    return wasClosed ? open : {};
-  };
-  const resumed = await changeKey(target, await findKey(target, key), change, { isOnce: true });
+    return wasClosed ? { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 } : {};
+  });
   if (wasClosed) await waitOutMemory(target);
   return { view: keyView(resumed), wasClosed };
 }
+
+const changedMeanwhile = (id: string): AdminError =>
+  new AdminError(
+    `The key ${id} was changed by another command meanwhile. Look at it with npm run admin -- keys show ${id}, and run the command again.`,
+  );
 
 /** Puts a key on another plan, or gives an Enterprise key other limits; the counters stay. A key that is closed stays closed. */
 export async function moveKey(target: Target, key: string, plan: PlanId, limits: Limits): Promise<KeyView> {

@@ -9,13 +9,12 @@ import {
   withShown,
   withToken,
 } from '../../../shared/key-registry/key-tokens.ts';
-import { isSuspendedForGood } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
 import { workingToken } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeKey, readRecord, untilDone, waitOutMemory } from './change-key.ts';
+import { changeRecord, reportUnapplied, waitOutMemory } from './change-record.ts';
 import { findKey } from './find-key.ts';
 
 /** A token that was just made, with its key. It is shown once: neither API Gateway nor the keys table has it. */
@@ -37,16 +36,15 @@ export function newToken(key: string, record: KeyRecord, confirmShown: () => Pro
 
 /** One write of a token that was shown, which has no part in API Gateway. @param change from the key as it is then */
 export function confirmation(
-  { keyTable }: Target,
-  { recordId }: KeyRecord,
+  target: Target,
+  record: KeyRecord,
   token: string,
   change = (now: KeyRecord, hash: string): KeyChange => ({ tokens: withShown(now.tokens, hash) }),
 ): () => Promise<KeyRecord> {
   const hash = hashToken(token);
   return () =>
-    untilDone(async () => {
-      const now = await readRecord({ keyTable }, recordId);
-      if (workingToken(now, hash, Date.now())) return keyTable.revise(now, change(now, hash));
+    changeRecord(target, record, (now) => {
+      if (workingToken(now, hash, Date.now())) return change(now, hash);
       throw new AdminError(
         `Another command has replaced or ended this token of the key ${idOf(now)} meanwhile: it does not work.`,
       );
@@ -80,9 +78,9 @@ export async function findIssued(target: Target, key: string, change: string): P
 
 /** @throws AdminError where a key is closed */
 export function checkOpen(record: KeyRecord): void {
-  const { enabled, expiresAtMs = NEVER } = record;
+  const { enabled, suspendedUntil, expiresAtMs = NEVER } = record;
   if (expiresAtMs <= Date.now()) throw new AdminError(`The key ${idOf(record)} has expired. Create a new one.`);
-  if (!enabled || isSuspendedForGood(record))
+  if (!enabled || suspendedUntil >= NEVER)
     throw new AdminError(`The key ${idOf(record)} is suspended. Resume it first.`);
 }
 
@@ -93,7 +91,7 @@ export async function addToken(target: Target, key: string, order: TokenAddition
   const known = await findIssued(target, key, 'given another');
   const token = generateToken(known.recordId);
   const { label } = order;
-  const record = await changeKey(target, known, (now) => {
+  const record = await changeRecord(target, known, (now) => {
     checkOpen(now);
     const { current, pending } = tokensLabelled(now, label, Date.now());
     if (current)
@@ -105,5 +103,5 @@ export async function addToken(target: Target, key: string, order: TokenAddition
     return addition(now, token, order);
   });
   await waitOutMemory(target);
-  return newToken(token, record, confirmation(target, record, token));
+  return newToken(token, reportUnapplied(target, record), confirmation(target, record, token));
 }

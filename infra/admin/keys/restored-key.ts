@@ -1,4 +1,4 @@
-import { RESTORED } from '../../../shared/key-registry/reconcile.ts';
+import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
 import { NEVER } from '../../../shared/keys/key-record.ts';
 import type { Item } from '../../write-items.ts';
@@ -8,5 +8,5 @@ export function restoredKey(item: Item, isOpen: boolean): Item | undefined {
   if (!isIssued(String(item['recordId']))) return undefined;
   // The copy does not say what was revoked, suspended or ended after it.
   const suspended = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
-  return { ...item, keyId: undefined, unappliedSince: RESTORED, ...(isOpen ? {} : suspended) };
+  return { ...item, keyId: undefined, unappliedSince: LOOK_FIRST, ...(isOpen ? {} : suspended) };
 }

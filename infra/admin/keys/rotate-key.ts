@@ -4,7 +4,7 @@ import { generateToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { formatTime } from '../text-format.ts';
-import { changeKey, waitOutMemory } from './change-key.ts';
+import { changeRecord, reportUnapplied, waitOutMemory } from './change-record.ts';
 import { addition, checkOpen, confirmation, findIssued, type NewToken, newToken } from './new-token.ts';
 
 export interface RotationOrder {
@@ -30,7 +30,7 @@ export async function rotateKey(target: Target, key: string, order: RotationOrde
   const known = await findIssued(target, key, 'rotated');
   const token = generateToken(known.recordId);
   let replaces: string[] = [];
-  const record = await changeKey(target, known, (now) => {
+  const record = await changeRecord(target, known, (now) => {
     checkRotatable(now, order);
     const { current, inGrace, pending } = tokensLabelled(now, label, Date.now());
     const { access = 'full', until = NEVER, since = 0 } = current ?? pending ?? {};
@@ -45,7 +45,7 @@ export async function rotateKey(target: Target, key: string, order: RotationOrde
   const { current } = tokensLabelled(record, label, Date.now());
   const graceEnds = new Date(Math.min(Date.now() + (current ? graceMs : 0), current?.until ?? NEVER)).toISOString();
   const confirmShown = confirmation(target, record, token, (now, hash) => withOldEnded(now, hash, graceMs));
-  return { ...newToken(token, record, confirmShown), replaces, graceEnds };
+  return { ...newToken(token, reportUnapplied(target, record), confirmShown), replaces, graceEnds };
 }
 
 /** The last write: the new token has been shown, and the old one gets its end. */

@@ -1,9 +1,8 @@
-import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
+import { NotFoundException, TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listKeys } from '../../../infra/admin/keys/key-view.ts';
-import { suspendKey } from '../../../infra/admin/keys/key-changes.ts';
 import type { Target } from '../../../infra/admin/target.ts';
-import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
+import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import {
@@ -12,9 +11,11 @@ import {
   InProcessTarget,
   type Interception,
   issueSubject,
+  NAME,
   type Start,
 } from '../../support/in-process-target.ts';
-import { parsed } from '../../support/tables.ts';
+import { anApiKey } from '../../support/gateway-records.ts';
+import { aKey, parsed } from '../../support/tables.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:37Z');
 const MINUTE_MS = 60_000;
@@ -58,7 +59,7 @@ beforeEach(() => {
 const run = (name: CommandName) => commands[name](target, 'subject');
 const move = () => commands['move to Pro'](target, 'subject');
 const plansOf = (id: string) => records.plansOfKey(id).map((plan) => plan.id);
-const issueChanged = async (change: KeyChange) => target.keyTable.revise(await issueSubject(world, 'open'), change);
+const issueChanged = (differences: Partial<KeyRecord>) => issueSubject(world, 'open', differences);
 
 /** Syncs once what was cut off may be applied, and once it may be cleared. */
 async function syncLater(): Promise<void> {
@@ -196,17 +197,72 @@ describe('What an admin has just done in the AWS console', () => {
     expect(records.apiKey('subject')).toMatchObject({ name: 'acme', enabled: true });
   });
 
-  test.each(['move to Pro', 'suspend', 'resume', 'rotate', 'add', 'end'] as const)(
-    'ends a key that was deleted: %s closes it, and fails',
-    async (name) => {
-      const subject = await issueSubject(world, 'open');
-      records.deleteApiKey('subject');
+  test('is taken over where a key is suspended, which closes it all the same', async () => {
+    await issueSubject(world, 'open');
+    putOnBusiness();
+    put({ name: 'renamed' })();
 
-      await expect(commands[name](target, 'subject', subject)).rejects.toThrow(
-        'The key subject was deleted in API Gateway, and is revoked. Create another.',
-      );
-      expect(await world.keys()).toMatchObject([{ enabled: false, revoked: true }]);
-      await expect(run(name)).rejects.toThrow('The key subject was revoked.');
+    expect(await run('suspend')).toMatchObject({
+      plan: 'business',
+      name: 'renamed',
+      state: 'suspended',
+      applied: true,
+    });
+    expect(records.apiKey('subject')).toMatchObject({ name: 'renamed', enabled: false });
+    expect({ plans: plansOf('subject'), messages }).toEqual({ plans: ['business'], messages: [] });
+  });
+
+  test('to a key that came back with an older copy is taken over where it is moved', async () => {
+    const record = aKey({ keyId: undefined, unappliedSince: LOOK_FIRST });
+    await target.keyTable.add(record);
+    records.putApiKey(anApiKey({ id: 'subject', name: 'renamed', value: record.recordId }));
+    records.putOnPlan('business', 'subject');
+
+    expect(await commands['move to Pro'](target, NAME)).toMatchObject({ id: 'subject', name: 'renamed', plan: 'pro' });
+  });
+});
+
+describe('A key that API Gateway does not find', () => {
+  test.each(['move to Pro', 'resume'] as const)('once is left as it is, and reported: %s', async (name) => {
+    const subject = await issueSubject(world, 'suspended');
+    before.set('GetApiKeyCommand', () => Promise.reject(new NotFoundException({ message: 'No', $metadata: {} })));
+
+    await expect(run(name)).rejects.toThrow(
+      'API Gateway does not find the key subject, and nothing was changed there. If it was deleted, a sync revokes it',
+    );
+    expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
+    await run(name);
+  });
+
+  test('is suspended, and not made anew; a sync revokes it', async () => {
+    await issueSubject(world, 'open');
+    records.deleteApiKey('subject');
+
+    expect(await run('suspend')).toMatchObject({ state: 'suspended', applied: false });
+    expect(messages).toEqual([
+      expect.stringMatching(/^It is done, .*\(API Gateway does not find the key subject, .* a sync does the rest /),
+    ]);
+    expect(records.apiKeys).toEqual([]);
+    await syncKeys(target);
+    expect(await world.keys()).toMatchObject([{ revoked: true }]);
+    await expect(run('suspend')).rejects.toThrow('The key subject was revoked.');
+  });
+});
+
+describe('Two commands at one key', () => {
+  test.each(['move to Enterprise', 'rotate'] as const)(
+    'that overlap both say that a sync does the rest, and when: a move, and %s',
+    async (other) => {
+      await issueSubject(world, 'open');
+      const results: unknown[] = [];
+      before.set('DeleteUsagePlanKeyCommand', async () => results.push(await run(other)));
+      results.push(await move());
+
+      expect(results).toMatchObject([{ applied: false }, { applied: false }]);
+      const sentence = /^It is done, .* a sync does the rest within six minutes\.$/;
+      expect(messages).toEqual([expect.stringMatching(sentence), expect.stringMatching(sentence)]);
+      await syncLater();
+      expect((await listKeys(target)).map(({ applied }) => applied)).toEqual([true]);
     },
   );
 });
@@ -235,18 +291,5 @@ describe('A suspension', () => {
     await expect(run('resume')).rejects.toThrow('was changed by another command meanwhile');
     expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER }]);
     expect(records.apiKey('subject')?.enabled).toBe(false);
-  });
-
-  test.each<[string, number, Partial<KeyRecord>]>([
-    ['leaves an automatic one that lasts longer', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
-    ['leaves one that is to be resumed', NEVER, { suspendedUntil: NEVER, suspendedByAdmin: true, enabled: false }],
-    ['lengthens a shorter one', NOW + MINUTE_MS, { suspendedUntil: NOW + 1, suspendedByAdmin: true }],
-  ])('for a minute %s', async (_, suspendedUntil, { ...change }) => {
-    await issueChanged(change);
-    const view = await suspendKey(target, 'subject', MINUTE_MS);
-
-    expect((await world.keys())[0]).toMatchObject({ suspendedUntil, suspendedByAdmin: true });
-    const until = suspendedUntil === NEVER ? null : new Date(suspendedUntil).toISOString();
-    expect(view).toMatchObject({ state: 'suspended', suspendedUntil: until });
   });
 });

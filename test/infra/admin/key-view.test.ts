@@ -1,3 +1,4 @@
+import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { keyView, showKey } from '../../../infra/admin/keys/key-view.ts';
@@ -5,9 +6,8 @@ import { dailyUsage } from '../../../infra/admin/usage.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
-import { RESTORED } from '../../../shared/key-registry/reconcile.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
-import { InProcessTarget } from '../../support/in-process-target.ts';
+import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
 
 const world = new InProcessTarget();
@@ -71,6 +71,13 @@ const put = (keyId: string | undefined, name: string, state: object = {}) =>
   target.keyTable.add(aKey({ keyId, name, ...state }));
 const REVOKED = { revoked: true, enabled: false };
 
+const unavailable: Interception = (perform, call) =>
+  call === 'GetApiKeyCommand'
+    ? Promise.reject(new ServiceUnavailableException({ message: 'Unavailable', $metadata: {} }))
+    : perform();
+/** Finds a key while API Gateway cannot be asked. */
+const findUnavailable = (text: string) => world.run(() => findKey(target, text), unavailable);
+
 describe('A key is found', () => {
   test.each(['k1', 'Acme Pets', ' acme pets'])('by its id, or its name in any case: %s', async (text) => {
     await put('k1', 'Acme Pets');
@@ -94,13 +101,13 @@ describe('A key is found', () => {
     expect(await findKey(target, 'by-hand')).toMatchObject({ keyId: 'by-hand', plan: 'free' });
   });
 
-  test('with what API Gateway has of it, where its record came back with an older copy', async () => {
-    const record = aKey({ name: 'Acme Pets', plan: 'free', keyId: undefined, unappliedSince: RESTORED });
-    await target.keyTable.add(record);
-    world.records.putApiKey(anApiKey({ id: 'k1', name: 'Acme Pets', value: record.recordId }));
-    world.records.putOnPlan('pro', 'k1');
+  test('by its record alone; where it has none, and API Gateway cannot be asked, that is said', async () => {
+    await put('k1', 'Acme Pets');
 
-    expect(await findKey(target, 'acme pets')).toMatchObject({ keyId: 'k1', plan: 'pro' });
+    for (const text of ['k1', 'acme pets']) expect(await findUnavailable(text)).toMatchObject({ keyId: 'k1' });
+    await expect(findUnavailable('by-hand')).rejects.toThrow(
+      'No record has the id or name by-hand. A key that was just made in API Gateway by hand has no record yet, and needs API Gateway to be found: AWS could not be used: Unavailable ',
+    );
   });
 });
 

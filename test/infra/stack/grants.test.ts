@@ -44,7 +44,7 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
   [
     'KeySyncFunction',
     [
-      ...onTable('Keys', 'Scan', 'GetItem', 'PutItem', 'UpdateItem'),
+      ...onTable('Keys', 'Scan', 'GetItem', 'UpdateItem'),
       ...onGateway('GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'),
       ...onGateway('POST', '/apikeys', '/usageplans/*/keys'),
       ...onGateway('PATCH', '/apikeys/*'),

@@ -196,7 +196,7 @@ test('A key that another has changed since it was read is left to the next sync'
   const changed: (KeyRecord | undefined)[] = [];
   registry.around('GetUsagePlansCommand', async () => {
     if (changed.length === 0)
-      for (const key of [edited, cutOff]) changed.push(await registry.table.revise(key, { dayUsed: 9 }));
+      for (const key of [edited, cutOff]) changed.push(await registry.table.revise(key, { interimUntil: 9 }));
   });
   const { left = [], ...rest } = await registry.did();
 
@@ -212,7 +212,7 @@ test('A sync that fails at the table, half-way, writes no more, and the next one
   middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) => {
-        if (commandName.startsWith('Put') && (writes += 1) === 13) throw new Error('the network is cut');
+        if (commandName.startsWith('Update') && (writes += 1) === 13) throw new Error('the network is cut');
         return next(args);
       },
     { step: 'initialize', name: 'cut' },

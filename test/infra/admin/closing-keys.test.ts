@@ -1,0 +1,115 @@
+import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { suspendKey } from '../../../infra/admin/keys/key-changes.ts';
+import type { Target } from '../../../infra/admin/target.ts';
+import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import {
+  type CommandName,
+  commands,
+  InProcessTarget,
+  type Interception,
+  issueSubject,
+  KEYS_TABLE,
+  NAME,
+} from '../../support/in-process-target.ts';
+
+const NOW = Date.parse('2026-11-21T12:30:37Z');
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const world = new InProcessTarget();
+let messages: string[];
+const notices = { ...world.target.notices, incomplete: (message: string) => void messages.push(message) };
+const target: Target = { ...world.target, notices };
+
+let now: number;
+const { now: realNow } = Date;
+beforeAll(() => {
+  Date.now = () => now;
+});
+afterAll(() => {
+  Date.now = realNow;
+  world.close();
+});
+beforeEach(() => {
+  now = NOW;
+  messages = [];
+  world.reset();
+});
+
+describe.each([
+  ['by its id', 'subject'],
+  ['by its name', NAME],
+])('Where API Gateway answers no call, a key that is named %s', (_, key) => {
+  const always = [NEVER, NEVER];
+
+  test.each<[CommandName, Partial<KeyRecord>, ends: number[], calls: number]>([
+    ['suspend', { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true }, always, 1],
+    ['revoke', { enabled: false, revoked: true }, always, 1],
+    ['suspend for a while', { suspendedUntil: NOW + HOUR_MS, suspendedByAdmin: true }, always, 0],
+    ['rotate', {}, [NOW + HOUR_MS, ...always], 0],
+    ['add', {}, [...always, NEVER], 0],
+    ['end', {}, [0, NEVER], 0],
+  ])('is changed all the same, and an edit there is taken over later: %s', async (name, change, ends, calls) => {
+    const subject = await issueSubject(world, 'open');
+    const apiKey = world.records.apiKey('subject');
+    if (apiKey) world.records.putApiKey({ ...apiKey, name: 'renamed' });
+    const failed: string[] = [];
+    const unavailable: Interception = (perform, call) => {
+      if (/^(?:GetItem|Scan|UpdateItem)Command$/.test(call)) return perform();
+      failed.push(call);
+      return Promise.reject(new ServiceUnavailableException({ message: 'Unavailable', $metadata: {} }));
+    };
+    await world.run<unknown>(() => commands[name](target, key, subject), unavailable);
+
+    const [record] = await world.keys();
+    expect(record).toMatchObject(change);
+    const untils = Object.values(record?.tokens ?? {}).map(({ until }) => until);
+    expect(untils.toSorted((a, b) => a - b)).toEqual(ends);
+    expect(failed).toHaveLength(calls);
+    expect(messages).toEqual(failed.map(() => expect.stringMatching(/^It is .*\(Unavailable\).* sync /)));
+    for (const minutes of [1, 3]) {
+      now += minutes * MINUTE_MS;
+      await syncKeys(target);
+    }
+    const isRevoked = name === 'revoke';
+    expect(await world.keys()).toMatchObject([{ ...change, name: isRevoked ? NAME : 'renamed' }]);
+    expect(world.records.apiKeys).toMatchObject(isRevoked ? [] : [{ enabled: change.enabled ?? true }]);
+  });
+});
+
+describe('A suspension', () => {
+  test('for a minute leaves the one that the limiter writes at the same time', async () => {
+    const { recordId } = await issueSubject(world, 'open');
+    const suspendedUntil = NOW + 5 * MINUTE_MS;
+    let isBanned = false;
+    const ban: Interception = async (perform, call) => {
+      if (call === 'UpdateItemCommand' && !isBanned) {
+        isBanned = true;
+        const UpdateExpression = 'SET suspendedUntil = :until, suspendedByAdmin = :false';
+        const values = { ExpressionAttributeValues: { ':until': suspendedUntil, ':false': false } };
+        const key = { TableName: KEYS_TABLE, Key: { recordId } };
+        await target.documents.send(new UpdateCommand({ ...key, UpdateExpression, ...values }));
+      }
+      return perform();
+    };
+    await world.run(() => suspendKey(target, 'subject', MINUTE_MS), ban);
+
+    expect(await world.keys()).toMatchObject([{ suspendedUntil, suspendedByAdmin: true }]);
+  });
+
+  test.each<[string, number, Partial<KeyRecord>]>([
+    ['leaves an automatic one that lasts longer', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
+    ['leaves one that is to be resumed', NEVER, { suspendedUntil: NEVER, suspendedByAdmin: true, enabled: false }],
+    ['lengthens a shorter one', NOW + MINUTE_MS, { suspendedUntil: NOW + 1, suspendedByAdmin: true }],
+  ])('for a minute %s', async (_, suspendedUntil, change) => {
+    await issueSubject(world, 'open', change);
+    const view = await suspendKey(target, 'subject', MINUTE_MS);
+
+    expect((await world.keys())[0]).toMatchObject({ suspendedUntil, suspendedByAdmin: true });
+    const until = suspendedUntil === NEVER ? null : new Date(suspendedUntil).toISOString();
+    expect(view).toMatchObject({ state: 'suspended', suspendedUntil: until });
+  });
+});
