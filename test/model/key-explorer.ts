@@ -1,5 +1,6 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import type { InitializeHandlerOutput } from '@smithy/types';
+import { lookAt } from '../../shared/key-registry/apply.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
@@ -41,7 +42,7 @@ const CHANGES = /^(?:Create|Update|Delete|Tag|Untag)(?:ApiKey|UsagePlanKey|Resou
 const SYNCS_MS = [30, 330, 630, 930, 1_230].map((seconds) => seconds * SECOND);
 /** Lists may be as old as this. */
 const OLD_LISTS_MS = 4 * 60 * SECOND;
-const LISTS: ReadonlySet<string> = new Set(['GetApiKeysCommand', 'GetUsagePlanKeysCommand']);
+const LISTS: ReadonlySet<string> = new Set(['GetApiKeysCommand', 'GetUsagePlanKeysCommand', 'GetUsagePlansCommand']);
 
 type Answer = InitializeHandlerOutput<ServiceOutputTypes>;
 
@@ -167,6 +168,7 @@ export class KeyExplorer {
     if (scenario.hasOldLists) {
       this.#lists = { until: this.#now + OLD_LISTS_MS, answers: new Map() };
       await syncKeys(world.target);
+      await lookAt(world.target, subject);
     }
     const rules = new KeyRules(world, subject, scenario);
     const look = (): void => rules.look(this.#now);

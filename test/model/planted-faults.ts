@@ -53,6 +53,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     pair: { first: 'sync', second: 'move to Free', fault: 'freeze' },
   },
   {
+    fault: 'the plan of a key is confirmed by another list',
+    file: 'shared/key-registry/live-key.ts',
+    from: 'if (isOn) return',
+    to: "if (isOn || 'keyId' in query) return",
+    pair: { first: 'move to Pro', second: 'rotate', fault: 'stop' },
+  },
+  {
     fault: 'API Gateway is read before the record',
     file: 'infra/admin/keys/change-key.ts',
     from: 'const record = await readRecord(target, recordId);\n    const live = await lookAt(target, record);',
