@@ -60,6 +60,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     pair: { first: 'move to Pro', second: 'rotate', fault: 'stop' },
   },
   {
+    fault: 'a sync opens in silence what was blocked in API Gateway',
+    file: 'shared/key-registry/sync-keys.ts',
+    from: "if (how === '')",
+    to: 'if (true)',
+    pair: { first: 'move to Pro', second: 'move to Free', fault: 'stop' },
+  },
+  {
     fault: 'API Gateway is read before the record',
     file: 'infra/admin/keys/change-key.ts',
     from: 'const record = await readRecord(target, recordId);\n    const live = await lookAt(target, record);',

@@ -45,7 +45,9 @@ async function lookUp(target: Target, text: string): Promise<KeyRecord> {
   const known = await read();
   if (known) return known;
   if (!apiKey) return named(text, await allRecords(target));
-  const { problems } = await syncKeys(target);
+  const { problems, opened } = await syncKeys(target);
+  // No later sync reports these again.
+  for (const words of problems) if (opened.some((id) => words.includes(id))) target.notices.incomplete(words);
   const synced = await read();
   if (synced) return synced;
   const problem = problems.find((words) => words.includes(text));

@@ -131,5 +131,5 @@ type Tags = Readonly<Record<string, string | undefined>>;
 
 /** What {@link KeyRegistry.did} returns of a sync that did so much. */
 export const did = (report: { readonly [Part in keyof SyncReport]?: unknown } = {}) => {
-  return { added: [], changed: [], closed: [], applied: [], left: [], problems: [], ...report };
+  return { added: [], changed: [], closed: [], applied: [], opened: [], left: [], problems: [], ...report };
 };
