@@ -21,9 +21,13 @@ const counters = {
   KeysChanged: 'changed',
   KeysClosed: 'closed',
   KeysApplied: 'applied',
+  KeysOpened: 'opened',
   KeysLeft: 'left',
   SyncProblems: 'problems',
 } as const satisfies Record<string, keyof SyncReport>;
+
+/** Those that are metrics, too. */
+const measured = ['SyncProblems', 'KeysOpened'] as const satisfies (keyof typeof counters)[];
 
 /**
  * Brings API Gateway's keys and the keys table together. Whatever the batch of events says, it looks at
@@ -34,14 +38,18 @@ export const handler = async (): Promise<void> => {
 };
 
 /**
- * One line of the log. CloudWatch takes one metric from it (Embedded Metric Format), which an alarm looks at; a metric of 0
- * is left out: it costs.
+ * One line of the log. CloudWatch takes metrics from it (Embedded Metric Format), which an alarm monitors; a metric of 0 is
+ * left out: it costs.
  */
 function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
   const counts = Object.entries(counters).map(([name, list]) => [name, report[list].length] as const);
   const named = Object.entries(report).filter(([, items]) => items.length > 0);
-  const problems = [{ Name: 'SyncProblems' satisfies keyof typeof counters, Unit: 'Count' }];
-  const directive = { Namespace: namespace, Dimensions: [['service', 'stack']], Metrics: problems };
+  const metrics = measured.filter((name) => report[counters[name]].length > 0);
+  const directive = {
+    Namespace: namespace,
+    Dimensions: [['service', 'stack']],
+    Metrics: metrics.map((Name) => ({ Name, Unit: 'Count' })),
+  };
   const line = {
     service: 'sync-keys',
     stack,
@@ -49,7 +57,7 @@ function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
     KeysUnchanged: unchanged.length,
     ...Object.fromEntries(counts),
     ...Object.fromEntries(named.map(([name, items]) => [name, JSON.stringify(items.slice(0, MAX_LISTED))])),
-    _aws: { Timestamp: Date.now(), CloudWatchMetrics: report.problems.length > 0 ? [directive] : [] },
+    _aws: { Timestamp: Date.now(), CloudWatchMetrics: metrics.length > 0 ? [directive] : [] },
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

@@ -119,7 +119,7 @@ export class KeySync extends Construct {
 
 /** What it may do at which paths of API Gateway's own API. */
 const GATEWAY_RIGHTS = [
-  ['GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'],
+  ['GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys', '/usageplans/*/keys/*'],
   ['POST', '/apikeys', '/usageplans/*/keys'],
   ['PATCH', '/apikeys/*'],
   // A tag is named by the whole ARN of its key, and that of a key which is being made is not known.

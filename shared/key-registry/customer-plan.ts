@@ -20,7 +20,7 @@ export interface CustomerPlan {
 /**
  * The usage plans of the stage that customers are on: one for each plan of the catalogue.
  *
- * @param query of a key: those that it is on, which is one at most
+ * @param query of a key: those that it was on, at most minutes ago
  */
 export async function customerPlans(
   client: APIGatewayClient,

@@ -2,6 +2,7 @@ import {
   type ApiKey,
   type APIGatewayClient,
   GetApiKeyCommand,
+  GetUsagePlanKeyCommand,
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
@@ -67,7 +68,7 @@ async function keyIdsOn(client: APIGatewayClient, { usagePlanId }: CustomerPlan)
   return found.flatMap(({ items = [] }) => items.map(({ id = '' }) => id));
 }
 
-/** One key, as it is now; undefined where there is none. */
+/** One key, as it is now, by reads of its own; undefined where there is none. */
 export async function readLiveKey(
   client: APIGatewayClient,
   stage: ApiStage,
@@ -75,8 +76,15 @@ export async function readLiveKey(
 ): Promise<LiveKey | undefined> {
   const apiKey = await ignoreNotFound(client.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));
   if (!apiKey) return undefined;
-  const [usagePlan] = await customerPlans(client, stage, { keyId });
-  return liveKey(apiKey, usagePlan);
+  // The lists may be old, and only say where to look: its own first, and all plans before it is on none.
+  for (const query of [{ keyId }, {}]) {
+    for (const usagePlan of await customerPlans(client, stage, query)) {
+      const { usagePlanId } = usagePlan;
+      const isOn = await ignoreNotFound(client.send(new GetUsagePlanKeyCommand({ usagePlanId, keyId })));
+      if (isOn) return liveKey(apiKey, usagePlan);
+    }
+  }
+  return liveKey(apiKey, undefined);
 }
 
 /** API keys that an account may have in a region: fixed by AWS. */

@@ -14,11 +14,13 @@
 // write is sent, and only what has been the same for three minutes counts as applied; a command clears its own stamp only
 // where the key was applied before, all its calls were answered and the revision is its own.
 //
-// Whatever is cut off leaves `unappliedSince`: requests go on by the item, on the Interim plan, and a sync does the rest.
+// Whatever is cut off leaves `unappliedSince`: requests go on by the item, on the Interim plan, and a sync does the rest. What
+// an admin blocks in API Gateway meanwhile looks the same, so a sync names each key that it opens there.
 
 import { type KeyRecord, NEVER } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
 import { isIssued } from '../keys/token.ts';
+import { gatewayTags, isoTime } from './gateway-tags.ts';
 import { differences, type GatewayFields, type KeyChange, revocation } from './key-table.ts';
 import type { LiveKey } from './live-key.ts';
 
@@ -126,6 +128,16 @@ export function missingInGateway(record: KeyRecord, live: LiveKey | undefined): 
   // Only an Enterprise key has limits there.
   const limits = plans[plan].limits === 'agreed' ? {} : { perMinute, perDay };
   return Object.keys(differences(record, { ...reading.fields, ...limits }));
+}
+
+/** How a key is blocked in API Gateway that its record opens there, in words: by an admin, or as a command was cut off. */
+export function blockedInGateway({ enabled, expiresAtMs = NEVER }: KeyRecord, live: LiveKey | undefined): string[] {
+  const expires = live?.tags[gatewayTags.expires];
+  return [
+    ...(enabled && live?.enabled === false ? ['is disabled'] : []),
+    ...(enabled && live && !live.reading ? ['is on no usage plan'] : []),
+    ...(expires !== undefined && !(isoTime(expires) >= expiresAtMs) ? ['expires sooner'] : []),
+  ];
 }
 
 /** API Gateway has it, and soon everywhere. */

@@ -4,7 +4,14 @@ import { apply, deleteLiveKey, lookAt, type Registry } from './apply.ts';
 import { type GatewayFields, newRecord, revocation } from './key-table.ts';
 import { tokenEntry } from './key-tokens.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
-import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway } from './reconcile.ts';
+import {
+  blockedInGateway,
+  INTERIM_MS,
+  type ConfirmedStep,
+  reconcile,
+  type Step,
+  missingInGateway,
+} from './reconcile.ts';
 
 /** What a sync did, in ids of keys. */
 export interface SyncReport {
@@ -16,6 +23,8 @@ export interface SyncReport {
   readonly closed: string[];
   /** API Gateway got what their records say; in brackets what it said else. */
   readonly applied: string[];
+  /** Of these: were blocked in API Gateway, perhaps by an admin. Each is a problem, too. */
+  readonly opened: string[];
   /** Changed by another meanwhile, or too many for one run: the next one looks again. */
   readonly left: string[];
   readonly unchanged: string[];
@@ -105,7 +114,8 @@ class Sync {
   constructor(registry: Registry, now: number, keysInAccount: number, problems: string[]) {
     this.#registry = registry;
     this.#now = now;
-    this.report = { added: [], changed: [], closed: [], applied: [], left: [], unchanged: [], problems, keysInAccount };
+    const done = { added: [], changed: [], closed: [], applied: [], opened: [], left: [], unchanged: [] };
+    this.report = { ...done, problems, keysInAccount };
   }
 
   /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
@@ -117,10 +127,15 @@ class Sync {
     }
   }
 
+  /** What fails is reported, with all that was done by then. The next sync tries again. */
   async inTurn(items: readonly Item[]): Promise<void> {
     for (const item of items) {
-      if (Date.now() - this.#now < LONGEST_RUN_MS) await this.#carryOut(item);
-      else this.report.left.push(item.id);
+      const { id } = item;
+      if (Date.now() - this.#now >= LONGEST_RUN_MS) this.report.left.push(id);
+      else
+        await this.#carryOut(item).catch((error: unknown) =>
+          this.report.problems.push(`The key ${id} could not be synced (${String(error)}); the next sync tries again.`),
+        );
     }
   }
 
@@ -160,7 +175,8 @@ class Sync {
   async #delete(id: string, record: KeyRecord): Promise<void> {
     // The record stays as long as a list may still have the key.
     await this.#registry.keyTable.revise(record, revocation(this.#now));
-    await this.#call(id, 'revoked', () => deleteLiveKey(this.#registry, id));
+    await deleteLiveKey(this.#registry, id);
+    this.report.applied.push(`${id} (revoked)`);
   }
 
   /** Its minute begins with a stamp of its own: that of the command which was cut off is over. */
@@ -168,22 +184,19 @@ class Sync {
     const { keyTable } = this.#registry;
     const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
     if (!stamped) return void this.report.left.push(id);
-    await this.#call(id, missingInGateway(record, live).join(', '), async () => {
-      const keyId = await apply(this.#registry, stamped, live);
-      if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
-    });
+    this.#nameOpened(id, blockedInGateway(record, live).join(' and '));
+    const keyId = await apply(this.#registry, stamped, live);
+    if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
+    this.report.applied.push(`${id} (${missingInGateway(record, live).join(', ')})`);
   }
 
-  /** Makes calls that change API Gateway. What fails is reported, and the next sync tries again. */
-  async #call(id: string, what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this.report.applied.push(`${id} (${what})`);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message || error.name : String(error);
-      this.report.problems.push(
-        `The key ${id} could not be changed in API Gateway (${reason}); the next sync tries again.`,
-      );
-    }
+  /** Before the calls, as one may arrive whose answer is lost. @param how it is blocked; empty where it is not */
+  #nameOpened(id: string, how: string): void {
+    if (how === '') return;
+    this.report.opened.push(id);
+    this.report.problems.push(
+      `The key ${id} ${how} in API Gateway. Its record says otherwise, so this sync opens it there. ` +
+        `If an admin has blocked it: npm run admin -- keys suspend ${id}, which always wins.`,
+    );
   }
 }

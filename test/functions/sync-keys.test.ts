@@ -8,6 +8,7 @@ const nothing: SyncReport = {
   changed: [],
   closed: [],
   applied: [],
+  opened: [],
   left: [],
   unchanged: [],
   problems: [],
@@ -19,12 +20,13 @@ jest.unstable_mockModule('../../shared/key-registry/sync-keys.ts', () => ({ sync
 Object.assign(process.env, { KEYS_TABLE: 'keys', API_ID: 'api', API_STAGE: 'v1' });
 const { handler } = await import('../../functions/sync-keys.ts');
 
-test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and measures its problems alone', async () => {
+test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and measures its problems and the keys that it opened', async () => {
   const many = Array.from({ length: 130 }, (_, index) => `key-${index}`);
   sync.mockResolvedValue({
     ...nothing,
     added: many,
     closed: ['gone'],
+    opened: ['again'],
     unchanged: ['a', 'b'],
     left: ['c'],
     problems: ['p', 'q'],
@@ -44,12 +46,18 @@ test('A sync logs one line: it counts all that it did, names up to a hundred key
     KeysChanged: 0,
     KeysClosed: 1,
     KeysApplied: 0,
+    KeysOpened: 1,
     KeysLeft: 1,
     SyncProblems: 2,
     added: JSON.stringify(many.slice(0, 100)),
     closed: '["gone"]',
+    opened: '["again"]',
   });
   expect(line).not.toHaveProperty('changed');
   const dimensions = { service: 'sync-keys', stack: 'test-Inventory' };
-  expect(metricsIn(line)).toEqual([{ namespace: 'PetStoreInventory', name: 'SyncProblems', dimensions, value: 2 }]);
+  const metric = { namespace: 'PetStoreInventory', dimensions };
+  expect(metricsIn(line)).toEqual([
+    { ...metric, name: 'SyncProblems', value: 2 },
+    { ...metric, name: 'KeysOpened', value: 1 },
+  ]);
 });

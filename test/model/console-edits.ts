@@ -21,6 +21,8 @@ function takeOff(world: InProcessTarget, id: string): void {
   for (const plan of world.records.plansOfKey(id)) world.records.removeFromPlan(plan.id, id);
 }
 
+const PAST = '2026-01-01';
+
 /** What an admin does to a key in the AWS console, in one go. */
 export const consoleEdits = {
   'console: move': onKey((world, id) => {
@@ -31,7 +33,15 @@ export const consoleEdits = {
   'console: disable': put({ enabled: false }),
   'console: enable': put({ enabled: true }),
   'console: rename': put({ name: 'renamed' }),
+  'console: expire': onKey((world, id) => {
+    const key = world.records.apiKey(id);
+    if (key) world.records.putApiKey({ ...key, tags: { ...key.tags, expires: PAST } });
+  }),
   'console: delete': onKey((world, id) => world.records.deleteApiKey(id)),
 } as const satisfies Record<string, Edit>;
 
 export type ConsoleEdit = keyof typeof consoleEdits;
+
+/** Edits that block a key, which syncs may only undo by name. */
+export const blocks = ['console: disable', 'console: take off', 'console: expire'] as const satisfies ConsoleEdit[];
+export type Block = (typeof blocks)[number];

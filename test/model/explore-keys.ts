@@ -1,4 +1,5 @@
 import type { CommandName } from '../support/in-process-target.ts';
+import { blocks } from './console-edits.ts';
 import { type ActorName, faults, KeyExplorer, type Scenario } from './key-explorer.ts';
 import { RuleBrokenError } from './key-rules.ts';
 
@@ -45,6 +46,9 @@ function* scenarios(of: readonly Pair[], isDeep: boolean): Generator<Scenario> {
     for (let at = 1; at <= MOST_CALLS; at++) {
       for (const hasOldLists of [false, true]) {
         for (const fault of faults) yield { ...pair, fault, at, hasOldLists };
+        const block = blocks[at % blocks.length];
+        if (block !== undefined && !pair.second.startsWith('console'))
+          for (const fault of faults) yield { ...pair, fault, at, hasOldLists, block };
         for (let until = 1; until <= (isDeep ? MOST_CALLS : 0); until++)
           yield { ...pair, fault: 'stop', at, until, hasOldLists };
       }

@@ -1,6 +1,8 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import type { InitializeHandlerOutput } from '@smithy/types';
+import { lookAt } from '../../shared/key-registry/apply.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
+import { SETTLED_MS } from '../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import {
@@ -10,7 +12,7 @@ import {
   InProcessTarget,
   issueSubject,
 } from '../support/in-process-target.ts';
-import { type ConsoleEdit, consoleEdits } from './console-edits.ts';
+import { type Block, type ConsoleEdit, consoleEdits } from './console-edits.ts';
 import { type Done, KeyRules, RuleBrokenError } from './key-rules.ts';
 
 /** What happens at the call at which the first actor is stopped, while the second does all of its work. */
@@ -27,6 +29,8 @@ export interface Scenario {
   readonly at: number;
   /** The call of the second before which the first goes on; undefined: the second does all of its work. */
   readonly until?: number;
+  /** An admin blocks the key in API Gateway, three minutes after all is done. */
+  readonly block?: Block;
   /** The lists of API Gateway are as they were before, for some minutes. */
   readonly hasOldLists: boolean;
 }
@@ -41,7 +45,7 @@ const CHANGES = /^(?:Create|Update|Delete|Tag|Untag)(?:ApiKey|UsagePlanKey|Resou
 const SYNCS_MS = [30, 330, 630, 930, 1_230].map((seconds) => seconds * SECOND);
 /** Lists may be as old as this. */
 const OLD_LISTS_MS = 4 * 60 * SECOND;
-const LISTS: ReadonlySet<string> = new Set(['GetApiKeysCommand', 'GetUsagePlanKeysCommand']);
+const LISTS: ReadonlySet<string> = new Set(['GetApiKeysCommand', 'GetUsagePlanKeysCommand', 'GetUsagePlansCommand']);
 
 type Answer = InitializeHandlerOutput<ServiceOutputTypes>;
 
@@ -149,15 +153,20 @@ export class KeyExplorer {
       await this.#play(scenario);
     } catch (error) {
       if (!(error instanceof RuleBrokenError)) throw error;
-      const { first, second, fault, at, until, hasOldLists } = scenario;
-      const how = `${fault} at call ${at}${until === undefined ? '' : `, back at call ${until} of the other`}${hasOldLists ? ', old lists' : ''}`;
+      const { first, second, fault, at, until, hasOldLists, block } = scenario;
+      const how = [
+        `${fault} at call ${at}`,
+        ...(until === undefined ? [] : [`back at call ${until} of the other`]),
+        ...(hasOldLists ? ['old lists'] : []),
+        ...(block === undefined ? [] : [`then ${block}`]),
+      ].join(', ');
       throw new RuleBrokenError(`${first} with ${second} (${how}): ${error.message}`);
     }
   }
 
   async #play(scenario: Scenario): Promise<void> {
     const world = this.#world;
-    const { first, second, fault, at, until } = scenario;
+    const { first, second, fault, at, until, block } = scenario;
     this.#now = Date.UTC(2026, 10, 23, 9);
     this.#lists = undefined;
     world.reset();
@@ -167,6 +176,7 @@ export class KeyExplorer {
     if (scenario.hasOldLists) {
       this.#lists = { until: this.#now + OLD_LISTS_MS, answers: new Map() };
       await syncKeys(world.target);
+      await lookAt(world.target, subject);
     }
     const rules = new KeyRules(world, subject, scenario);
     const look = (): void => rules.look(this.#now);
@@ -208,7 +218,12 @@ export class KeyExplorer {
       { name: second, actor: two },
     ];
     rules.end(done.map(({ name, actor }): Done => ({ name, isDone: actor.outcome === 'done', result: actor.result })));
-    await this.#settle(rules, second.startsWith('console'));
+    if (block !== undefined) {
+      this.#now += SETTLED_MS;
+      consoleEdits[block](world, rules.aimed);
+      rules.block(block);
+    }
+    await this.#settle(rules, block !== undefined || second.startsWith('console'));
   }
 
   /** Time goes by, with a sync every so often. */

@@ -7,6 +7,7 @@ import { nextStep } from '../../shared/keys/verdict.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { apiStage } from '../support/gateway-records.ts';
 import type { InProcessTarget } from '../support/in-process-target.ts';
+import type { Block } from './console-edits.ts';
 import type { ActorName, Scenario } from './key-explorer.ts';
 
 export class RuleBrokenError extends Error {
@@ -31,12 +32,13 @@ const effects: { readonly [Name in ActorName]?: readonly [part: string, holds: (
   resume: ['state', ({ enabled, suspendedUntil }) => enabled && suspendedUntil < NEVER],
   'console: disable': ['state', ({ enabled }) => !enabled],
   'console: take off': ['state', ({ enabled }) => !enabled],
+  'console: expire': ['expiry', ({ expiresAtMs = NEVER }) => expiresAtMs < Date.now()],
   'console: rename': ['name', ({ name }) => name === 'renamed'],
   'console: delete': ['all', ({ revoked }) => revoked],
   revoke: ['all', ({ revoked }) => revoked],
 };
 
-const CLOSING = /suspend|revoke|disable|take off|delete/;
+const CLOSING = /suspend|revoke|disable|take off|expire|delete/;
 
 /** The rules that commands, syncs and edits keep together, whatever happens to one of them. */
 export class KeyRules {
@@ -46,6 +48,9 @@ export class KeyRules {
   /** What syncs have set back. */
   #applied: string[] = [];
   #done: readonly Done[] = [];
+  #block: Block | undefined;
+  /** What syncs have reported since then. */
+  #problems: string[] = [];
   /** The key that the second actor is about. */
   aimed: KeyRecord;
 
@@ -56,8 +61,17 @@ export class KeyRules {
     this.#scenario = scenario;
   }
 
-  report({ applied }: Pick<SyncReport, 'applied'>): void {
+  report({ applied, problems }: Pick<SyncReport, 'applied' | 'problems'>): void {
     this.#applied = [...this.#applied, ...applied];
+    this.#problems = [...this.#problems, ...problems];
+  }
+
+  /** An admin blocks the key in API Gateway, when no command can be at it any more. */
+  block(block: Block): void {
+    if (!this.#live(this.aimed)) return;
+    this.#block = block;
+    this.#problems = [];
+    this.#done = [...this.#done, { name: block, isDone: true, result: undefined }];
   }
 
   /** A command fails with a sentence, or where it had no answer. */
@@ -69,9 +83,9 @@ export class KeyRules {
   /** At any time: nobody is shut out of an open key, and the gateway admits what the limits do. */
   look(now: number): void {
     const { first, second } = this.#scenario;
-    const isEdited = second.startsWith('console');
+    const isEdited = second.startsWith('console') || this.#block !== undefined;
     for (const record of this.#world.items) {
-      const mayBeClosed = [first, second].some((name) => CLOSING.test(name) || name === 'resume');
+      const mayBeClosed = [first, second, this.#block ?? ''].some((name) => CLOSING.test(name) || name === 'resume');
       const isOpen = Object.keys(record.tokens).some((hash) => 'window' in nextStep(record, hash, now));
       if (!mayBeClosed && !isOpen) throw new RuleBrokenError('an open key is refused');
       if (isOpen && !isInterim(record, now) && !isEdited) this.#admits(record);
@@ -94,7 +108,8 @@ export class KeyRules {
   end(done: readonly Done[]): void {
     this.#done = done;
     // A sync that has no end may have set something back, and has said nothing.
-    if (done.some(({ name, isDone }) => name === 'sync' && !isDone)) this.report({ applied: ['cut off'] });
+    if (done.some(({ name, isDone }) => name === 'sync' && !isDone))
+      this.report({ applied: ['cut off'], problems: [] });
     for (const { name, result } of done) if (name === 'sync' && isReport(result)) this.report(result);
   }
 
@@ -141,6 +156,17 @@ export class KeyRules {
       if (holds && isOfSubject && !mayGive && !holds(record)) throw new RuleBrokenError(`${done.name} does not hold`);
       this.#shown(done);
     }
+    this.#blocked(record);
+  }
+
+  /** What an admin has blocked is never opened in silence. */
+  #blocked(record: KeyRecord): void {
+    const live = this.#live(record);
+    if (this.#block === undefined || !live) return;
+    const onPlan = this.#world.records.planOnStage(live.id, apiStage);
+    const isOpen = live.enabled && onPlan !== undefined && live.tags['expires'] === undefined;
+    const isNamed = this.#problems.some((words) => words.includes(`keys suspend ${live.id}`));
+    if (isOpen && record.enabled && !isNamed) throw new RuleBrokenError('a sync has opened a blocked key in silence');
   }
 
   /** Record and API Gateway say the same, and what was done holds. */
@@ -197,8 +223,8 @@ export class KeyRules {
   }
 }
 
-const isReport = (result: unknown): result is Pick<SyncReport, 'applied'> =>
-  typeof result === 'object' && result !== null && 'applied' in result && Array.isArray(result.applied);
+const isReport = (result: unknown): result is Pick<SyncReport, 'applied' | 'problems'> =>
+  typeof result === 'object' && result !== null && 'applied' in result && 'problems' in result;
 
 /** The call of `keys resume` that reads the record which its write replaces. */
 const READ_OF_RESUME = 2;

@@ -26,7 +26,7 @@ test.each([
     '--keys --every 90',
     /^keys: [1-9]\d+ scenarios\n$/,
   ],
-  ['the explorer finds each fault that is put into keys', '--keys --broken', /^(keys: that .*, shows in .*\n){6}$/],
+  ['the explorer finds each fault that is put into keys', '--keys --broken', /^(keys: that .*, shows in .*\n){8}$/],
 ])(
   '%s',
   async (_, options, expected) => {

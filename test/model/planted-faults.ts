@@ -53,6 +53,20 @@ export const plantedFaults: readonly PlantedFault[] = [
     pair: { first: 'sync', second: 'move to Free', fault: 'freeze' },
   },
   {
+    fault: 'the plan of a key is confirmed by another list',
+    file: 'shared/key-registry/live-key.ts',
+    from: 'if (isOn) return',
+    to: "if (isOn || 'keyId' in query) return",
+    pair: { first: 'move to Pro', second: 'rotate', fault: 'stop' },
+  },
+  {
+    fault: 'a sync opens in silence what was blocked in API Gateway',
+    file: 'shared/key-registry/sync-keys.ts',
+    from: "if (how === '')",
+    to: 'if (true)',
+    pair: { first: 'move to Pro', second: 'move to Free', fault: 'stop' },
+  },
+  {
     fault: 'API Gateway is read before the record',
     file: 'infra/admin/keys/change-key.ts',
     from: 'const record = await readRecord(target, found.recordId);\n    const live = await lookAt(target, record);',

@@ -49,7 +49,9 @@ async function recordOfApiKey(target: Target, keyId: string): Promise<KeyRecord>
     );
   });
   if (!apiKey) throw unknownKey(keyId);
-  const { problems } = await syncKeys(target);
+  const { problems, opened } = await syncKeys(target);
+  // No later sync reports these again.
+  for (const words of problems) if (opened.some((id) => words.includes(id))) target.notices.incomplete(words);
   const recordId = recordIdOf(apiKey.value ?? '');
   const synced = recordId === undefined ? undefined : await keyTable.get(recordId);
   if (synced) return synced;

@@ -87,11 +87,8 @@ export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
   'GET /usageplans/ID/usage': getUsage,
   'POST /usageplans/ID/keys': createUsagePlanKey,
   'GET /usageplans/ID/keys': (call) => pageOf(call.records.keysOnPlan(planOf(call).id), call, planKeyBody),
-  'DELETE /usageplans/ID/keys/ID': (call) => {
-    const { id } = planOf(call);
-    if (!call.records.isOnPlan(id, call.memberId)) throw notFound('Invalid Usage Plan Key identifier specified');
-    call.records.removeFromPlan(id, call.memberId);
-  },
+  'GET /usageplans/ID/keys/ID': (call) => planKeyBody(planKeyOf(call)),
+  'DELETE /usageplans/ID/keys/ID': (call) => call.records.removeFromPlan(call.id, planKeyOf(call).id),
 };
 
 /** Checks the body of a call. @throws ControlPlaneError naming the member that is wrong, or not known */
@@ -138,6 +135,13 @@ function planOf({ records, id }: Call): UsagePlan {
   const found = records.plans.get(id);
   if (!found) throw notFound('Invalid Usage Plan ID specified');
   return found;
+}
+
+function planKeyOf(call: Call): ApiKey {
+  const { id } = planOf(call);
+  const apiKey = call.records.isOnPlan(id, call.memberId) ? call.records.apiKey(call.memberId) : undefined;
+  if (!apiKey) throw notFound('Invalid Usage Plan Key identifier specified');
+  return apiKey;
 }
 
 function createApiKey(call: Call): unknown {

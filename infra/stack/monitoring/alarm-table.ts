@@ -169,10 +169,16 @@ export const alarmCatalogue = {
   'sync-problems': {
     title: 'A key or a usage plan is not in order',
     severity: 'ticket',
-    when: `at least ${PROBLEMS.syncs} syncs of the last 15 minutes report a problem that an admin has to put right`,
-    firstStep: 'npm run admin -- keys sync names each problem',
+    when: `at least ${PROBLEMS.syncs} syncs of the last 15 minutes report a problem that an admin has to put right, or one opened a key that was blocked in API Gateway`,
+    firstStep:
+      'npm run admin -- keys sync names each problem; the saved query "Why the sync failed" what earlier syncs reported',
     periodMinutes: 15,
-    metric: (metrics) => metrics.sync('SyncProblems', Stats.SAMPLE_COUNT),
+    // A sync that opens a key counts twice, as no later one reports that again.
+    metric: (metrics) =>
+      metrics.sum(
+        'syncs',
+        ['SyncProblems', 'KeysOpened'].map((name) => metrics.sync(name, Stats.SAMPLE_COUNT)),
+      ),
     breaches: { atLeast: PROBLEMS.syncs },
   },
   'many-refusals': {

@@ -64,7 +64,7 @@ export const queries = {
     name: 'Why the sync failed',
     logs: 'sync',
     query: `fields @timestamp, @message
-| filter level = "ERROR" or ${FAILURES_OF_LAMBDA}
+| filter SyncProblems > 0 or level = "ERROR" or ${FAILURES_OF_LAMBDA}
 | sort @timestamp desc
 | limit 50`,
   },

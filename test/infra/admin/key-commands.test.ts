@@ -5,6 +5,7 @@ import type { Target } from '../../../infra/admin/target.ts';
 import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { anApiKey } from '../../support/gateway-records.ts';
 import {
   type CommandName,
   commands,
@@ -14,7 +15,6 @@ import {
   NAME,
   type Start,
 } from '../../support/in-process-target.ts';
-import { anApiKey } from '../../support/gateway-records.ts';
 import { aKey, parsed } from '../../support/tables.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:37Z');
@@ -68,6 +68,16 @@ async function syncLater(): Promise<void> {
     await syncKeys(target);
   }
 }
+
+test('A command that needs a sync to find its key names what that has opened', async () => {
+  await issueChanged({ unappliedSince: NOW - MINUTE_MS });
+  const subject = records.apiKey('subject') ?? anApiKey();
+  for (const key of [{ ...subject, enabled: false }, anApiKey({ id: 'new' })]) records.putApiKey(key);
+  records.putOnPlan('free', 'new');
+
+  await commands['move to Pro'](target, 'new');
+  expect(messages).toEqual([expect.stringContaining('keys suspend subject')]);
+});
 
 describe('A command', () => {
   test('leaves nothing to a sync where API Gateway takes it', async () => {

@@ -63,6 +63,7 @@ describe('a call that is refused', () => {
     [409, /on Usage Plan plan already/, 'POST /usageplans/plan/keys', key('k1')],
     [409, secondPlan, 'POST /usageplans/other/keys', key('k1')],
     [404, /API Key identifier/, 'POST /usageplans/plan/keys', key('none')],
+    [404, /Plan Key identifier/, 'GET /usageplans/other/keys/k1'],
     [404, /Plan Key identifier/, 'DELETE /usageplans/other/keys/k1'],
     [400, /must be dates/, `${usage}?startDate=yesterday&endDate=2026-03-01`],
     [400, /at most 90 days/, `${usage}?startDate=2026-01-01&endDate=2026-04-01`],

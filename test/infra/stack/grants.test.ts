@@ -45,7 +45,7 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
     'KeySyncFunction',
     [
       ...onTable('Keys', 'Scan', 'GetItem', 'UpdateItem'),
-      ...onGateway('GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys'),
+      ...onGateway('GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys', '/usageplans/*/keys/*'),
       ...onGateway('POST', '/apikeys', '/usageplans/*/keys'),
       ...onGateway('PATCH', '/apikeys/*'),
       ...onGateway('PUT', '/tags/*'),

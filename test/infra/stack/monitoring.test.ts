@@ -35,7 +35,7 @@ const counted = [
   ...['Errors', 'Throttles'].map((name) => `AWS/Lambda ${name}`),
   'AWS/DynamoDB WriteThrottleEvents',
   'AWS/WAFV2 BlockedRequests',
-  ...['Requests', 'Refusals', 'SyncProblems', '<stage>-Inventory-GatewayRefusals'].map(
+  ...['Requests', 'Refusals', 'SyncProblems', 'KeysOpened', '<stage>-Inventory-GatewayRefusals'].map(
     (name) => `${METRICS_NAMESPACE} ${name}`,
   ),
 ];

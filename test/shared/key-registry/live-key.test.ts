@@ -99,6 +99,20 @@ describe('A key that is read by itself is as in the lists, and its plan', () => 
   });
 });
 
+test.each<[string, string | undefined, string | undefined]>([
+  ['its new plan, where the list of its plans has the old one', 'free', 'pro'],
+  ['its plan, where the list of its plans has none', undefined, 'pro'],
+  ['none, where the list of its plans has one', 'free', undefined],
+])('A key that is read by itself is on %s', async (_, listed, planId) => {
+  const keyId = registry.putKey({ value: ISSUED }, listed);
+  const read = () => readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
+  registry.ageLists();
+  expect(await read()).toMatchObject({ keyId });
+  registry.move(keyId, planId);
+
+  expect(await read()).toMatchObject({ usagePlanId: planId });
+});
+
 describe('The lists of API Gateway', () => {
   test('name a plan of the catalogue that the stage has no usage plan of', async () => {
     registry.records.plans.delete('pro');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type GatewayFields, revocation } from '../../../shared/key-registry/key-table.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
-import { reconcile, missingInGateway } from '../../../shared/key-registry/reconcile.ts';
+import { blockedInGateway, reconcile, missingInGateway } from '../../../shared/key-registry/reconcile.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { aKey } from '../../support/tables.ts';
@@ -12,7 +12,9 @@ const INTERIM = { interimUntil: NOW + 300 * SECOND };
 
 const FIELDS: GatewayFields = { keyId: 'k1', name: 'acme', plan: 'free', ...plans.free.limits, enabled: true };
 const KEY = aKey(FIELDS);
+const CLOSED = { enabled: false, ...INTERIM };
 const AGREED = { plan: 'enterprise', perMinute: 900, perDay: 9_000 } as const;
+const ENDS = Date.UTC(2031, 0, 1);
 const SUSPENDED = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
 
 const record = (differences: Partial<KeyRecord> = {}): KeyRecord => ({ ...KEY, ...differences });
@@ -73,9 +75,10 @@ const edits: Row[] = [
   ['renamed', record(), live({ name: 'b' }), 'changed', { name: 'b', ...INTERIM }],
   ['given an end', record(), live({ expiresAtMs: 5 }), 'changed', { expiresAtMs: 5, ...INTERIM }],
   ['freed of its end', record({ expiresAtMs: 5 }), live(), 'changed', { expiresAtMs: undefined, ...INTERIM }],
-  ['disabled', record(), live({ enabled: false }), 'changed', { enabled: false, ...INTERIM }],
+  ['disabled', record(), live({ enabled: false }), 'changed', CLOSED],
   ['enabled', record({ enabled: false }), live(), 'changed', { enabled: true, ...INTERIM }],
   ['tagged', record(AGREED), live({ ...AGREED, perMinute: 7 }), 'changed', { perMinute: 7, ...INTERIM }],
+  ['disabled, of a copy', record({ unappliedSince: 0 }), live({ enabled: false }), 'changed', CLOSED],
   ['made again', record(), live({ keyId: 'k2' }, { keyId: 'k2' }), 'changed', { keyId: 'k2', ...INTERIM }],
   [
     'suspended, and renamed',
@@ -116,4 +119,20 @@ describe.each([
   test.each(rows)('%s', (__, of, key, ...step) => {
     expect(stepOf(of, key)).toStrictEqual(step);
   });
+});
+
+test.each<[how: string[], record: Partial<KeyRecord>, live: LiveKey]>([
+  [['is disabled'], {}, live({ enabled: false })],
+  [['is on no usage plan'], {}, onNoPlan()],
+  [['is disabled', 'is on no usage plan'], {}, onNoPlan({ enabled: false })],
+  [['expires sooner'], {}, live({}, { tags: { expires: '2030-12-31' } })],
+  [['expires sooner'], { expiresAtMs: ENDS }, live({}, { tags: { expires: '2030-12-31' } })],
+  [['expires sooner'], { expiresAtMs: ENDS }, live({}, { tags: { expires: 'soon' } })],
+  [[], { expiresAtMs: ENDS }, live({}, { tags: { expires: '2031-01-01' } })],
+  [[], { expiresAtMs: ENDS }, live()],
+  [[], SUSPENDED, onNoPlan({ enabled: false })],
+  [[], {}, live({ plan: 'pro' })],
+  [[], {}, unreadable()],
+])('What a record would open in API Gateway, in words: %j', (how, of, key) => {
+  expect(blockedInGateway(record(of), key)).toEqual(how);
 });

@@ -168,11 +168,43 @@ describe('What a command has left', () => {
 
     expect(applied).toHaveLength(1);
     expect(problems).toEqual([
-      expect.stringMatching(/^The key .* could not be changed in API Gateway \(it is on fire\); the next/),
+      expect.stringMatching(/^The key .* could not be synced \(Error: it is on fire\); the next sync tries again\.$/),
     ]);
     now += MINUTE_MS;
-    expect((await sync()).applied).toHaveLength(1);
+    expect((await registry.sync()).applied).toHaveLength(1);
     for (const key of keys) expect(registry.records.plansOfKey(idIn(key))).toMatchObject([{ id: 'free' }]);
+  });
+
+  test('is a problem where it opens what was blocked in API Gateway: it names the key and what always wins', async () => {
+    const key = await registry.issuedKey(CUT_OFF);
+    registry.update(idIn(key), { enabled: false });
+
+    const problems = [
+      `The key ${key.keyId} is disabled in API Gateway. Its record says otherwise, so this sync opens it there. ` +
+        `If an admin has blocked it: npm run admin -- keys suspend ${key.keyId}, which always wins.`,
+    ];
+    const report = await registry.did();
+    expect(report).toEqual(did({ applied: [`${key.keyId} (enabled)`], opened: [key.keyId], problems }));
+    expect(await registry.did()).toEqual(did());
+  });
+
+  test('is that problem also where a later call fails, and after the failed write of another key', async () => {
+    for (let keys = 0; keys < 2; keys += 1)
+      registry.update(idIn(await registry.issuedKey(CUT_OFF)), { enabled: false });
+    jest.spyOn(registry.table, 'revise').mockRejectedValueOnce(new Error('the network is cut'));
+    registry.around('UpdateApiKeyCommand', () => {
+      throw new Error('it is on fire');
+    });
+    const { opened, problems } = await registry.sync();
+
+    expect(opened).toHaveLength(1);
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^The key .* could not be synced \(Error: the network is cut\); the next sync tries again\.$/,
+      ),
+      expect.stringContaining(`keys suspend ${opened[0]}`),
+      `The key ${opened[0]} could not be synced (Error: it is on fire); the next sync tries again.`,
+    ]);
   });
 
   test('goes as far as the time of a run, and the next run does the rest', async () => {
