@@ -35,7 +35,9 @@ export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   readonly baseUrl: string | URL;
   /** The API key, such as `psk_…`. It is sent to the base address and shown nowhere. */
   readonly apiKey: string;
-  /** Milliseconds that a call spends on pauses at most, all together. 90,000 by default: a used up minute is waited out. */
+  /** Max requests in flight; other calls wait for their turn. 10 by default. Max half of the key's limit per minute. */
+  readonly concurrency?: number | undefined;
+  /** Max milliseconds that a call waits, for turns and in pauses. 90,000 by default: it waits for the next minute. */
   readonly maxWait?: number | undefined;
   /** Milliseconds before the first repetition, up to; before each further one it is twice as long. 500 by default. */
   readonly retryDelay?: number | undefined;

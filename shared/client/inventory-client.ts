@@ -29,7 +29,7 @@ export class InventoryClient {
   readonly #authorization: string;
   readonly #sender: RequestSender;
 
-  /** @throws TypeError where the address or the key cannot be one; it does not show the key */
+  /** @throws TypeError where the address, the key or `concurrency` cannot be one; it does not show the key */
   constructor(options: InventoryClientOptions) {
     this.#baseUrl = String(options.baseUrl).replace(/\/$/, '');
     if (!/^https?:\/\/[^\s?#@]+$/.test(this.#baseUrl))

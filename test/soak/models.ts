@@ -3,6 +3,7 @@ import { runLimiter } from '../model/limiter-schedule.ts';
 import type { Tamper } from '../model/virtual-table.ts';
 import { brokenLimiters } from './broken.ts';
 import { fuzzRound } from './fuzz.ts';
+import { stormRound } from './storm.ts';
 
 export interface Outcome {
   readonly violations: readonly string[];
@@ -34,6 +35,11 @@ export const models: Readonly<Record<string, Model>> = {
     },
   },
   fuzz: { title: 'hostile requests of a local host, answered as the OpenAPI document says', seeds: 25, run: fuzzRound },
+  storm: {
+    title: '1,000 calls of one client begun concurrently on Free and on Pro, against a local host',
+    seeds: 1,
+    run: stormRound,
+  },
 };
 
 function countsOf(outcomes: readonly (string | number)[]): Record<string, number> {

@@ -44,15 +44,15 @@ const beginning = { 'Content-Type': 'application/json', ...plenty };
 
 /** The beginning of an answer, after which the connection breaks. */
 export const breakOff =
-  (text: string, status = 200): Step =>
+  (text: string, status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) =>
-    void response.writeHead(status, beginning).write(text, () => response.destroy());
+    void response.writeHead(status, { ...beginning, ...headers }).write(text, () => response.destroy());
 
 /** The beginning of an answer, after which nothing more comes. */
 export const stall =
-  (text: string): Step =>
+  (text: string, status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) =>
-    void response.writeHead(200, beginning).write(text);
+    void response.writeHead(status, { ...beginning, ...headers }).write(text);
 
 /** A server that takes one step of its script for each request, and the last one again and again. */
 export class ScriptedServer {

@@ -1,0 +1,110 @@
+import type { ApiError } from './client-errors.ts';
+
+/** While a day is exhausted, one request is sent every so often (in milliseconds): the plan may have been changed. */
+const PROBE_EVERY = 60_000;
+
+/** A call's place in the queue, until its deadline (Unix milliseconds), and then its permission to send one request. */
+export type Turn = { readonly deadline: number; wake: () => void };
+
+/**
+ * Says when a request may be sent, first come, first served: so many are in flight at most. After a 429 none is sent
+ * until it ends, then one (the probe), and the others once its headers are there. Too many refusals suspend a key (spec §7).
+ */
+export class RequestGate {
+  readonly #waiting = new Set<Turn>();
+  /** How many requests may join those in flight. */
+  #free: number;
+  /** The 429 that ends last (Unix milliseconds): the error of calls that cannot wait so long. */
+  #refusal: { readonly error: ApiError; readonly end: number } | undefined;
+  /** When a probe may be sent (Unix milliseconds); 0 where none is needed. */
+  #probeAt = 0;
+  #probe: Turn | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @throws TypeError */
+  constructor(concurrency: number) {
+    if (!(concurrency >= 1)) throw new TypeError('concurrency must be 1 or more');
+    this.#free = concurrency;
+  }
+
+  /**
+   * Waits for a turn, which ends with `leave`.
+   *
+   * @throws the signal's reason; where none can come within `maxWait` milliseconds, the refusal or else `otherwise`
+   */
+  async enter(maxWait: number, signal: AbortSignal | undefined, otherwise: unknown): Promise<Turn> {
+    const turn = { deadline: Date.now() + maxWait, wake: () => undefined };
+    this.#waiting.add(turn);
+    this.#admit();
+    try {
+      if (this.#waiting.has(turn) && !this.#isInVain(turn)) await sleep(maxWait, signal, turn);
+      if (this.#waiting.has(turn)) throw this.#refusal?.error ?? otherwise;
+      return turn;
+    } catch (error) {
+      this.leave(turn);
+      throw error;
+    }
+  }
+
+  /** Ends a turn. A probe that got no headers hands it on. */
+  leave(turn: Turn): void {
+    if (!this.#waiting.delete(turn)) this.#free++;
+    if (this.#probe === turn) this.#probe = undefined;
+    this.#admit();
+  }
+
+  /** Takes the headers of any other response: those of the probe end the refusal. */
+  open(turn: Turn): void {
+    if (this.#probe !== turn) return;
+    this.#probe = this.#refusal = undefined;
+    this.#probeAt = 0;
+    this.#admit();
+  }
+
+  /** Takes a 429, as a whole or before its body is there, without its code. It never shortens an earlier one. */
+  close(error: ApiError, isWhole: boolean): void {
+    const wait = (error.retryAfter ?? 1) * 1_000;
+    const end = Date.now() + wait;
+    const isProbed = !isWhole || error.code === 'DAILY_QUOTA_EXCEEDED';
+    this.#probe = undefined;
+    this.#probeAt = Math.max(this.#probeAt, isProbed ? Math.min(end, Date.now() + PROBE_EVERY) : end);
+    if (isWhole && end >= (this.#refusal?.end ?? 0)) this.#refusal = { error, end };
+    for (const turn of this.#waiting) if (this.#isInVain(turn)) turn.wake();
+  }
+
+  #isInVain({ deadline }: Turn): boolean {
+    return deadline < (this.#refusal?.end ?? 0);
+  }
+
+  /** Gives out the turns that there are by now. */
+  #admit(): void {
+    clearTimeout(this.#timer);
+    for (const turn of this.#waiting) {
+      if (this.#free < 1 || this.#probe) return;
+      const closedFor = this.#probeAt - Date.now();
+      if (closedFor > 0) {
+        this.#timer = setTimeout(() => this.#admit(), closedFor);
+        return;
+      }
+      if (this.#probeAt > 0) this.#probe = turn;
+      this.#waiting.delete(turn);
+      this.#free--;
+      turn.wake();
+    }
+  }
+}
+
+/** Waits so long, or until `sleeper.wake` is called. No timer and no listener stays behind. @throws the signal's reason */
+export const sleep = (milliseconds: number, signal?: AbortSignal, sleeper?: { wake: () => void }): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted) reject(signal.reason);
+      else resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+    if (sleeper) sleeper.wake = end;
+  });
