@@ -62,8 +62,8 @@ describe('calls begun together', () => {
     for (let call = 0; call < 500; call++) void outcomeOf(store).then((outcome) => outcomes.push(outcome));
     while (outcomes.length < 500) {
       const sent = server.requests.length;
-      await work();
-      if (sent === server.requests.length) await pass(0.5);
+      await work(60);
+      if (sent === server.requests.length) await jest.advanceTimersToNextTimerAsync();
     }
 
     expect([...new Set(outcomes)].toSorted()).toEqual(expected);
