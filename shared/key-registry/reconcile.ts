@@ -101,8 +101,7 @@ function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange,
 }
 
 /** Whether a key is refused until an admin resumes it. */
-const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean =>
-  suspendedUntil >= NEVER;
+const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean => suspendedUntil >= NEVER;
 
 /** What is unapplied is set right from the record: an untagged key on Enterprise may be a move that was cut off. */
 export const takesEdits = ({ unappliedSince }: KeyRecord): boolean =>

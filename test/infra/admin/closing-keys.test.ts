@@ -100,6 +100,20 @@ describe('A suspension', () => {
     expect(await world.keys()).toMatchObject([{ suspendedUntil, suspendedByAdmin: true }]);
   });
 
+  test('of a key that API Gateway does not find makes none there; a sync revokes it', async () => {
+    await issueSubject(world, 'open');
+    world.records.deleteApiKey('subject');
+
+    expect(await commands.suspend(target, 'subject')).toMatchObject({ state: 'suspended', applied: false });
+    expect(messages).toEqual([
+      expect.stringMatching(/^It is done, .*\(API Gateway does not find the key subject, .* a sync does the rest /),
+    ]);
+    expect(world.records.apiKeys).toEqual([]);
+    await syncKeys(target);
+    expect(await world.keys()).toMatchObject([{ revoked: true }]);
+    await expect(commands.suspend(target, 'subject')).rejects.toThrow('The key subject was revoked.');
+  });
+
   test.each<[string, number, Partial<KeyRecord>]>([
     ['leaves an automatic one that lasts longer', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
     ['leaves one that is to be resumed', NEVER, { suspendedUntil: NEVER, suspendedByAdmin: true, enabled: false }],

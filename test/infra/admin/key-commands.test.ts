@@ -243,20 +243,6 @@ describe('A key that API Gateway does not find', () => {
     expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
     await run(name);
   });
-
-  test('is suspended, and not made anew; a sync revokes it', async () => {
-    await issueSubject(world, 'open');
-    records.deleteApiKey('subject');
-
-    expect(await run('suspend')).toMatchObject({ state: 'suspended', applied: false });
-    expect(messages).toEqual([
-      expect.stringMatching(/^It is done, .*\(API Gateway does not find the key subject, .* a sync does the rest /),
-    ]);
-    expect(records.apiKeys).toEqual([]);
-    await syncKeys(target);
-    expect(await world.keys()).toMatchObject([{ revoked: true }]);
-    await expect(run('suspend')).rejects.toThrow('The key subject was revoked.');
-  });
 });
 
 describe('Two commands at one key', () => {
