@@ -1,5 +1,5 @@
 import { ServiceError } from '../shared/contract/errors.ts';
-import { methodsOf, operations } from '../shared/contract/operations.ts';
+import { methodsOf, routes } from '../shared/contract/routes.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, quoted } from '../shared/http/request.ts';
 import { allowedMethods } from '../shared/http/response-headers.ts';
@@ -15,7 +15,7 @@ async function answerNoOperation({ resource, path, method }: ApiRequest): Promis
 /** @param path with the stage, which is the version */
 function notFound(path: string): string {
   const [, version] = path.split('/');
-  const known = new Set(Object.values(operations).map((operation) => `/${version}${operation.path}`));
+  const known = new Set(Object.values(routes).map((route) => `/${version}${route.path}`));
   return `There is nothing at ${quoted(path)}. There are ${[...known].join(', ')}.`;
 }
 

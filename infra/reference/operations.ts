@@ -1,5 +1,6 @@
 import type { ContentObject, OperationObject, PathsObject } from 'openapi3-ts/oas31';
-import { type Operation, type OperationId, operationIds, operations } from '../../shared/contract/operations.ts';
+import { type Operation, operations } from '../../shared/contract/operations.ts';
+import { type OperationId, operationIds } from '../../shared/contract/routes.ts';
 import { STABILITY_HEADER } from '../../shared/http/response-headers.ts';
 import type { StageSettings } from '../stages.ts';
 import { examples } from './examples.ts';

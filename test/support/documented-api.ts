@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { openApiDocument } from '../../infra/reference/document.ts';
 import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
-import { methodsOf } from '../../shared/contract/operations.ts';
+import { methodsOf } from '../../shared/contract/routes.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { allowedMethods, corsHeaders, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
 
