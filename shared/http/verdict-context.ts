@@ -28,13 +28,13 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
   const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
-  // A token that is not found may do least.
-  const { access = 'read' satisfies Access, until = NEVER } = tokens[hash] ?? {};
+  const { access, until = NEVER } = tokens[hash] ?? {};
   const end = Math.min(expiresAtMs, until);
   const ofKey = {
     recordId,
     plan,
-    access,
+    // One that a later release knows may do least here, as a token that is not found.
+    access: (access === 'full' ? 'full' : 'read') satisfies Access,
     ...(end < NEVER && { expiresAt: isoText(end) }),
     limits: limitsText(windows),
   };
@@ -57,6 +57,12 @@ const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().
 export function noLimitContext(now: number): LimitContext {
   const windows = emptyWindows(now);
   return limitContext(windows.minute, windows, 1, now);
+}
+
+/** A request that could not be counted: the quotas of its key are not known. */
+export function uncountedContext(now: number): AuthorizerContext {
+  const { rateLimitPolicy: _policy, rateLimit: _rest, ...limit } = noLimitContext(now);
+  return { outcome: 'SERVICE_UNAVAILABLE', ...limit };
 }
 
 function limitContext(least: Window, windows: Windows, retryAfter: number, now: number): LimitContext {

@@ -118,10 +118,11 @@ export class CounterStore {
       const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, {
         maxTries: THROTTLED_TRIES,
       });
-      return { done: true, key: parseKeyRecord(Attributes) };
+      return { done: true, key: parseKeyRecord(Attributes, this.#tableName) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return { done: false, key: error.Item && parseKeyRecord(unmarshall(error.Item, { ...exactNumbers })) };
+      const found = error.Item && unmarshall(error.Item, { ...exactNumbers });
+      return { done: false, key: found && parseKeyRecord(found, this.#tableName) };
     }
   }
 }
