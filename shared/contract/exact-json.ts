@@ -37,6 +37,10 @@ function isIntegerText(text: string): boolean {
   return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
 }
 
+/** What a JSON text has, with each text, number, `true`, `false` and `null` as it is written. @throws SyntaxError */
+export const sourceTexts = (json: string): unknown =>
+  JSON.parse(json, (_, value: unknown, { source }: { readonly source?: string } = {}) => source ?? value);
+
 /** A JSON text in pieces: its strings, those that are names of fields with their colon; braces; and all between them. */
 const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]|[^"{}]+/gy;
 

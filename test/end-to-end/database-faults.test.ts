@@ -55,7 +55,9 @@ describe('When DynamoDB', () => {
       { status: 401 },
     ]);
     // What the quotas are, no answer knows: a client that goes by them is not told that it has none.
-    const limitNames = answers.map((answer) => [...answer.headers.keys()].filter((name) => name.startsWith('ratelimit')));
+    const limitNames = answers.map((answer) =>
+      [...answer.headers.keys()].filter((name) => name.startsWith('ratelimit')),
+    );
     expect(limitNames).toEqual([[], ['ratelimit', 'ratelimit-policy']]);
   });
 
