@@ -36,6 +36,8 @@ const authorizerContextSchema = v.object({
   /** Partition key of the key's record: the same for all tokens that the key ever has. Absent with `access`. */
   recordId: textIfAny,
   plan: textIfAny,
+  /** Label and last four characters of the token that was sent, such as `main/ly02`. */
+  token: textIfAny,
   /** When the key stops working with this token, ISO 8601; absent: it does not. */
   expiresAt: textIfAny,
   /** Both windows as JSON: `KeyLimit[]`. */

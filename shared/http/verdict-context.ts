@@ -11,6 +11,7 @@ import {
   windowsOf,
 } from '../keys/verdict.ts';
 import { startOfMinute } from '../keys/window.ts';
+import { tokenName } from '../key-registry/key-tokens.ts';
 import { ADMITTED, type AuthorizerContext, type LimitContext } from './authorizer-context.ts';
 
 const codeOfRefusal = {
@@ -28,13 +29,14 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
   const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
-  const { access, until = NEVER } = tokens[hash] ?? {};
-  const end = Math.min(expiresAtMs, until);
+  const token = tokens[hash];
+  const end = Math.min(expiresAtMs, token?.until ?? NEVER);
   const ofKey = {
     recordId,
     plan,
     // One that a later release knows may do least here, as a token that is not found.
-    access: (access === 'full' ? 'full' : 'read') satisfies Access,
+    access: (token?.access === 'full' ? 'full' : 'read') satisfies Access,
+    ...(token && { token: tokenName(token) }),
     ...(end < NEVER && { expiresAt: isoText(end) }),
     limits: limitsText(windows),
   };
