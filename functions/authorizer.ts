@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Context } from 'aws-lambda';
 import { errorCatalogue } from '../shared/contract/errors.ts';
-import { operationAt } from '../shared/contract/operations.ts';
+import { operationAt } from '../shared/contract/routes.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
-import { type AuthorizerContext, UNCOUNTED } from '../shared/http/authorizer-context.ts';
-import { contextOf, noLimitContext } from '../shared/http/verdict-context.ts';
+import { UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { isRequest, runProbe, warmUp } from '../shared/http/probe.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
-import { idOf, isInterim } from '../shared/keys/key-record.ts';
+import { contextOf, uncountedContext } from '../shared/http/verdict-context.ts';
+import { idOf, isInterim, UnreadableRecordError } from '../shared/keys/key-record.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { parseToken } from '../shared/keys/token.ts';
 import { logError } from '../shared/log.ts';
@@ -44,8 +44,8 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
     return allow(methodArn, idOf(verdict.key), meteredAs, contextOf(verdict, token.hash, now));
   } catch (error) {
     logError('A request could not be counted', error, { requestId });
-    const context: AuthorizerContext = { outcome: 'SERVICE_UNAVAILABLE', ...noLimitContext(now) };
-    return allow(methodArn, UNCOUNTED, interimKey, context);
+    const principal = error instanceof UnreadableRecordError ? idOf(error) : UNCOUNTED;
+    return allow(methodArn, principal, interimKey, uncountedContext(now));
   }
 }
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../shared/contract/errors.ts';
-import { methodsOf, operations } from '../shared/contract/operations.ts';
+import { methodsOf, routes } from '../shared/contract/routes.ts';
 import { operationHandler } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, quoted } from '../shared/http/request.ts';
 import { allowedMethods } from '../shared/http/response-headers.ts';
@@ -7,16 +7,17 @@ import { allowedMethods } from '../shared/http/response-headers.ts';
 /** Every request that is no operation: 405 where the path has operations, else 404. */
 async function answerNoOperation({ resource, path, method }: ApiRequest): Promise<never> {
   const methods = methodsOf(resource);
-  if (methods.length === 0) throw new ServiceError('ROUTE_NOT_FOUND', { message: notFound(path) });
+  if (methods.length === 0) throw new ServiceError('ROUTE_NOT_FOUND', { message: notFound(path, resource) });
   const message = `${resource} answers ${methods.join(', ')}, not ${quoted(method)}.`;
   throw new ServiceError('METHOD_NOT_ALLOWED', { message, headers: allowedMethods(resource) });
 }
 
 /** @param path with the stage, which is the version */
-function notFound(path: string): string {
+function notFound(path: string, resource: string): string {
   const [, version] = path.split('/');
-  const known = new Set(Object.values(operations).map((operation) => `/${version}${operation.path}`));
-  return `There is nothing at ${quoted(path)}. There are ${[...known].join(', ')}.`;
+  const slash = path.endsWith('/') && resource !== '/' ? ' Leave out the slash at its end.' : '';
+  const known = new Set(Object.values(routes).map((route) => `/${version}${route.path}`));
+  return `There is nothing at ${quoted(path)}.${slash} There are ${[...known].join(', ')}.`;
 }
 
 export const { handler, initialise } = operationHandler(answerNoOperation);

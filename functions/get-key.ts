@@ -5,10 +5,10 @@ import { stabilityHeader } from '../shared/http/response-headers.ts';
 
 /** `GET /key`: what the authorizer has just read of the key, as it is after this request. */
 async function getKey({ authorizer }: ApiRequest) {
-  const { plan, access, expiresAt, limits } = authorizer;
+  const { plan, token, access, expiresAt, limits } = authorizer;
   // During a canary the authorizer may be of a release that does not say.
   if (limits === undefined) throw new ServiceError('SERVICE_UNAVAILABLE');
-  const body = JSON.stringify({ plan, access, expiresAt, limits: JSON.parse(limits) as unknown });
+  const body = JSON.stringify({ plan, token, access, expiresAt, limits: JSON.parse(limits) as unknown });
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, body };
 }
 

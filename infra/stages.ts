@@ -1,4 +1,4 @@
-import { type Limits, MOST_PER_MINUTE, plans } from '../shared/keys/plans.ts';
+import { type Limits, MOST_PER_DAY, MOST_PER_MINUTE, plans } from '../shared/keys/plans.ts';
 
 /** The stages that the pipeline deploys. */
 export const stageNames = ['staging', 'production'] as const;
@@ -125,7 +125,7 @@ const forTrying = {
   rollout: 'allAtOnce',
   throttle: { requestsPerSecond: 1_000, burst: 5_000 },
   lists: { seconds: 120 },
-  mostForEnterprise: { perMinute: MOST_PER_MINUTE, perDay: 1_440 * MOST_PER_MINUTE },
+  mostForEnterprise: { perMinute: MOST_PER_MINUTE, perDay: MOST_PER_DAY },
   petDeprecation,
 } as const;
 

@@ -129,8 +129,9 @@ export async function tryAgain<Result>(
     try {
       return await attempt();
     } catch (error) {
-      if (!mayRepeat(error) || tries === maxTries || Date.now() > tryUntil) throw error;
+      if (!mayRepeat(error) || tries === maxTries) throw error;
+      await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** tries));
+      if (Date.now() > tryUntil) throw error;
     }
-    await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** tries));
   }
 }

@@ -1,4 +1,4 @@
-import type { OperationId } from './contract/operations.ts';
+import type { OperationId } from './contract/routes.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import { requiredEnv } from './environment.ts';
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { isNetworkError } from '../../shared/dynamodb.ts';
 import { NotAppliedError } from '../../shared/key-registry/apply.ts';
-import { UnreadableRecordError } from '../../shared/key-registry/key-table.ts';
+import { UnreadableRecordError } from '../../shared/keys/key-record.ts';
 import { visible } from './text-format.ts';
 
 /** A reason why a command cannot do its work, in words that say what to do. Shown without a stack trace. */

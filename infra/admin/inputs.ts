@@ -2,13 +2,10 @@ import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/key-tokens.ts';
-import { type Limits, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, MOST_PER_DAY, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
 import { limitsText, formatNumber } from './text-format.ts';
-
-/** No key makes more in a day, at so many a minute. */
-const MAX_PER_DAY = MOST_PER_MINUTE * 24 * 60;
 
 /** With or without the commas that numbers are printed with. */
 export function wholeNumberUpTo(max: number): (text: string) => number {
@@ -81,7 +78,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     '--per-day <n>',
     'Agreed requests a day',
     'agreed requests a day, for Enterprise, such as 1000000',
-    wholeNumberUpTo(MAX_PER_DAY),
+    wholeNumberUpTo(MOST_PER_DAY),
   ),
   label: required('--label <label>', 'Label', 'label of the token, such as reports', parseLabel),
   token: required(

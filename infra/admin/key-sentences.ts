@@ -9,7 +9,7 @@ export function stateText({ state, suspendedUntil }: KeyView): string {
 
 /** What a token may do, and until when. */
 export function tokenText({ access, until, neverShown }: TokenView): string {
-  const parts = [access === 'read' ? 'reads only' : 'reads and changes'];
+  const parts = [access === 'full' ? 'reads and changes' : 'reads only'];
   if (until !== null) parts.push(`until ${formatTime(until)}`);
   if (neverShown) parts.push('was never shown: make it again');
   return parts.join(', ');

@@ -52,6 +52,7 @@ export const examples = {
   ] satisfies OrderOf<number>[],
   getKey: {
     plan: 'free',
+    token: 'main/ly02',
     access: 'full',
     expiresAt: '2030-12-31T00:00:00Z',
     limits: [

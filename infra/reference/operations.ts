@@ -1,5 +1,6 @@
 import type { ContentObject, OperationObject, PathsObject } from 'openapi3-ts/oas31';
-import { type Operation, type OperationId, operationIds, operations } from '../../shared/contract/operations.ts';
+import { type Operation, operations } from '../../shared/contract/operations.ts';
+import { type OperationId, operationIds } from '../../shared/contract/routes.ts';
 import { STABILITY_HEADER } from '../../shared/http/response-headers.ts';
 import type { StageSettings } from '../stages.ts';
 import { examples } from './examples.ts';
@@ -83,7 +84,8 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
   },
   getPet: {
     tag: 'Pets',
-    description: 'What a pet is called, its kind, pictures and tags. Its status is that of its stock entry.',
+    description: `What a pet is called, its kind, pictures and tags. Its status is that of its stock entry. There is nothing instead,
+but for the status: \`GET /inventory/{petId}\` has it.`,
     parameters: ['PetId', 'IfNoneMatch'],
     answer: 'Pet',
     answerDescription: 'The pet',
@@ -99,7 +101,8 @@ Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. S
   },
   getKey: {
     tag: 'Keys',
-    description: `Plan, access, limits and end of the key that asks. It counts as a request, and the numbers are those after it.`,
+    description: `Plan, access, limits and end of the key that asks, and which of its tokens that is. It counts as a request, and the
+numbers are those after it.`,
     answer: 'KeyDetails',
     answerDescription: 'The key',
   },

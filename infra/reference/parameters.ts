@@ -5,7 +5,8 @@ import {
   MAX_HEADER_LENGTH,
 } from '../../shared/contract/idempotency-key.ts';
 import { cursorSchema, limitSchema, petIdsSchema } from '../../shared/contract/list-parameters.ts';
-import { type Operation, type OperationId, operations } from '../../shared/contract/operations.ts';
+import { type Operation, operations } from '../../shared/contract/operations.ts';
+import type { OperationId } from '../../shared/contract/routes.ts';
 import { EXAMPLE_CURSOR, examples } from './examples.ts';
 import { int64, schemaOf } from './schemas.ts';
 

@@ -20,7 +20,8 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
-import { methodsFor, methodsOf, type OperationId, operationIds, operations } from '../../shared/contract/operations.ts';
+import { operations } from '../../shared/contract/operations.ts';
+import { methodsFor, methodsOf, type OperationId, operationIds } from '../../shared/contract/routes.ts';
 import {
   allowedMethods,
   allowedRequestHeaders,

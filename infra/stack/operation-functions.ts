@@ -1,7 +1,8 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { type OperationId, operations } from '../../shared/contract/operations.ts';
+import { operations } from '../../shared/contract/operations.ts';
+import type { OperationId } from '../../shared/contract/routes.ts';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';

@@ -30,7 +30,8 @@ export type InventoryAdjustment = v.InferOutput<typeof inventoryAdjustmentSchema
 
 /** Updates that one request may bring. */
 export const MAX_UPDATES = 25;
-const ROWS_RULE = `must be an array of 1 to ${MAX_UPDATES} updates`;
+/** What such a request takes, in words. */
+export const ROWS_RULE = `must be an array of 1 to ${MAX_UPDATES} updates`;
 const TAG_RULE = 'must be an ETag as an answer has it, such as "mX0aVbq3Zk1T" with its quotes';
 
 /** Body of `PATCH /inventory`. */

@@ -18,8 +18,8 @@ export const cursorSchema = v.pipe(
 );
 
 /** The most entries that a client may ask for by their ids. */
-const MAX_IDS = 100;
-const IDS_RULE = `must be 1 to ${MAX_IDS} different int64s with commas between, such as 101,103`;
+export const MAX_IDS = 100;
+export const IDS_RULE = `must be 1 to ${MAX_IDS} different int64s with commas between, such as 101,103`;
 
 /** Query parameter `petId`: the entries of these pets, and no other parameter beside it. */
 export const petIdsSchema = v.pipe(

@@ -85,6 +85,8 @@ export interface OrderOf<Int> {
 /** What a key may do, and how much of it is left. */
 export interface KeyDetails {
   readonly plan: string;
+  /** The token that asks: its label, and the last four characters of the API key. Absent while a release is under way. */
+  readonly token?: string;
   /** `read`: it changes nothing. */
   readonly access: 'full' | 'read';
   /** When it stops working, ISO 8601; absent: it does not. */

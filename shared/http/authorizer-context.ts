@@ -13,10 +13,10 @@ const limitContextSchema = v.object({
   remaining: text('0'),
   /** Unix seconds. */
   reset: text('0'),
-  /** The quotas of both windows, as `RateLimit-Policy` has them; empty where they are not known. */
-  rateLimitPolicy: text(''),
-  /** What is left of both windows, as `RateLimit` has it; empty where it is not known. */
-  rateLimit: text(''),
+  /** The quotas of both windows, as `RateLimit-Policy` has them; absent where they are not known. */
+  rateLimitPolicy: textIfAny,
+  /** What is left of both windows, as `RateLimit` has it; absent where it is not known. */
+  rateLimit: textIfAny,
   /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
   retryAfter: text('1'),
 });
@@ -36,6 +36,8 @@ const authorizerContextSchema = v.object({
   /** Partition key of the key's record: the same for all tokens that the key ever has. Absent with `access`. */
   recordId: textIfAny,
   plan: textIfAny,
+  /** Label and last four characters of the token that was sent, such as `main/ly02`. */
+  token: textIfAny,
   /** When the key stops working with this token, ISO 8601; absent: it does not. */
   expiresAt: textIfAny,
   /** Both windows as JSON: `KeyLimit[]`. */
@@ -90,6 +92,6 @@ export const unknownLimitHeaders = {
 } as const satisfies Partial<Record<keyof typeof limitHeaders, string>>;
 
 export function limitHeadersOf(context: LimitContext): Readonly<Record<string, string>> {
-  const headers = Object.entries(limitHeaders).map(([name, source]) => [name, context[source]] as const);
+  const headers = Object.entries(limitHeaders).map(([name, source]) => [name, context[source] ?? ''] as const);
   return Object.fromEntries(headers.filter(([, value]) => value !== ''));
 }

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import type { InventoryAdjustment, InventoryUpdate } from '../contract/inventory.ts';
-import type { OperationId } from '../contract/operations.ts';
+import type { OperationId } from '../contract/routes.ts';
 import { documentClient } from '../dynamodb.ts';
 import { requiredEnv } from '../environment.ts';
 import { IdempotentChanges, probeRequest } from '../stores/idempotent-changes.ts';

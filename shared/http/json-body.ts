@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { duplicateField, parseExactJson } from '../contract/exact-json.ts';
-import { inventoryItemSchema } from '../contract/inventory.ts';
+import { inventoryItemSchema, MAX_UPDATES, ROWS_RULE } from '../contract/inventory.ts';
 import { allowedMethods } from './response-headers.ts';
 import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './request.ts';
 
@@ -10,6 +10,9 @@ export const MAX_BODY_BYTES = 16 * 1024;
 
 /** So many are named: a body can have thousands. */
 const MOST_FAULTS = 3;
+
+/** Many times what any operation needs, too. */
+const MAX_VALUES = 250;
 
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
@@ -36,14 +39,12 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   }
   if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
-  const value = parseJson(body.toString('utf8'), example);
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject && schema.type !== 'array') throw invalid('The body is no JSON object.', example);
-  const result = v.safeParse(schema, value);
+  const result = v.safeParse(schema, valueOf(body.toString('utf8'), schema, example));
   if (result.success) return result.output;
-  const faults = [...new Set(result.issues.map(bodyFault))];
-  const more = faults.length > MOST_FAULTS ? ['There are more faults.'] : [];
-  throw invalid([...faults.slice(0, MOST_FAULTS), ...more].join(' '), example);
+  const faults = new Set<string>();
+  for (const issue of result.issues) if (faults.size <= MOST_FAULTS) faults.add(bodyFault(issue));
+  const more = faults.size > MOST_FAULTS ? ['There are more faults.'] : [];
+  throw invalid([...[...faults].slice(0, MOST_FAULTS), ...more].join(' '), example);
 }
 
 const invalid = (fault: string, example: string, cause?: unknown): ServiceError =>
@@ -58,19 +59,28 @@ function isCompressed(headers: RequestHeaders): boolean {
   return codings.some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
 }
 
+/** The value of a JSON text of the type of the schema, and not too much of it: each value costs time from here on. */
+function valueOf(text: string, { type }: v.GenericSchema, example: string): unknown {
+  const value = parseJson(text, example);
+  const isList = Array.isArray(value);
+  if (type === 'array' && !(isList && value.length <= MAX_UPDATES)) throw invalid(`The body ${ROWS_RULE}.`, example);
+  const isObject = typeof value === 'object' && value !== null && !isList;
+  if (type !== 'array' && !isObject) throw invalid('The body is no JSON object.', example);
+  if (text.split(/[,[{]/, MAX_VALUES).length === MAX_VALUES) throw invalid('The body has too many values.', example);
+  const duplicate = duplicateField(text);
+  if (!duplicate) return parseExactJson(text);
+  const row = isList ? `Row ${duplicate.row}: ` : '';
+  throw invalid(`${row}The field ${quoted(duplicate.field)} is given twice.`, example);
+}
+
 function parseJson(text: string, example: string): unknown {
-  let value: unknown;
   try {
-    value = parseExactJson(text);
+    return JSON.parse(text);
   } catch (error) {
     // A message of V8 without a place at its end quotes the body, which may have the same words.
     const [, place] = / \((line \d+ column \d+)\)$/.exec(String(error)) ?? [];
     throw invalid(`The body is not valid JSON${place === undefined ? '' : `: see ${place}`}.`, example, error);
   }
-  const duplicate = duplicateField(text);
-  if (!duplicate) return value;
-  const row = Array.isArray(value) ? `Row ${duplicate.row}: ` : '';
-  throw invalid(`${row}The field ${quoted(duplicate.field)} is given twice.`, example);
 }
 
 /** One sentence about one fault of the body, naming its field, and in a list its row. */
@@ -82,10 +92,13 @@ function bodyFault(issue: v.BaseIssue<unknown>): string {
 }
 
 function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
-  if (path.length === 0) return `It ${issue.message}.`;
+  const { type, message, input } = issue;
+  if (type === 'check_items') return `It ${message}.`;
   const name = path.join('.');
-  const field = `The field ${quoted(name)}`;
-  if (issue.type !== 'strict_object') return `${field} ${issue.message}.`;
+  const field = name === '' ? 'It' : `The field ${quoted(name)}`;
+  // As it was sent, and cut short as a name is.
+  if (type !== 'strict_object' || name === '')
+    return `${field} is ${JSON.stringify(input).slice(0, 40)}, but ${message}.`;
   if (issue.expected !== 'never') return `${field} is missing.`;
   const isOfEntry = Object.hasOwn(inventoryItemSchema.entries, name);
   return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is not known'}.`;

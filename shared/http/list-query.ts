@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema, integerOrText } from '../contract/int64.ts';
-import { cursorSchema, type ListParameters } from '../contract/list-parameters.ts';
+import { cursorSchema, IDS_RULE, type ListParameters, MAX_IDS } from '../contract/list-parameters.ts';
 import { type ApiRequest, quoted } from './request.ts';
 
 /** What a client asked of a list. */
@@ -21,10 +21,11 @@ const once = v.pipe(
 
 const integer = v.transform(integerOrText);
 
-/** Ids in one parameter with commas between, or in one each, as many programs send them. */
+/** Ids in one parameter with commas between, or in one each, as many programs send them. Too many are not looked at. */
 const several = v.pipe(
   v.array(v.string()),
-  v.transform((texts) => texts.join(',').split(',')),
+  v.transform((texts) => texts.join(',').split(',', MAX_IDS + 1)),
+  v.maxLength(MAX_IDS, IDS_RULE),
 );
 
 /**
@@ -45,14 +46,15 @@ export function parseListQuery(query: ApiRequest['query'], parameters: ListParam
     throw new ServiceError('INVALID_QUERY', { message: 'The parameter "petId" goes with no other: send it alone.' });
   }
   if (result.success) return result.output;
-  const faults = result.issues.map(({ path, message }) => {
-    const name = String(path?.[0].key);
+  const byName = Map.groupBy(result.issues, ({ path }) => String(path?.[0].key));
+  // Of each parameter the first fault: it may have as many as it has ids.
+  const faults = [...byName].map(([name, [issue]]) => {
     const found = `The parameter ${quoted(name)} is`;
     const isKnown = Object.hasOwn(parameters, name);
     if (!isKnown) return `${found} not known: this list takes ${Object.keys(parameters).join(', ')}.`;
-    return `${found} ${quoted(query[name]?.join(',') ?? '')}, but ${message}.`;
+    return `${found} ${quoted(query[name]?.join(',') ?? '')}, but ${issue?.message}.`;
   });
-  throw new ServiceError('INVALID_QUERY', { message: [...new Set(faults)].join(' ') });
+  throw new ServiceError('INVALID_QUERY', { message: faults.join(' ') });
 }
 
 /** A place in a list: after an id, among the entries with a status. */

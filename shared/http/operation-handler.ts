@@ -26,7 +26,7 @@ import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
-import { isChange } from '../contract/operations.ts';
+import { isChange } from '../contract/routes.ts';
 import { pageOrigin } from '../environment.ts';
 import { logError } from '../log.ts';
 import { requestLog } from '../request-log.ts';

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, INT64_RULE, isInt64 } from '../contract/int64.ts';
-import { type OperationId, operationAt } from '../contract/operations.ts';
+import { type OperationId, operationAt } from '../contract/routes.ts';
 import { type AuthorizerContext, readAuthorizerContext } from './authorizer-context.ts';
 
 type Values = readonly string[] | undefined;

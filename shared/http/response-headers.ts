@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../contract/errors.ts';
-import { methodsOf, type Operation, type OperationId, operations } from '../contract/operations.ts';
+import { methodsOf, type OperationId, type Route, routes } from '../contract/routes.ts';
 import { limitHeaders } from './authorizer-context.ts';
 
 /**
@@ -20,7 +20,7 @@ export const STABILITY_HEADER = 'X-API-Stability';
 
 /** The header of a marked operation; none for one without a mark. */
 export function stabilityHeader(id: OperationId): Record<string, string> {
-  const { stability }: Operation = operations[id];
+  const { stability }: Route = routes[id];
   return stability === 'stable' ? {} : { [STABILITY_HEADER]: stability };
 }
 

@@ -28,8 +28,8 @@ export function expectedVersions(headers: RequestHeaders): readonly string[] | u
   const values = headerValues(headers, 'if-match');
   const header = values.join(', ');
   if (values.length === 0 || header.trim() === '*') return undefined;
-  const tags = tagsIn(header);
-  if (header.length > MAX_TAGS_LENGTH || tags.length > MAX_TAGS || !isTagList(header)) {
+  const tags = header.length > MAX_TAGS_LENGTH ? [] : tagsIn(header);
+  if (tags.length === 0 || tags.length > MAX_TAGS || !isTagList(header)) {
     const message = `If-Match must be * or at most ${MAX_TAGS} entity tags such as "mX0aVbq3Zk1T", as an ETag header has them.`;
     throw new ServiceError('INVALID_HEADER', { message });
   }

@@ -11,6 +11,7 @@ import {
   windowsOf,
 } from '../keys/verdict.ts';
 import { startOfMinute } from '../keys/window.ts';
+import { tokenName } from '../key-registry/key-tokens.ts';
 import { ADMITTED, type AuthorizerContext, type LimitContext } from './authorizer-context.ts';
 
 const codeOfRefusal = {
@@ -28,13 +29,14 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
   const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
-  // A token that is not found may do least.
-  const { access = 'read' satisfies Access, until = NEVER } = tokens[hash] ?? {};
-  const end = Math.min(expiresAtMs, until);
+  const token = tokens[hash];
+  const end = Math.min(expiresAtMs, token?.until ?? NEVER);
   const ofKey = {
     recordId,
     plan,
-    access,
+    // One that a later release knows may do least here, as a token that is not found.
+    access: (token?.access === 'full' ? 'full' : 'read') satisfies Access,
+    ...(token && { token: tokenName(token) }),
     ...(end < NEVER && { expiresAt: isoText(end) }),
     limits: limitsText(windows),
   };
@@ -57,6 +59,12 @@ const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().
 export function noLimitContext(now: number): LimitContext {
   const windows = emptyWindows(now);
   return limitContext(windows.minute, windows, 1, now);
+}
+
+/** A request that could not be counted: the quotas of its key are not known. */
+export function uncountedContext(now: number): AuthorizerContext {
+  const { rateLimitPolicy: _policy, rateLimit: _rest, ...limit } = noLimitContext(now);
+  return { outcome: 'SERVICE_UNAVAILABLE', ...limit };
 }
 
 function limitContext(least: Window, windows: Windows, retryAfter: number, now: number): LimitContext {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import * as v from 'valibot';
-import { type KeyRecord, parseKeyRecord } from '../keys/key-record.ts';
+import { type KeyRecord, parseKeyRecord, UnreadableRecordError } from '../keys/key-record.ts';
 
 /** The part of a record that requests change. */
 export const unusedCounters = {
@@ -40,26 +39,6 @@ export const newRecord = (identity: KeyIdentity, state: Pick<KeyRecord, 'tokens'
   revoked: false,
   ...state,
 });
-
-/** An item of the keys table that is no record of a key: its key is refused, and only an admin can mend it, by hand. */
-export class UnreadableRecordError extends Error {
-  override readonly name = 'UnreadableRecordError';
-  readonly recordId: string;
-
-  constructor(tableName: string, item: unknown, issues: readonly v.BaseIssue<unknown>[]) {
-    const { keyId, recordId } = v.parse(namesSchema, item);
-    const who = keyId ?? `with the record id ${recordId}`;
-    const reasons = issues.map((issue) => {
-      // The hash of a token is not for logs.
-      const path = v.getDotPath(issue)?.replace(/^tokens\.[^.]+/, 'tokens.…') ?? '';
-      return `${path}: ${issue.message}`;
-    });
-    super(`The key ${who} has a record in the table ${tableName} that is not in order: ${reasons.join('; ')}`);
-    this.recordId = recordId;
-  }
-}
-
-const namesSchema = v.object({ recordId: v.string(), keyId: v.fallback(v.optional(v.string()), undefined) });
 
 /** The keys table for what manages keys. Each change replaces a known revision, so none undoes another unseen. */
 export class KeyTable {
@@ -149,12 +128,7 @@ export class KeyTable {
   }
 
   #parse(item: unknown): KeyRecord {
-    try {
-      return parseKeyRecord(item);
-    } catch (error) {
-      if (!v.isValiError(error)) throw error;
-      throw new UnreadableRecordError(this.#tableName, item, error.issues);
-    }
+    return parseKeyRecord(item, this.#tableName);
   }
 }
 

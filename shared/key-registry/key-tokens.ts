@@ -1,4 +1,4 @@
-import { type Access, type KeyRecord, NEVER, type TokenRecord } from '../keys/key-record.ts';
+import { type KeyRecord, NEVER, type TokenRecord } from '../keys/key-record.ts';
 import { hashToken } from '../keys/token.ts';
 
 /** The tokens that a key may have, beside those that work on for a while after they were rotated. */
@@ -24,7 +24,7 @@ export interface NamedToken extends TokenRecord {
 
 /** What is decided about a new token. */
 export interface TokenOrder {
-  readonly access?: Access | undefined;
+  readonly access?: TokenRecord['access'] | undefined;
   readonly label?: string;
   /** Unix milliseconds. */
   readonly until?: number | undefined;

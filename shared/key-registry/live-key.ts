@@ -6,7 +6,7 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
-import { type Limits, MOST_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
+import { type Limits, MOST_PER_DAY, MOST_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
 import { type ApiStage, PAGE_SIZE, ignoreNotFound } from './gateway-client.ts';
@@ -136,10 +136,10 @@ function agreedLimits(tags: LiveKey['tags']): Limits | string {
   const texts = [tags[gatewayTags.perMinute], tags[gatewayTags.perDay]];
   if (texts.every((text) => text === undefined)) return 'is on the Enterprise plan without agreed limits: tag it';
   const [perMinute, perDay] = texts.map((text) => (/^[1-9]\d{0,11}$/.test(text ?? '') ? Number(text) : undefined));
-  if (perMinute !== undefined && perMinute > MOST_PER_MINUTE)
-    return `has a tag ${gatewayTags.perMinute} above ${MOST_PER_MINUTE}, which is the most that one key takes`;
-  if (perMinute !== undefined && perDay !== undefined) return { perMinute, perDay };
-  return `needs both tags ${gatewayTags.perMinute} and ${gatewayTags.perDay}, as numbers from 1`;
+  if (perMinute === undefined || perDay === undefined)
+    return `needs both tags ${gatewayTags.perMinute} and ${gatewayTags.perDay}, as numbers from 1`;
+  if (perMinute <= MOST_PER_MINUTE && perDay <= MOST_PER_DAY) return { perMinute, perDay };
+  return `has limits in its tags above ${MOST_PER_MINUTE} a minute or ${MOST_PER_DAY} a day, the most that one key takes`;
 }
 
 /** Longer names are cut short, so that an item stays within one write unit. */

@@ -12,6 +12,9 @@ import { firstMinuteOfDay } from './window.ts';
 export type Write =
   { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
 
+/** When API Gateway received a request; and until when, by this machine's clock, its writes begin. Unix milliseconds. */
+export type RequestTimes = Readonly<Record<'now' | 'tryUntil', number>>;
+
 /** How often a write is tried while DynamoDB throttles it. Longer, and a flood with one key would hold many functions. */
 const THROTTLED_TRIES = 3;
 
@@ -71,22 +74,24 @@ export class CounterStore {
     this.#tableName = tableName;
   }
 
-  /** Counts an admitted request, if there is room for it. @param now its time, Unix milliseconds */
-  countAdmitted(token: Token, window: CountedIn, now: number): Promise<Write> {
-    return this.#updateIf(token, now, ADMITTED[window.starts ?? 'none'], { ...valuesOf(window), ':one': 1 });
+  /** Counts an admitted request, if there is room for it. */
+  countAdmitted(token: Token, window: CountedIn, times: RequestTimes): Promise<Write> {
+    return this.#updateIf(token, times, ADMITTED[window.starts ?? 'none'], { ...valuesOf(window), ':one': 1 });
   }
 
   /** Counts so many refused requests, if there is no room. @param revision of the key that they were refused by */
-  countRefused(token: Token, { window, revision }: RefusalStep, count: number, now: number): Promise<Write> {
+  countRefused(token: Token, { window, revision }: RefusalStep, count: number, times: RequestTimes): Promise<Write> {
     const values = { ...valuesOf(window), ':refused': count, ':revision': revision };
-    return this.#updateIf(token, now, REFUSED[window.starts ?? 'none'], values);
+    return this.#updateIf(token, times, REFUSED[window.starts ?? 'none'], values);
   }
 
   /** Suspends a key that was refused as often within the minute as it may make requests (spec §7, rule 2). */
-  async suspendIfRefusedTooOften(token: Token, key: KeyRecord, now: number): Promise<KeyRecord> {
-    if (key.minuteRefused < key.perMinute) return key;
+  async suspendIfRefusedTooOften(token: Token, key: KeyRecord, times: RequestTimes): Promise<KeyRecord> {
+    const { now, tryUntil } = times;
+    // Too late for one more write: the next refusal suspends the key.
+    if (key.minuteRefused < key.perMinute || Date.now() > tryUntil) return key;
     const values = { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS };
-    const write = await this.#updateIf(token, now, SUSPENDED, values).catch((error: unknown) => {
+    const write = await this.#updateIf(token, times, SUSPENDED, values).catch((error: unknown) => {
       if (!isThrottled(error)) throw error;
       // This refusal is counted. The next one suspends the key.
       return { done: true, key } as const;
@@ -99,7 +104,7 @@ export class CounterStore {
 
   async #updateIf(
     { recordId, hash }: Token,
-    now: number,
+    { now, tryUntil }: RequestTimes,
     { update, condition }: Expressions,
     values: Readonly<Record<string, number>>,
   ): Promise<Write> {
@@ -115,13 +120,13 @@ export class CounterStore {
     });
     try {
       // What is throttled is surely not done, and counts nothing twice.
-      const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, {
-        maxTries: THROTTLED_TRIES,
-      });
-      return { done: true, key: parseKeyRecord(Attributes) };
+      const send = () => this.#client.send(command);
+      const { Attributes } = await tryAgain(send, isThrottled, { maxTries: THROTTLED_TRIES, tryUntil });
+      return { done: true, key: parseKeyRecord(Attributes, this.#tableName) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return { done: false, key: error.Item && parseKeyRecord(unmarshall(error.Item, { ...exactNumbers })) };
+      const found = error.Item && unmarshall(error.Item, { ...exactNumbers });
+      return { done: false, key: found && parseKeyRecord(found, this.#tableName) };
     }
   }
 }

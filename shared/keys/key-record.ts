@@ -14,16 +14,11 @@ export const accesses = ['full', 'read'] as const;
 /** `read`: it changes nothing. */
 export type Access = (typeof accesses)[number];
 
-/** A later release may write what this one must not guess the meaning of. */
-const unknownToThisVersion =
-  (what: string) =>
-  ({ received }: v.BaseIssue<unknown>) =>
-    `This version does not know the ${what} ${received}`;
-
 const tokenRecordSchema = v.object({
   /** Unix milliseconds at which it ends; {@link NEVER}: it does not. */
   until: number,
-  access: v.picklist(accesses, unknownToThisVersion('access')),
+  /** An {@link Access}; one of a later release may do least, and shuts no other token of the key out. */
+  access: v.string(),
   /** What an admin calls it. One token of a key has it, and those that it replaced while they work on. */
   label: v.string(),
   /** Its last four characters. */
@@ -43,7 +38,8 @@ export const keyRecordSchema = v.object({
   /** The id that API Gateway gave the key; absent until it has. */
   keyId: v.optional(v.string()),
   name: v.string(),
-  plan: v.picklist(planIds, unknownToThisVersion('plan')),
+  // A later release may write what this one must not guess the limits of.
+  plan: v.picklist(planIds, ({ received }) => `This version does not know the plan ${received}`),
   perMinute: limit,
   perDay: limit,
   enabled: v.boolean(),
@@ -78,9 +74,33 @@ export const keyRecordSchema = v.object({
 /** One API key: identity, plan, limits, state, tokens and the two windows' counters (one item in the keys table). */
 export type KeyRecord = v.InferOutput<typeof keyRecordSchema>;
 
-/** Reads an item of the keys table, or checks a record. Throws where it is not one: a broken record must never admit a request. */
-export function parseKeyRecord(item: unknown): KeyRecord {
-  return v.parse(keyRecordSchema, item);
+const namesSchema = v.object({ recordId: v.string(), keyId: v.fallback(v.optional(v.string()), undefined) });
+
+/** An item of the keys table that is no record of a key: its key is refused, and only an admin can mend it, by hand. */
+export class UnreadableRecordError extends Error {
+  override readonly name = 'UnreadableRecordError';
+  readonly recordId: string;
+  readonly keyId: string | undefined;
+
+  constructor(tableName: string, item: unknown, issues: readonly v.BaseIssue<unknown>[]) {
+    const { keyId, recordId } = v.parse(namesSchema, item);
+    const who = keyId ?? `with the record id ${recordId}`;
+    const reasons = issues.map((issue) => {
+      // The hash of a token is not for logs.
+      const path = v.getDotPath(issue)?.replace(/^tokens\.[^.]+/, 'tokens.…') ?? '';
+      return `${path}: ${issue.message}`;
+    });
+    super(`The key ${who} has a record in the table ${tableName} that is not in order: ${reasons.join('; ')}`);
+    this.recordId = recordId;
+    this.keyId = keyId;
+  }
+}
+
+/** Reads an item of the keys table, or checks a record. @throws UnreadableRecordError: it must never admit a request */
+export function parseKeyRecord(item: unknown, tableName: string): KeyRecord {
+  const result = v.safeParse(keyRecordSchema, item);
+  if (result.success) return result.output;
+  throw new UnreadableRecordError(tableName, item, result.issues);
 }
 
 /** What names a key in logs and commands: the id that API Gateway gave it; until then that of its record, which is no secret. */

@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConnectionGone, isThrottled, LAST_TRY_AFTER_MS, tryAgain } from '../dynamodb.ts';
-import { CounterStore, type Write } from './counter-store.ts';
+import { CounterStore, type RequestTimes, type Write } from './counter-store.ts';
 import { RememberedKey } from './remembered-key.ts';
 import type { Token } from './token.ts';
 import { type CountingStep, nextStep, limitRefusal, type Verdict } from './verdict.ts';
@@ -50,25 +50,25 @@ export class Limiter {
     const key = this.#remembered(token.recordId);
     const answered = key.answer(token.hash, now);
     if (answered) return answered;
-    const lastTry = Date.now() + LAST_TRY_AFTER_MS;
+    const times = { now, tryUntil: Date.now() + LAST_TRY_AFTER_MS };
     try {
       // Should a write whose connection was gone have arrived after all, the request counts twice: never too few.
-      return await tryAgain(() => this.#decide(token, key, now, lastTry), isConnectionGone, { maxTries: 2 });
+      return await tryAgain(() => this.#decide(token, key, times), isConnectionGone, { ...times, maxTries: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
       throw error;
     }
   }
 
-  /** @param lastTry Unix milliseconds by this machine's clock: no write begins later */
-  async #decide(token: Token, key: RememberedKey, now: number, lastTry: number): Promise<Verdict> {
+  async #decide(token: Token, key: RememberedKey, times: RequestTimes): Promise<Verdict> {
+    const { now, tryUntil } = times;
     let step = key.firstStep(token.hash, now);
-    for (let round = 0; round < MAX_ROUNDS && Date.now() <= lastTry; round++) {
-      const write = await this.#count(token, key, step, now);
+    for (let round = 0; round < MAX_ROUNDS && Date.now() <= tryUntil; round++) {
+      const write = await this.#count(token, key, step, times);
       key.update(write.key, now);
       if (write.done) {
         if (step.kind === 'countAdmitted') return { kind: 'admitted', key: write.key };
-        const refused = await this.#counters.suspendIfRefusedTooOften(token, write.key, now);
+        const refused = await this.#counters.suspendIfRefusedTooOften(token, write.key, times);
         key.update(refused, now);
         return limitRefusal(refused, now);
       }
@@ -79,9 +79,9 @@ export class Limiter {
     throw new Error('No decision after many rounds of conditional writes on one key');
   }
 
-  #count(token: Token, key: RememberedKey, step: CountingStep, now: number): Promise<Write> {
-    if (step.kind === 'countAdmitted') return this.#counters.countAdmitted(token, step.window, now);
-    return this.#counters.countRefused(token, step, key.takeRefusals(step.window.minute), now);
+  #count(token: Token, key: RememberedKey, step: CountingStep, times: RequestTimes): Promise<Write> {
+    if (step.kind === 'countAdmitted') return this.#counters.countAdmitted(token, step.window, times);
+    return this.#counters.countRefused(token, step, key.takeRefusals(step.window.minute), times);
   }
 
   /** Puts a key behind all others, and forgets the first where there are too many. */

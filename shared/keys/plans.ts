@@ -20,6 +20,7 @@ export const plans = {
 
 /** The most that may be agreed for a key: each request is a write on its item, which takes some 1,000 a second. */
 export const MOST_PER_MINUTE = 48_000;
+export const MOST_PER_DAY = 1_440 * MOST_PER_MINUTE;
 
 export type PlanId = keyof typeof plans;
 

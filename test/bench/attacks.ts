@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
-import { MOST_PER_MINUTE } from '../../shared/keys/plans.ts';
+import { MOST_PER_DAY, MOST_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { aKey, parsed, tokenOf } from '../support/tables.ts';
 import { atMost, exactly, type Figure, p99, progress, report } from './figure.ts';
 import { type Sender, serve, START } from './traffic.ts';
@@ -41,7 +41,7 @@ function refusedKey(what: string, state: Partial<KeyRecord> | undefined): Attack
 
 /** A good key is sent more often than its item takes writes, as far as its limit goes. */
 function throttledKey(isOnePartition: boolean): Attack {
-  const key = aKey({ perMinute: MOST_PER_MINUTE, perDay: 1_440 * MOST_PER_MINUTE, currentMinute: MINUTE });
+  const key = aKey({ perMinute: MOST_PER_MINUTE, perDay: MOST_PER_DAY, currentMinute: MINUTE });
   const good = Array.from({ length: 20 }, () => aKey({ perMinute: 1_000, perDay: 100_000 }));
   return {
     what: `1,200 requests a second with one good key that is throttled, ${isOnePartition ? 'on the partition of all' : 'its item alone'}`,

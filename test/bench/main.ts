@@ -7,6 +7,7 @@ import { benchCosts } from './costs.ts';
 import type { Figure } from './figure.ts';
 import { benchHost } from './host.ts';
 import { benchListing } from './listing.ts';
+import { benchParsers } from './parsers.ts';
 import { benchSize } from './size.ts';
 
 /** `npm run bench`: every number that the README and the docs state, as a table. */
@@ -14,6 +15,7 @@ const parts: Record<string, { readonly about: string; readonly run: () => Figure
   // That in virtual time first: it is for a process in which nothing else runs.
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
   costs: { about: 'what requests take: capacity units, time, log lines, bytes', run: benchCosts },
+  parsers: { about: 'what the worst input of each parser takes, beside the longest good one', run: benchParsers },
   cold: { about: 'cold start and first answer of each function', run: benchCold },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start and memory of the local host', run: benchHost },

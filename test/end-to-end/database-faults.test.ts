@@ -54,6 +54,11 @@ describe('When DynamoDB', () => {
       { status: 503, error: { code: 'SERVICE_UNAVAILABLE' }, rateLimit: { limit: 0, remaining: 0 } },
       { status: 401 },
     ]);
+    // What the quotas are, no answer knows: a client that goes by them is not told that it has none.
+    const limitNames = answers.map((answer) =>
+      [...answer.headers.keys()].filter((name) => name.startsWith('ratelimit')),
+    );
+    expect(limitNames).toEqual([[], ['ratelimit', 'ratelimit-policy']]);
   });
 
   test('fails, 503 where the request cannot be counted, after one try: it may have been counted', async () => {

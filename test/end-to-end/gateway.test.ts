@@ -72,6 +72,13 @@ describe('A request that is no operation says what there is', () => {
       'GET, HEAD, PATCH, OPTIONS',
     ],
     ['GET', '', 404, `There is nothing at "/v1/". There are ${paths}.`, null],
+    [
+      'GET',
+      '/inventory/',
+      404,
+      `There is nothing at "/v1/inventory/". Leave out the slash at its end. There are ${paths}.`,
+      null,
+    ],
     ['GET', '/%zz', 404, `There is nothing at "/v1/%zz". There are ${paths}.`, null],
   ])('%s %s: %i', async (method, path, status, message, allowed) => {
     const answer = await api.send(method, path);

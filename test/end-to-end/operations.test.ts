@@ -112,6 +112,7 @@ test('GET /key says what the key may do, as it is after the request', async () =
   expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-store']);
   expect(JSON.parse(text)).toEqual({
     plan: 'enterprise',
+    token: `main/${key.token.slice(-4)}`,
     access: 'full',
     expiresAt: '2030-12-31T00:00:00Z',
     limits: [

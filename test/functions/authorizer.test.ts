@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as Authorizer from '../../functions/authorizer.ts';
+import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { recordFaults, recordRequestLines } from '../support/request-lines.ts';
@@ -80,18 +81,46 @@ test('A request that is refused is let through to its function, on the overflow 
   });
 });
 
-test('A request that cannot be counted is let through on the interim plan, for its 503', async () => {
-  const verdict = await verdictOnKey({ minuteRefused: 0.5 });
+test.each<[string, object, string, RegExp]>([
+  [
+    'as DynamoDB refuses to',
+    { minuteUsed: 'a', perMinute: 'b' },
+    'uncounted',
+    /could not be counted.*ValidationException/,
+  ],
+  [
+    'as the record of its key is of a later release',
+    { keyId: 'k2', plan: 'gold' },
+    'k2',
+    /UnreadableRecordError.*The key k2 has a record in the table .*plan: This version does not know the plan \\"gold\\""/,
+  ],
+  [
+    'as a token of its key is broken',
+    { keyId: 'k3', tokens: { 'hash-of-another': { access: 'full' } } },
+    'k3',
+    /The key k3 .*: tokens\.…\.until: Invalid/,
+  ],
+])('A request that cannot be counted %s is let through on the interim plan, for its 503', async (...row) => {
+  const [, differences, principalId, fault] = row;
+  const verdict = await verdictOnKey(differences);
 
   expect(effectOf(verdict)).toEqual(['Allow']);
-  expect(verdict).toMatchObject({
-    principalId: 'uncounted',
-    usageIdentifierKey: 'interim',
-    context: { outcome: 'SERVICE_UNAVAILABLE', limit: '0', retryAfter: '1' },
-  });
-  expect(verdict.context).not.toHaveProperty('plan');
-  expect(faults()).toEqual([[expect.stringMatching(/could not be counted.*Invalid/)]]);
+  const context = { outcome: 'SERVICE_UNAVAILABLE', limit: '0', remaining: '0', retryAfter: '1' };
+  expect(verdict).toMatchObject({ principalId, usageIdentifierKey: 'interim', context });
+  // Nothing is known of its plan, nor of the quotas that RateLimit and RateLimit-Policy would name.
+  expect(Object.keys(verdict.context ?? {}).toSorted()).toEqual([...Object.keys(context), 'reset'].toSorted());
+  expect(faults()).toEqual([[expect.stringMatching(fault)]]);
+  expect(JSON.stringify(faults())).not.toContain('hash-of-another');
   expect(lines()).toEqual([]);
+});
+
+test('A token with an access of a later release may only read, and shuts no other token of its key out', async () => {
+  const text = generateToken();
+  const later = generateToken(parsed(text).recordId);
+  await keys.issue({ tokens: { ...tokenEntry(text, {}, 0), ...tokenEntry(later, { access: 'append' }, 0) } }, text);
+  const verdicts = [text, later].map((token) => verdictOn({ Authorization: `Bearer ${token}` }));
+
+  expect((await Promise.all(verdicts)).map(({ context }) => context?.['access'])).toEqual(['full', 'read']);
 });
 
 const sent = (...Authorization: string[]) => ({ Authorization });

@@ -132,7 +132,7 @@ const itemOf = (value: unknown): Item => value as Item;
 
 const plainItem = (item: unknown) => unmarshall(itemOf(item), { ...exactNumbers });
 
-export const recordOf = (item: Item | undefined): KeyRecord => parseKeyRecord(item && plainItem(item));
+export const recordOf = (item: Item | undefined): KeyRecord => parseKeyRecord(item && plainItem(item), 'keys');
 
 /**
  * A client whose calls end in a function instead of the network. The SDK checks a command and makes attribute values of

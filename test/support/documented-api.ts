@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { openApiDocument } from '../../infra/reference/document.ts';
 import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
-import { methodsOf } from '../../shared/contract/operations.ts';
+import { methodsOf } from '../../shared/contract/routes.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { allowedMethods, corsHeaders, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
 
@@ -231,12 +231,14 @@ export function brokenPromises({ status, headers, text }: RawAnswer, method: str
 
 /** `X-RateLimit-*` are of one window, the other limit headers of both: they must agree. */
 function windowFaults(headers: Headers, status: number): string[] {
-  const isKnown = headers.get('X-RateLimit-Reset') !== '0';
-  if (!isKnown) return headers.has('RateLimit') ? ['RateLimit is there though the limits are not known'] : [];
+  const limit = headers.get('X-RateLimit-Limit') ?? 'none';
+  const isUncounted = status === 503 && limit === '0';
+  if (isUncounted || headers.get('X-RateLimit-Reset') === '0')
+    return headers.has('RateLimit') ? ['RateLimit is there though the limits are not known'] : [];
   const [quotas = [], left = []] = ['RateLimit-Policy', 'RateLimit'].map((name) =>
     [...(headers.get(name) ?? '').matchAll(/;[qr]=(\d+);[wt]=\d+/g)].map(([, count = '']) => count),
   );
-  const hasQuota = quotas.includes(headers.get('X-RateLimit-Limit') ?? 'none');
+  const hasQuota = quotas.includes(limit);
   // A suspended key has nothing left in any window, whatever its counters say.
   const hasLeft = status === 429 || left.includes(headers.get('X-RateLimit-Remaining') ?? 'none');
   return hasQuota && hasLeft ? [] : ['X-RateLimit-* and RateLimit are of different windows'];

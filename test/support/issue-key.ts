@@ -25,7 +25,7 @@ export class IssuedKey {
     const { Item } = await documents.send(
       new GetCommand({ TableName: keysTable, Key: { recordId: this.#recordId }, ConsistentRead: true }),
     );
-    return parseKeyRecord(Item);
+    return parseKeyRecord(Item, this.#host.keysTable);
   }
 
   async put(record: KeyRecord): Promise<void> {

@@ -8,6 +8,7 @@ import { corsHeaders, securityHeaders } from '../../shared/http/response-headers
 export const admittedContext = {
   principalId: 'k3y1d',
   recordId: 'petstoreinventory0123456789abcdef',
+  token: 'main/ly02',
   access: 'full',
   integrationLatency: 12,
   outcome: 'ADMITTED',

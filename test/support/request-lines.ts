@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import * as v from 'valibot';
-import { operationIds } from '../../shared/contract/operations.ts';
+import { operationIds } from '../../shared/contract/routes.ts';
 import type { LocalHost } from './local-host.ts';
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0));

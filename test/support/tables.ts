@@ -128,7 +128,7 @@ export class KeysTable extends Table {
   }
 
   async read({ recordId }: KeyRecord): Promise<KeyRecord> {
-    return parseKeyRecord(await this.getItem({ recordId }));
+    return parseKeyRecord(await this.getItem({ recordId }), this.name);
   }
 }
 

@@ -12,7 +12,7 @@ const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired
 /** A new token, this once, with a request that works. */
 export function newTokenText(token: NewToken, baseUrl: string): string {
   const label = token.label === MAIN_LABEL ? '' : `\n    Label    ${token.label}`;
-  const readOnly = token.access === 'read' ? '\n    It reads only.' : '';
+  const readOnly = token.access !== 'full' ? '\n    It reads only.' : '';
   return `
   ${styled('bold', token.name)} ${planOfToken(token)}
 

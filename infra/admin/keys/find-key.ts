@@ -1,9 +1,8 @@
 import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { ignoreNotFound } from '../../../shared/key-registry/gateway-client.ts';
-import type { UnreadableRecordError } from '../../../shared/key-registry/key-table.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
-import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
 import { AdminError, awsReason } from '../admin-error.ts';
 import type { Target } from '../target.ts';

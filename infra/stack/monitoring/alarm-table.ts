@@ -127,8 +127,8 @@ export const alarmCatalogue = {
   'uncounted-requests': {
     title: 'Requests cannot be counted',
     severity: 'page',
-    when: `at least ${UNCOUNTED.atLeast} requests are answered with 503 in 5 minutes because the keys table does not answer`,
-    firstStep: 'the saved query "Errors and their causes" names the cause',
+    when: `at least ${UNCOUNTED.atLeast} requests are answered with 503 in 5 minutes because the keys table does not answer, or the record of a key cannot be read`,
+    firstStep: 'the saved query "Errors and their causes" names the cause, and the key where it is one record',
     metric: (metrics) => metrics.requests('Refusals', { reason: 'SERVICE_UNAVAILABLE' }),
     breaches: { atLeast: UNCOUNTED.atLeast },
   },

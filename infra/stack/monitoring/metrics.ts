@@ -1,7 +1,8 @@
 import { Aws, type Duration, Stack } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { type OperationId, operations } from '../../../shared/contract/operations.ts';
+import { operations } from '../../../shared/contract/operations.ts';
+import type { OperationId } from '../../../shared/contract/routes.ts';
 import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 import type { TableName } from '../../stages.ts';
 import type { Firewall } from '../firewall.ts';

@@ -6,7 +6,7 @@ import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts
 import { queries } from '../../../infra/stack/monitoring/queries.ts';
 import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
-import { operationIds } from '../../../shared/contract/operations.ts';
+import { operationIds } from '../../../shared/contract/routes.ts';
 
 const production = readableStage('production');
 const alarmIds = alarmDefinitions.map(([id]) => id);

@@ -4,7 +4,8 @@ import { errorCatalogue, ServiceError } from '../../../shared/contract/errors.ts
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import { isInt64 } from '../../../shared/contract/int64.ts';
 import { inventoryItemSchema, inventoryUpdateSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
-import { everyOperationErrors, methodsOf, operationAt, operations } from '../../../shared/contract/operations.ts';
+import { everyOperationErrors, operations } from '../../../shared/contract/operations.ts';
+import { methodsOf, operationAt } from '../../../shared/contract/routes.ts';
 import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
 import { type PetRecord, petRecordSchema, petSchema } from '../../../shared/contract/pets.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';

@@ -38,6 +38,7 @@ describe('what the authorizer says of a request', () => {
       outcome: 'ADMITTED',
       recordId,
       plan: 'free',
+      token: expect.stringMatching(/^main\/[0-9A-Za-z]{4}$/),
       access: 'full',
       limits: JSON.stringify([
         { window: 'minute', limit: 60, remaining: 42, resetsAt: '2025-06-15T12:35:00Z' },
@@ -63,14 +64,19 @@ describe('what the authorizer says of a request', () => {
 
 describe('what the token of a request may do', () => {
   const [reports = 'none'] = Object.keys(tokenEntry('reports', {}, 0));
-  const both = { ...key, tokens: { ...tokens, ...tokenEntry('reports', { access: 'read' }, 0) } };
+  const both = {
+    ...key,
+    tokens: { ...tokens, ...tokenEntry('reports', { access: 'read', label: 'reports' }, 0) },
+  };
 
   test.each([
-    ['its own access, not that of another token', hash, 'full'],
-    ['to read alone, where it was made for that', reports, 'read'],
-    ['least, where the key has no such token', 'none', 'read'],
-  ])('is %s', (_, ofToken, access) => {
-    expect(contextOf({ kind: 'admitted', key: both }, ofToken, NOW)).toMatchObject({ access, recordId });
+    ['its own access, not that of another token', hash, 'full', /^main\/....$/],
+    ['to read alone, where it was made for that', reports, 'read', /^reports\/orts$/],
+    ['least, where the key has no such token', 'none', 'read', /^none$/],
+  ])('is %s; and which token it is', (_, ofToken, access, name) => {
+    const { token = 'none', ...context } = contextOf({ kind: 'admitted', key: both }, ofToken, NOW);
+    expect(context).toMatchObject({ access, recordId });
+    expect(token).toMatch(name);
   });
 });
 

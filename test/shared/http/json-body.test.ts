@@ -23,6 +23,8 @@ const invalidBody = (fault: string) => {
   return expect.objectContaining({ code: 'INVALID_BODY', status: 400, message });
 };
 
+const quantityFault = (found: string) => invalidBody(`The field "quantity" is ${found}, but ${RULE}`);
+
 const padded = (bytes: number) => '{"quantity":5}'.padEnd(bytes, ' ');
 
 describe('a JSON body', () => {
@@ -40,7 +42,7 @@ describe('a JSON body', () => {
   test.each(['1e-400', '6.9999999999999999999', '12e-1'])(
     'is refused with %s, which only rounding makes an integer, if anything',
     (number) => {
-      expect(() => parse(`{"quantity":${number}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
+      expect(() => parse(`{"quantity":${number}}`)).toThrow(quantityFault(number));
     },
   );
 
@@ -105,15 +107,29 @@ describe('a body that is not one JSON object is 400 and says what is expected', 
   });
 });
 
-describe('a fault in a field is 400 and names the field', () => {
-  test.each(['-1', '2147483648', '1e400', '"5"', '{"value":5}'])('the quantity %s', (value) => {
-    expect(() => parse(`{"quantity":${value}}`)).toThrow(invalidBody(`The field "quantity" ${RULE}`));
+describe('a fault in a field is 400 and names the field, with its value as it was sent', () => {
+  test.each([
+    ['-1', '-1'],
+    ['2147483648', '2147483648'],
+    ['1.50', '1.50'],
+    ['1e400', '1e400'],
+    ['"5"', '"5"'],
+    [String.raw`"\u0000\n"`, String.raw`"\u0000\n"`],
+    ['null', 'null'],
+    ['{"value":5.50}', '{"value":5.50}'],
+    ['["5"]', '["5"]'],
+    ['9'.repeat(16_000), '9'.repeat(40)],
+    [`"${'x'.repeat(16_000)}"`, `"${'x'.repeat(39)}`],
+  ])('the quantity %.40s', (value, found) => {
+    expect(() => parse(`{"quantity":${value}}`)).toThrow(quantityFault(found));
   });
 
   test.each([
     ['{"status":"sold"}', 'The field "quantity" is missing. The field "status" of an entry cannot be set here.'],
     ['{"quantity":5,"__proto__":{"quantity":5}}', 'The field "__proto__" is not known.'],
     [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}" is not known.`],
+    [`{"quantity":[${'1,'.repeat(8_000)}1]}`, 'The body has too many values.'],
+    [`{"quantity":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 'The body has too many values.'],
   ])('in %.60s', (body, message) => {
     expect(() => parse(body)).toThrow(invalidBody(message));
   });

@@ -107,6 +107,7 @@ describe('entries by their ids', () => {
   test.each([
     ['petId=', faultOf('petId', '', DECIMAL)],
     ['petId=1,,x', faultOf('petId', '1,,x', DECIMAL)],
+    [`petId=${','.repeat(7_900)}`, faultOf('petId', ','.repeat(40), LIST)],
     ['petId=1&petId=1', faultOf('petId', '1,1', LIST)],
     [`petId=${hundred.join(',')},100`, faultOf('petId', hundred.join(',').slice(0, 40), LIST)],
     ['petId=1&status=sold', 'The parameter "petId" goes with no other: send it alone.'],

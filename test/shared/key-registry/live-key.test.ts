@@ -20,7 +20,7 @@ const ISSUED = parsed(generateToken()).recordId;
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 
 const NO_TOKEN = 'has a value that no key can have: delete it, and create one with npm run admin -- keys create';
-const TOO_MANY = 'has a tag per-minute above 48000, which is the most that one key takes';
+const TOO_MANY = 'has limits in its tags above 48000 a minute or 69120000 a day, the most that one key takes';
 const FOREIGN = expect.stringMatching(/^is on the usage plan Acme, which is none of this service: tag that with plan/);
 const BAD_LIMITS = 'needs both tags per-minute and per-day, as numbers from 1';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -62,6 +62,12 @@ describe('A key of API Gateway', () => {
     ['no part of a character at the cut', { name: `n${'🐾'.repeat(26)}` }, { name: `n${'🐾'.repeat(24)}…` }, 'free'],
     ['the limits of the catalogue, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
     ['its own limits on the Enterprise plan', { tags }, { perMinute: 5_000, perDay: 1_000_000 }, 'enterprise'],
+    [
+      'the most that may be agreed',
+      { tags: { 'per-minute': '48000', 'per-day': '69120000' } },
+      { perMinute: 48_000, perDay: 69_120_000 },
+      'enterprise',
+    ],
     ['an end', { tags: { expires: '2031-02-03' } }, { expiresAtMs: Date.UTC(2031, 1, 3) }, 'free'],
   ])('has %s', (_, key, fields, plan) => {
     expect(readingOf(key, plan)).toMatchObject({ fields });
@@ -73,6 +79,7 @@ describe('A key of API Gateway', () => {
     ['with a line end behind a limit', { ...tags, 'per-minute': '60\n' }, BAD_LIMITS, 'enterprise'],
     ['with a limit of 13 digits', { ...tags, 'per-day': '1000000000000' }, BAD_LIMITS, 'enterprise'],
     ['with more a minute than one item takes', { ...tags, 'per-minute': '48001' }, TOO_MANY, 'enterprise'],
+    ['with more a day than a day of that', { ...tags, 'per-day': '69120001' }, TOO_MANY, 'enterprise'],
     ['with one of its limits alone', { 'per-day': '1000' }, BAD_LIMITS, 'enterprise'],
     ['whose end is a word', { expires: 'tomorrow' }, 'has a tag expires that is no ISO 8601 date', 'free'],
   ])('is not let in %s', (_, own, problem, plan) => {

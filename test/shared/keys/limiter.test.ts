@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import {
   MAX_LABEL_BYTES,
@@ -12,6 +12,7 @@ import {
 } from '../../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
+import { clientOver } from '../../model/virtual-table.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -186,6 +187,44 @@ describe('The limiter gives up', () => {
     for (const later of [0, 999]) await expect(limiter.admit(tokenOf(KEY), NOW + later)).rejects.toThrow('busy');
     expect(calls).toHaveLength(3);
   });
+});
+
+/** What the calls of a request may end with, one after the other. */
+const LOST = 'its condition is false';
+const COUNTED = 'it is done';
+const BUSY = 'it is throttled';
+const GONE = 'its connection was gone';
+
+const slowKey = aKey({ currentMinute: MINUTE, minuteRefused: 60 });
+
+test.each([
+  ['an admission that loses races, and is throttled then', {}, [LOST, LOST, BUSY, BUSY, BUSY]],
+  ['one whose connection was gone, and that loses races then', {}, [GONE, LOST, BUSY, GONE, BUSY]],
+  ['a refusal that is counted late, and would suspend the key', { minuteUsed: 60 }, [LOST, LOST, COUNTED, COUNTED]],
+  ['a suspension that is throttled', { minuteUsed: 60 }, [LOST, COUNTED, BUSY, BUSY, BUSY]],
+])('The limiter begins no write later than five seconds after the first: %s', async (_, state, script) => {
+  let time = NOW;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => time);
+  const Item = marshall({ ...slowKey, ...state });
+  const answers: Readonly<Record<string, () => object>> = {
+    [LOST]: () => new ConditionalCheckFailedException({ message: 'lost', $metadata: {}, Item }),
+    [BUSY]: () => new ThrottlingException({ message: 'busy', $metadata: {} }),
+    [GONE]: () => gone,
+    [COUNTED]: () => ({ Attributes: Item }),
+  };
+  const begins: number[] = [];
+  const slow = clientOver(async () => {
+    begins.push(time - NOW);
+    time += 2_450;
+    const answer = answers[script[begins.length - 1] ?? COUNTED]?.() ?? {};
+    if (answer instanceof Error) throw answer;
+    return { ...answer };
+  });
+  await new Limiter(slow, 'keys').admit(tokenOf(slowKey), NOW).catch(() => undefined);
+  clock.mockRestore();
+
+  // The function has ten seconds, and no answer takes longer than three.
+  expect(begins).toEqual([0, 2_450, 4_900]);
 });
 
 test('The limiter forgets a key once a thousand others were asked for since', async () => {
