@@ -3,11 +3,9 @@ import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../../shared/key-registry/key-table.ts';
-import { Limiter } from '../../../shared/keys/limiter.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { did, KeyRegistry } from './key-registry.ts';
-import { KEYS_TABLE } from '../../support/in-process-target.ts';
-import { parsed, tokenOf } from '../../support/tables.ts';
+import { parsed } from '../../support/tables.ts';
 
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 const NOW = Date.UTC(2026, 10, 23, 9);
@@ -285,17 +283,6 @@ describe('Many keys that seem to be gone', () => {
     expect(await registry.did({ force: true })).toEqual(did({ problems }));
     expect(await registry.read(key)).toEqual(key);
   });
-});
-
-test('A record with more than may be agreed by now works on as it is, a problem until its tags say less', async () => {
-  const tags = { 'per-minute': '5000', 'per-day': '999999999999' };
-  const limits = { plan: 'enterprise', perMinute: 5_000, perDay: 999_999_999_999 } as const;
-  const key = await registry.issuedKey({ ...limits, ...unusedCounters }, { tags });
-
-  expect(await sync()).toEqual(did({ problems: [expect.stringContaining('above 48000 a minute or 69120000 a day')] }));
-  expect(await registry.read(key)).toEqual(key);
-  const limiter = new Limiter(registry.target.documents, KEYS_TABLE);
-  expect(await limiter.admit(tokenOf(key), NOW)).toMatchObject({ kind: 'admitted', key: limits });
 });
 
 test('A record that is not in order is one problem, and stays as it is', async () => {

@@ -118,3 +118,8 @@ test('An access of a later release is read, and kept, as it is', () => {
   const later = withTokens({ access: 'append' });
   expect(parseKeyRecord(later, 'keys')).toEqual(later);
 });
+
+test('A record with more than may be agreed by now works on as it is', () => {
+  const agreed = aKey({ plan: 'enterprise', perMinute: 5_000, perDay: 999_999_999_999 });
+  expect(parseKeyRecord(agreed, 'keys')).toEqual(agreed);
+});
