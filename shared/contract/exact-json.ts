@@ -1,4 +1,4 @@
-import { int64Fields } from './records.ts';
+import { int64Fields, isInt64 } from './records.ts';
 
 declare global {
   interface JSON {
@@ -12,8 +12,8 @@ export const recordToJson = (record: unknown): string =>
   JSON.stringify(record, (name, value: unknown) => (int64Fields.includes(name) ? JSON.rawJSON(String(value)) : value));
 
 /**
- * Parses JSON whose numbers are integers. An int64 comes as its digits, as a number of JavaScript would lose some; a number
- * that only rounding makes an integer comes as NaN, for the schema to refuse under its field's name.
+ * Parses JSON whose numbers are integers. An int64 comes as its digits, as a number of JavaScript would lose some. What is no
+ * such number comes as `JSON.rawJSON` has it, for the schema to refuse under its field's name, as it was sent.
  *
  * @param mayBeText whether an int64 may be text as well as a number
  * @throws SyntaxError
@@ -21,8 +21,9 @@ export const recordToJson = (record: unknown): string =>
 export function parseExactJson(text: string, mayBeText = false): unknown {
   return JSON.parse(text, (name, value: unknown, { source }: { readonly source?: string } = {}) => {
     const isNumber = typeof value === 'number' && source !== undefined;
-    if (int64Fields.includes(name)) return isNumber ? source : mayBeText ? value : Number.NaN;
-    return isNumber && !isIntegerText(source) ? Number.NaN : value;
+    if (int64Fields.includes(name) && isNumber) return isInt64(source) ? source : JSON.rawJSON(source);
+    if (int64Fields.includes(name)) return mayBeText || source === undefined ? value : JSON.rawJSON(source);
+    return isNumber && !(isIntegerText(source) && Number.isSafeInteger(value)) ? JSON.rawJSON(source) : value;
   });
 }
 
@@ -36,10 +37,6 @@ function isIntegerText(text: string): boolean {
   while (digits[significant - 1] === '0') significant -= 1;
   return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
 }
-
-/** What a JSON text has, with each text, number, `true`, `false` and `null` as it is written. @throws SyntaxError */
-export const sourceTexts = (json: string): unknown =>
-  JSON.parse(json, (_, value: unknown, { source }: { readonly source?: string } = {}) => source ?? value);
 
 /** A JSON text in pieces: its strings, those that are names of fields with their colon; braces; and all between them. */
 const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]|[^"{}]+/gy;

@@ -14,9 +14,7 @@ export const keyLimitSchema = v.strictObject({
 /** What `GET /key` answers: `KeyDetails`, for the document. */
 export const keyDetailsSchema = v.strictObject({
   plan: v.picklist(planIds),
-  token: v.optional(
-    v.pipe(v.string(), v.description('The one that asks: its label, and the last four characters of the API key')),
-  ),
+  token: v.optional(v.pipe(v.string(), v.description('The one that asks, by its label and last four characters'))),
   access: v.pipe(v.picklist(accesses), v.description('`read`: it changes nothing')),
   expiresAt: v.optional(
     v.pipe(v.string(), v.isoTimestamp(), v.description('When it stops working; absent: it does not')),

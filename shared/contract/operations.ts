@@ -41,11 +41,7 @@ export const operations = {
     purpose: 'Get the stock of one pet',
     errors: ['INVALID_PET_ID', 'PET_NOT_FOUND'],
   },
-  updateInventory: {
-    ...routes.updateInventory,
-    purpose: 'Set the stock of one pet',
-    errors: errorsOfChange,
-  },
+  updateInventory: { ...routes.updateInventory, purpose: 'Set the stock of one pet', errors: errorsOfChange },
   updateInventories: {
     ...routes.updateInventories,
     purpose: 'Set the stock of up to 25 pets',
@@ -68,11 +64,7 @@ export const operations = {
     query: listParameters(orderStatusSchema),
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
-  getKey: {
-    ...routes.getKey,
-    purpose: 'Get plan, limits and end of the key that asks',
-    errors: [],
-  },
+  getKey: { ...routes.getKey, purpose: 'Get plan, limits and end of the key that asks', errors: [] },
 } as const satisfies Record<OperationId, Operation>;
 
 /** An operation that lists. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
-import { duplicateField, parseExactJson, sourceTexts } from '../contract/exact-json.ts';
+import { duplicateField, parseExactJson } from '../contract/exact-json.ts';
 import { inventoryItemSchema, MAX_UPDATES, ROWS_RULE } from '../contract/inventory.ts';
 import { allowedMethods } from './response-headers.ts';
 import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './request.ts';
@@ -39,15 +39,10 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   }
   if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
-  const text = body.toString('utf8');
-  checkShape(text, schema, example);
-  const value = parseExactJson(text);
-  checkFieldsOnce(text, Array.isArray(value), example);
-  const result = v.safeParse(schema, value);
+  const result = v.safeParse(schema, valueOf(body.toString('utf8'), schema, example));
   if (result.success) return result.output;
-  const sent = sourceTexts(text);
   const faults = new Set<string>();
-  for (const issue of result.issues) if (faults.size <= MOST_FAULTS) faults.add(bodyFault(issue, sent));
+  for (const issue of result.issues) if (faults.size <= MOST_FAULTS) faults.add(bodyFault(issue));
   const more = faults.size > MOST_FAULTS ? ['There are more faults.'] : [];
   throw invalid([...[...faults].slice(0, MOST_FAULTS), ...more].join(' '), example);
 }
@@ -64,14 +59,18 @@ function isCompressed(headers: RequestHeaders): boolean {
   return codings.some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
 }
 
-/** Refuses what is no JSON, of another type, or too much, before each value costs time. */
-function checkShape(text: string, { type }: v.GenericSchema, example: string): void {
+/** The value of a JSON text of the type of the schema, and not too much of it: each value costs time from here on. */
+function valueOf(text: string, { type }: v.GenericSchema, example: string): unknown {
   const value = parseJson(text, example);
   const isList = Array.isArray(value);
   if (type === 'array' && !(isList && value.length <= MAX_UPDATES)) throw invalid(`The body ${ROWS_RULE}.`, example);
   const isObject = typeof value === 'object' && value !== null && !isList;
   if (type !== 'array' && !isObject) throw invalid('The body is no JSON object.', example);
   if (text.split(/[,[{]/, MAX_VALUES).length === MAX_VALUES) throw invalid('The body has too many values.', example);
+  const duplicate = duplicateField(text);
+  if (!duplicate) return parseExactJson(text);
+  const row = isList ? `Row ${duplicate.row}: ` : '';
+  throw invalid(`${row}The field ${quoted(duplicate.field)} is given twice.`, example);
 }
 
 function parseJson(text: string, example: string): unknown {
@@ -84,37 +83,22 @@ function parseJson(text: string, example: string): unknown {
   }
 }
 
-function checkFieldsOnce(text: string, isList: boolean, example: string): void {
-  const duplicate = duplicateField(text);
-  if (!duplicate) return;
-  const row = isList ? `Row ${duplicate.row}: ` : '';
-  throw invalid(`${row}The field ${quoted(duplicate.field)} is given twice.`, example);
+/** One sentence about one fault of the body, naming its field, and in a list its row. */
+function bodyFault(issue: v.BaseIssue<unknown>): string {
+  const [row, ...path] = (issue.path ?? []).map(({ key }) => key);
+  if (typeof row === 'number') return `Row ${row + 1}: ${fieldFault(path, issue)}`;
+  if (row === undefined) return `The body ${issue.message}.`;
+  return fieldFault([row, ...path], issue);
 }
 
-/** One sentence about one fault of the body, naming its field, and in a list its row. @param sent see {@link sourceTexts} */
-function bodyFault(issue: v.BaseIssue<unknown>, sent: unknown): string {
-  const path = (issue.path ?? []).map(({ key }) => String(key));
-  if (path.length === 0) return `The body ${issue.message}.`;
-  const found = `is ${shortened(path.reduce(partOf, sent))}, but ${issue.message}`;
-  if (!Array.isArray(sent)) return fieldFault(path, issue, found);
-  const [row, ...ofRow] = path;
-  return `Row ${Number(row) + 1}: ${fieldFault(ofRow, issue, found)}`;
-}
-
-const partOf = (value: unknown, name: string): unknown =>
-  Object.entries(Object(value)).find(([own]) => own === name)?.[1];
-
-/** A value as it was sent, cut short as {@link quoted} does it. */
-function shortened(sent: unknown): string {
-  if (typeof sent === 'string') return sent.slice(0, 40);
-  return Array.isArray(sent) ? 'an array' : 'an object';
-}
-
-function fieldFault(path: readonly string[], issue: v.BaseIssue<unknown>, found: string): string {
-  if (path.length === 0) return `It ${issue.type === 'check_items' ? issue.message : found}.`;
+function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
+  const { type, message, input } = issue;
+  if (type === 'check_items') return `It ${message}.`;
   const name = path.join('.');
-  const field = `The field ${quoted(name)}`;
-  if (issue.type !== 'strict_object') return `${field} ${found}.`;
+  const field = name === '' ? 'It' : `The field ${quoted(name)}`;
+  // As it was sent, and cut short as a name is.
+  if (type !== 'strict_object' || name === '')
+    return `${field} is ${JSON.stringify(input).slice(0, 40)}, but ${message}.`;
   if (issue.expected !== 'never') return `${field} is missing.`;
   const isOfEntry = Object.hasOwn(inventoryItemSchema.entries, name);
   return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is not known'}.`;

@@ -12,13 +12,8 @@ import { firstMinuteOfDay } from './window.ts';
 export type Write =
   { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
 
-/** The clocks of a request, in Unix milliseconds. */
-export interface RequestTimes {
-  /** When API Gateway received it. */
-  readonly now: number;
-  /** By this machine's clock: no write of it begins later. */
-  readonly tryUntil: number;
-}
+/** When API Gateway received a request; and until when, by this machine's clock, its writes begin. Unix milliseconds. */
+export type RequestTimes = Readonly<Record<'now' | 'tryUntil', number>>;
 
 /** How often a write is tried while DynamoDB throttles it. Longer, and a flood with one key would hold many functions. */
 const THROTTLED_TRIES = 3;
@@ -125,10 +120,8 @@ export class CounterStore {
     });
     try {
       // What is throttled is surely not done, and counts nothing twice.
-      const { Attributes } = await tryAgain(() => this.#client.send(command), isThrottled, {
-        maxTries: THROTTLED_TRIES,
-        tryUntil,
-      });
+      const send = () => this.#client.send(command);
+      const { Attributes } = await tryAgain(send, isThrottled, { maxTries: THROTTLED_TRIES, tryUntil });
       return { done: true, key: parseKeyRecord(Attributes, this.#tableName) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -96,11 +96,7 @@ export class UnreadableRecordError extends Error {
   }
 }
 
-/**
- * Reads an item of the keys table, or checks a record.
- *
- * @throws UnreadableRecordError where it is not one: a broken record must never admit a request
- */
+/** Reads an item of the keys table, or checks a record. @throws UnreadableRecordError: it must never admit a request */
 export function parseKeyRecord(item: unknown, tableName: string): KeyRecord {
   const result = v.safeParse(keyRecordSchema, item);
   if (result.success) return result.output;

@@ -50,11 +50,10 @@ export class Limiter {
     const key = this.#remembered(token.recordId);
     const answered = key.answer(token.hash, now);
     if (answered) return answered;
-    const tryUntil = Date.now() + LAST_TRY_AFTER_MS;
-    const times = { now, tryUntil };
+    const times = { now, tryUntil: Date.now() + LAST_TRY_AFTER_MS };
     try {
       // Should a write whose connection was gone have arrived after all, the request counts twice: never too few.
-      return await tryAgain(() => this.#decide(token, key, times), isConnectionGone, { maxTries: 2, tryUntil });
+      return await tryAgain(() => this.#decide(token, key, times), isConnectionGone, { ...times, maxTries: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
       throw error;

@@ -176,14 +176,17 @@ function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<Entry> {
 
 function faultOf<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKind<Entry>): string {
   const field = v.getDotPath(issue) ?? '';
-  if (issue.type !== 'strict_object')
-    return `${field} ${issue.message}${isAsInFile(issue.input) ? `, not ${issue.received}` : ''}`;
+  if (issue.type !== 'strict_object') {
+    const { input, message, received } = issue;
+    const isRaw = typeof input === 'object' && input !== null && 'rawJSON' in input;
+    return `${field} ${message}${isAsInFile(input) ? `, not ${isRaw ? JSON.stringify(input) : received}` : ''}`;
+  }
   if (issue.expected === 'Object') return `${field} must be an object, not ${issue.received}`;
   if (issue.expected !== 'never') return `${field} is missing`;
   return `${field} ${foreignFields?.get(field) ?? 'is not known'}`;
 }
 
-/** Whether a value is what stands in the file: a number that is no safe integer was rounded, or is NaN instead. */
+/** Whether a value is what stands in the file: a number of a CSV file that is no safe integer was rounded. */
 const isAsInFile = (value: unknown): boolean => typeof value !== 'number' || Number.isSafeInteger(value);
 
 /** A fault may quote what stands in the file. */

@@ -101,7 +101,7 @@ describe('a JSON Lines file', () => {
     ['a missing field', '{"petId":1,"quantity":1}', 'status is missing'],
     ['an endless quantity', '{"petId":1,"quantity":1e999,"status":"sold"}', 'quantity must be an integer'],
     ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is given twice'],
-    ['a fraction', '{"petId":1,"quantity":1.5,"status":"sold"}', /from 0 to 2147483647$/],
+    ['a fraction', '{"petId":1,"quantity":1.5,"status":"sold"}', 'from 0 to 2147483647, not 1.5'],
   ])('with %s names the line and the fault', async (_, line, text) => {
     const rows = await read(stockEntries, 'c.jsonl', `{"petId":5,"quantity":1,"status":"sold"}\n${line}\n`);
     expect(rows[1]).toMatchObject({ line: 2, fault: expect.stringMatching(text) });

@@ -116,8 +116,8 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
     ['"5"', '"5"'],
     [String.raw`"\u0000\n"`, String.raw`"\u0000\n"`],
     ['null', 'null'],
-    ['{"value":5}', 'an object'],
-    ['[5]', 'an array'],
+    ['{"value":5.50}', '{"value":5.50}'],
+    ['["5"]', '["5"]'],
     ['9'.repeat(16_000), '9'.repeat(40)],
     [`"${'x'.repeat(16_000)}"`, `"${'x'.repeat(39)}`],
   ])('the quantity %.40s', (value, found) => {
