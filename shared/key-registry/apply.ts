@@ -8,6 +8,7 @@ import {
   UntagResourceCommand,
   UpdateApiKeyCommand,
 } from '@aws-sdk/client-api-gateway';
+import { partition } from '@aws-sdk/core/client';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { type PlanId, plans } from '../keys/plans.ts';
 import { customerPlans } from './customer-plan.ts';
@@ -91,7 +92,8 @@ class Application {
     const wanted = tagsOf(this.#record);
     const tags = Object.fromEntries(Object.entries(wanted).filter(([name, text]) => live[name] !== text));
     const tagKeys = OWN_TAGS.filter((name) => name in live && !(name in wanted));
-    const resourceArn = `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${keyId}`;
+    const region = await gateway.config.region();
+    const resourceArn = `arn:${partition(region).name}:apigateway:${region}::/apikeys/${keyId}`;
     if (Object.keys(tags).length > 0)
       await gatewayOnce.send(new TagResourceCommand({ resourceArn, tags }), this.#inTime());
     if (tagKeys.length > 0) await gatewayOnce.send(new UntagResourceCommand({ resourceArn, tagKeys }), this.#inTime());

@@ -159,6 +159,23 @@ describe('What a command has left', () => {
     expect(await registry.read(key)).toMatchObject({ keyId: made?.id, unappliedSince: NOW });
   });
 
+  test('names a key by the partition of its region, for its tags', async () => {
+    const key = await registry.issuedKey({ ...CUT_OFF, plan: 'enterprise' });
+    const { gateway, gatewayOnce } = registry.target;
+    gateway.config.region = () => Promise.resolve('cn-north-1');
+    const named: unknown[] = [];
+    gatewayOnce.middlewareStack.add(
+      (next) => (args) => {
+        if ('resourceArn' in args.input) named.push(args.input.resourceArn);
+        return next(args);
+      },
+      { step: 'initialize' },
+    );
+    await registry.sync();
+
+    expect(named).toContain(`arn:aws-cn:apigateway:cn-north-1::/apikeys/${key.keyId}`);
+  });
+
   test('stays where API Gateway fails, which is a problem in words, and the next sync does it', async () => {
     const keys = await Promise.all([registry.issuedKey(CUT_OFF), registry.issuedKey(CUT_OFF)]);
     for (const key of keys) registry.move(idIn(key), 'pro');
