@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CfnElement, type Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, CfnElement, type Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type Alias,
@@ -61,7 +61,12 @@ export class ServiceFunction extends LambdaFunction {
       memorySize: MEMORY_MEGABYTES,
       ...props,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
-      environment: { ...environment, METRICS_NAMESPACE, STACK_NAME: Stack.of(scope).stackName },
+      environment: {
+        ...environment,
+        METRICS_NAMESPACE,
+        STACK_NAME: Stack.of(scope).stackName,
+        URL_SUFFIX: Aws.URL_SUFFIX,
+      },
       code: Code.fromAsset(bundleOf(entry)),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,

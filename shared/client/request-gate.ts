@@ -19,6 +19,8 @@ export class RequestGate {
   /** When a probe may be sent (Unix milliseconds); 0 where none is needed. */
   #probeAt = 0;
   #probe: Turn | undefined;
+  /** When the latest probe was admitted (Unix milliseconds). */
+  #openedAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @throws TypeError */
@@ -58,18 +60,25 @@ export class RequestGate {
     if (this.#probe !== turn) return;
     this.#probe = this.#refusal = undefined;
     this.#probeAt = 0;
+    this.#openedAt = Date.now();
     this.#admit();
   }
 
-  /** Takes a 429, as a whole or before its body is there, without its code. It never shortens an earlier one. */
-  close(error: ApiError, isWhole: boolean): void {
-    const wait = (error.retryAfter ?? 1) * 1_000;
-    const end = Date.now() + wait;
+  /**
+   * Takes a 429, as a whole or before its body is there, without its code. It never shortens an earlier one, and says
+   * nothing where a probe was admitted after its headers.
+   *
+   * @param receivedAt when its headers came, Unix milliseconds
+   */
+  close(error: ApiError, receivedAt: number, isWhole: boolean): void {
+    if (receivedAt < this.#openedAt) return;
+    const end = receivedAt + (error.retryAfter ?? 1) * 1_000;
     const isProbed = !isWhole || error.code === 'DAILY_QUOTA_EXCEEDED';
     this.#probe = undefined;
-    this.#probeAt = Math.max(this.#probeAt, isProbed ? Math.min(end, Date.now() + PROBE_EVERY) : end);
+    this.#probeAt = Math.max(this.#probeAt, isProbed ? Math.min(end, receivedAt + PROBE_EVERY) : end);
     if (isWhole && end >= (this.#refusal?.end ?? 0)) this.#refusal = { error, end };
     for (const turn of this.#waiting) if (this.#isInVain(turn)) turn.wake();
+    this.#admit();
   }
 
   #isInVain({ deadline }: Turn): boolean {

@@ -57,12 +57,13 @@ export class RequestSender {
     try {
       // The service does not redirect, and the key must not get to another address.
       response = await fetch(url, { ...init, signal, redirect: 'manual' });
-      if (response.status === 429) this.#gate.close(new ApiError(response, {}), false);
+      const receivedAt = Date.now();
+      if (response.status === 429) this.#gate.close(new ApiError(response, {}), receivedAt, false);
       else this.#gate.open(turn);
       const text = await response.text();
       if (response.ok) return { response, text };
       const error = new ApiError(response, readErrorBody(text));
-      if (error.status === 429) this.#gate.close(error, true);
+      if (error.status === 429) this.#gate.close(error, receivedAt, true);
       throw error;
     } catch (error) {
       if (error instanceof ApiError) throw error;

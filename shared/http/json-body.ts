@@ -96,9 +96,7 @@ function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): stri
   if (type === 'check_items') return `It ${message}.`;
   const name = path.join('.');
   const field = name === '' ? 'It' : `The field ${quoted(name)}`;
-  // As it was sent, and cut short as a name is.
-  if (type !== 'strict_object' || name === '')
-    return `${field} is ${JSON.stringify(input).slice(0, 40)}, but ${message}.`;
+  if (type !== 'strict_object' || name === '') return `${field} is ${quoted(input)}, but ${message}.`;
   if (issue.expected !== 'never') return `${field} is missing.`;
   const isOfEntry = Object.hasOwn(inventoryItemSchema.entries, name);
   return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is not known'}.`;

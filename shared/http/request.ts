@@ -80,5 +80,11 @@ export function parsePetId({ pathParameters: { petId } }: Pick<ApiRequest, 'path
   throw new ServiceError('INVALID_PET_ID', { message: `petId is ${quoted(petId ?? '')}, but ${INT64_RULE}.` });
 }
 
-/** A name that the caller has given, for a message: in quotes, and cut short. */
-export const quoted = (name: string): string => JSON.stringify(name.slice(0, 40));
+/** What a client has sent, as JSON: cut short, and with an escape for each character that is not seen where it is printed. */
+export function quoted(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : JSON.stringify(value).slice(0, 40);
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
+}
+
+const escaped = (character: string): string =>
+  character.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

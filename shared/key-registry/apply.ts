@@ -8,6 +8,7 @@ import {
   UntagResourceCommand,
   UpdateApiKeyCommand,
 } from '@aws-sdk/client-api-gateway';
+import { partition } from '@aws-sdk/core/client';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { type PlanId, plans } from '../keys/plans.ts';
 import { customerPlans } from './customer-plan.ts';
@@ -79,11 +80,14 @@ async function tag({ gateway, gatewayOnce }: Registry, record: KeyRecord, live: 
   const wanted = tagsOf(record);
   const tags = Object.fromEntries(Object.entries(wanted).filter(([name, text]) => live.tags[name] !== text));
   const tagKeys = OWN_TAGS.filter((name) => name in live.tags && !(name in wanted));
-  const resourceArn = `arn:aws:apigateway:${await gateway.config.region()}::/apikeys/${live.keyId}`;
+  const resourceArn = apiKeyArn(await gateway.config.region(), live.keyId);
   if (Object.keys(tags).length > 0)
     await gatewayOnce.send(new TagResourceCommand({ resourceArn, tags }), inTime(record));
   if (tagKeys.length > 0) await gatewayOnce.send(new UntagResourceCommand({ resourceArn, tagKeys }), inTime(record));
 }
+
+export const apiKeyArn = (region: string, keyId: string): string =>
+  `arn:${partition(region).name}:apigateway:${region}::/apikeys/${keyId}`;
 
 /** Puts the key on its plan. API Gateway refuses a key that is on another of the same stage. */
 async function putOnPlan(registry: Registry, record: KeyRecord, live: LiveKey): Promise<void> {

@@ -17,7 +17,7 @@
 // Whatever is cut off leaves `unappliedSince`: requests go on by the item, on the Interim plan, and a sync does the rest. What
 // an admin blocks in API Gateway meanwhile looks the same, so a sync names each key that it opens there.
 
-import { type KeyRecord, NEVER } from '../keys/key-record.ts';
+import { idOf, type KeyRecord, NEVER } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
 import { isIssued } from '../keys/token.ts';
 import { gatewayTags, isoTime } from './gateway-tags.ts';
@@ -129,14 +129,21 @@ export function missingInGateway(record: KeyRecord, live: LiveKey | undefined): 
   return Object.keys(differences(record, { ...reading.fields, ...limits }));
 }
 
-/** How a key is blocked in API Gateway that its record opens there, in words: by an admin, or as a command was cut off. */
-export function blockedInGateway({ enabled, expiresAtMs = NEVER }: KeyRecord, live: LiveKey | undefined): string[] {
+/** What an admin should know of a key that is opened in API Gateway, where it was blocked; undefined where it was not. */
+export function openingProblem(record: KeyRecord, live: LiveKey | undefined): string | undefined {
+  const { enabled, expiresAtMs = NEVER } = record;
   const expires = live?.tags[gatewayTags.expires];
-  return [
+  const blocks = [
     ...(enabled && live?.enabled === false ? ['is disabled'] : []),
     ...(enabled && live && !live.reading ? ['is on no usage plan'] : []),
     ...(expires !== undefined && !(isoTime(expires) >= expiresAtMs) ? ['expires sooner'] : []),
   ];
+  if (blocks.length === 0) return undefined;
+  const id = live?.keyId ?? idOf(record);
+  return (
+    `The key ${id} ${blocks.join(' and ')} in API Gateway. Its record says otherwise, so it is opened there. ` +
+    `If an admin has blocked it: npm run admin -- keys suspend ${id}, which always wins.`
+  );
 }
 
 /** API Gateway has it, and soon everywhere. */

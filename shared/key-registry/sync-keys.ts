@@ -4,14 +4,7 @@ import { apply, deleteLiveKey, lookAt, type Registry } from './apply.ts';
 import { type GatewayFields, newRecord, revocation } from './key-table.ts';
 import { tokenEntry } from './key-tokens.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
-import {
-  blockedInGateway,
-  INTERIM_MS,
-  type ConfirmedStep,
-  reconcile,
-  type Step,
-  missingInGateway,
-} from './reconcile.ts';
+import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway, openingProblem } from './reconcile.ts';
 
 /** What a sync did, in ids of keys. */
 export interface SyncReport {
@@ -184,19 +177,14 @@ class Sync {
     const { keyTable } = this.#registry;
     const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
     if (!stamped) return void this.report.left.push(id);
-    this.#nameOpened(id, blockedInGateway(record, live).join(' and '));
+    const problem = openingProblem(record, live);
+    // Before the calls, as one may arrive whose response is lost.
+    if (problem) {
+      this.report.opened.push(id);
+      this.report.problems.push(problem);
+    }
     const keyId = await apply(this.#registry, stamped, live);
     if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
     this.report.applied.push(`${id} (${missingInGateway(record, live).join(', ')})`);
-  }
-
-  /** Before the calls, as one may arrive whose answer is lost. @param how it is blocked; empty where it is not */
-  #nameOpened(id: string, how: string): void {
-    if (how === '') return;
-    this.report.opened.push(id);
-    this.report.problems.push(
-      `The key ${id} ${how} in API Gateway. Its record says otherwise, so this sync opens it there. ` +
-        `If an admin has blocked it: npm run admin -- keys suspend ${id}, which always wins.`,
-    );
   }
 }

@@ -7,13 +7,13 @@ import {
   INTERIM_MS,
   LOOK_FIRST,
   missingInGateway,
+  openingProblem,
   takesEdits,
 } from '../../../shared/key-registry/reconcile.ts';
-import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { readRecord, reportUnapplied, untilDone } from './change-record.ts';
+import { readRecord, reportUnapplied, syncNow, untilDone } from './change-record.ts';
 
 /** A key as one look found it. */
 export interface Seen {
@@ -36,7 +36,7 @@ export async function changeKey(
   change: (now: KeyRecord, seen: Seen) => KeyChange,
 ): Promise<KeyRecord> {
   // What API Gateway has of a key that came back with a copy is newer, and is found by its value.
-  if (found.unappliedSince === LOOK_FIRST && found.keyId === undefined) await syncKeys(target);
+  if (found.unappliedSince === LOOK_FIRST && found.keyId === undefined) await syncNow(target);
   return untilDone(async () => {
     const record = await readRecord(target, found.recordId);
     const live = await lookAt(target, record);
@@ -50,7 +50,11 @@ export async function changeKey(
     const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};
     const stamp = isInGateway ? { ...soon, unappliedSince: undefined } : { unappliedSince: Date.now() };
     const written = await target.keyTable.revise(record, { ...wanted, ...stamp });
-    return written && !isInGateway ? applyChange(target, { record: written, live }, wasApplied) : written;
+    if (!written || isInGateway) return written;
+    // What takes edits is blocked by now, if an admin has blocked it there. A resumption is meant to open.
+    const opening = wasApplied || !record.enabled ? undefined : openingProblem(written, live);
+    if (opening) target.notices.incomplete(opening);
+    return applyChange(target, { record: written, live }, wasApplied);
   });
 }
 

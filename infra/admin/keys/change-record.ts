@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
+import { syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
 import { AdminError } from '../admin-error.ts';
@@ -38,10 +39,18 @@ export function reportUnapplied({ notices }: Target, record: KeyRecord, reason =
   return record;
 }
 
+/** A sync that a command needs. It names what it has opened: no later one reports that again. */
+export async function syncNow(target: Target): Promise<SyncReport> {
+  const report = await syncKeys(target);
+  const { opened, problems } = report;
+  for (const words of problems) if (opened.some((id) => words.includes(id))) target.notices.incomplete(words);
+  return report;
+}
+
 /** @throws AdminError where it was revoked */
 export async function readRecord({ keyTable }: Target, recordId: string): Promise<KeyRecord> {
   const record = await keyTable.get(recordId);
-  if (!record) throw new AdminError('The key was removed from the keys table meanwhile.');
+  if (!record) throw removedError();
   if (record.revoked) throw revokedError(record);
   return record;
 }
@@ -60,3 +69,5 @@ export async function untilDone<Result>(attempt: () => Promise<Result | undefine
 export const waitOutMemory = ({ pause }: Pick<Target, 'pause'>): Promise<void> => pause(REMEMBERED_MS + MARGIN_MS);
 
 export const revokedError = (record: KeyRecord): AdminError => new AdminError(`The key ${idOf(record)} was revoked.`);
+
+export const removedError = (): AdminError => new AdminError('The key was removed from the keys table meanwhile.');

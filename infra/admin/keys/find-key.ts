@@ -1,13 +1,12 @@
 import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { ignoreNotFound } from '../../../shared/key-registry/gateway-client.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
-import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
 import { AdminError, awsReason } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
-import { revokedError } from './change-record.ts';
+import { revokedError, syncNow } from './change-record.ts';
 
 /** Keys that are listed in a message. */
 const MAX_LISTED = 3;
@@ -48,9 +47,7 @@ async function recordOfApiKey(target: Target, keyId: string): Promise<KeyRecord>
     );
   });
   if (!apiKey) throw unknownKey(keyId);
-  const { problems, opened } = await syncKeys(target);
-  // No later sync reports these again.
-  for (const words of problems) if (opened.some((id) => words.includes(id))) target.notices.incomplete(words);
+  const { problems } = await syncNow(target);
   const recordId = recordIdOf(apiKey.value ?? '');
   const synced = recordId === undefined ? undefined : await keyTable.get(recordId);
   if (synced) return synced;

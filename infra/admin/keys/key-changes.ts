@@ -6,7 +6,7 @@ import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeKey } from './change-key.ts';
-import { changeRecord, reportUnapplied, untilDone, waitOutMemory } from './change-record.ts';
+import { changeRecord, removedError, reportUnapplied, untilDone, waitOutMemory } from './change-record.ts';
 import { findKey } from './find-key.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
@@ -74,7 +74,8 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
 export async function revokeKey(target: Target, { recordId }: KeyRecord): Promise<KeyRecord> {
   const revoked = await untilDone(async () => {
     const record = await target.keyTable.get(recordId);
-    return record && !record.revoked ? target.keyTable.revise(record, revocation(Date.now())) : record;
+    if (!record) throw removedError();
+    return record.revoked ? record : target.keyTable.revise(record, revocation(Date.now()));
   });
   try {
     if (revoked.keyId !== undefined) await deleteLiveKey(target, revoked.keyId);

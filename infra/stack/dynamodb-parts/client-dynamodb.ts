@@ -36,7 +36,7 @@ const modeled = new Map(Object.entries({ ConditionalCheckFailedException, Transa
 
 /**
  * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: the protocol (AWS JSON 1.0)
- * is all that is ours. It finds region, endpoint and credentials in the variables of a Lambda function, repeats no call, and
+ * is all that is ours. It finds region, endpoint and credentials in the variables of the stack's functions, repeats no call, and
  * has no binary values. Like the SDK, it leaves it to TLS that an answer is whole, and does not check its CRC32.
  */
 export class DynamoDBClient {
@@ -47,10 +47,10 @@ export class DynamoDBClient {
 
   constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
     if (maxAttempts !== 1) throw new Error('This client repeats no call: set maxAttempts to 1');
-    const { AWS_REGION: region = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
+    const { AWS_REGION: region = '', URL_SUFFIX = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
     // Like the SDK, so that emulators of AWS, which set the general one, can run the functions.
     const endpoint = AWS_ENDPOINT_URL_DYNAMODB ?? AWS_ENDPOINT_URL;
-    this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.amazonaws.com`);
+    this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${URL_SUFFIX}`);
     this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });
     this.#connections = new Connections(this.#endpoint.protocol);
     const { agent } = this.#connections;

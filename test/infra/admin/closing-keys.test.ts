@@ -127,3 +127,20 @@ describe('A suspension', () => {
     expect(view).toMatchObject({ state: 'suspended', suspendedUntil: until });
   });
 });
+
+describe('A command at a key that is pending sync, and blocked in API Gateway, names what it opens there', () => {
+  test.each<[CommandName, Partial<KeyRecord>, number]>([
+    ['move to Pro', {}, 1],
+    ['resume', { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true }, 0],
+    ['suspend', {}, 0],
+  ])('%s of %j', async (name, differences, named) => {
+    await issueSubject(world, 'open', { unappliedSince: NOW - 4 * MINUTE_MS, ...differences });
+    const apiKey = world.records.apiKey('subject');
+    if (apiKey) world.records.putApiKey({ ...apiKey, enabled: false });
+    await commands[name](target, 'subject');
+
+    const problem = 'The key subject is disabled in API Gateway. Its record says otherwise, so it is opened there.';
+    expect(messages.filter((words) => words.startsWith(problem))).toHaveLength(named);
+    expect(world.records.apiKey('subject')?.enabled).toBe(name !== 'suspend');
+  });
+});

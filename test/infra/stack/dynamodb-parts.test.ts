@@ -129,7 +129,16 @@ describe('A function with parts of the SDK', () => {
   });
 
   test.each([
-    ['of eu-central-1', { AWS_REGION: 'eu-central-1' }, 'dynamodb.eu-central-1.amazonaws.com'],
+    [
+      'of eu-central-1',
+      { AWS_REGION: 'eu-central-1', URL_SUFFIX: 'amazonaws.com' },
+      'dynamodb.eu-central-1.amazonaws.com',
+    ],
+    [
+      'of another partition',
+      { AWS_REGION: 'cn-north-1', URL_SUFFIX: 'amazonaws.com.cn' },
+      'dynamodb.cn-north-1.amazonaws.com.cn',
+    ],
     ['that all of AWS is at', { AWS_ENDPOINT_URL: 'https://emulator.example' }, 'emulator.example'],
   ])('calls the endpoint %s', async (_title, variables, host) => {
     const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION } = process.env;

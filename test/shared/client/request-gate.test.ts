@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
@@ -175,6 +176,39 @@ describe('after a refusal', () => {
     await expectCalls(calls, 2, []);
     calls.take(good);
     await expectCalls(calls, 1, ['answered']);
+  });
+
+  test('the next one is sent as soon as it ends, though its body has not come', async () => {
+    const calls = await refused();
+    calls.begin(2);
+    await pass(30);
+    await expectCalls(calls, 1, [REFUSED]);
+    calls.take(stall('{', 429, { 'Retry-After': '1' }));
+    await expectCalls(calls, 0, [REFUSED]);
+    await pass(1.1);
+    await expectCalls(calls, 1, [REFUSED]);
+  });
+
+  test('a body that comes after the next one was answered says nothing', async () => {
+    const calls = await HeldCalls.start();
+    calls.begin(2);
+    await expectCalls(calls, 2, []);
+    const begun: ServerResponse[] = [];
+    calls.take((response) => {
+      response.writeHead(429, { 'Retry-After': '1' }).write('{"code":');
+      begun.push(response);
+    });
+    calls.take(good);
+    await expectCalls(calls, 0, ['answered']);
+    calls.begin(1);
+    await pass(1.1);
+    await expectCalls(calls, 1, ['answered']);
+    calls.take(good);
+    await expectCalls(calls, 0, ['answered', 'answered']);
+    begun[0]?.end('"DAILY_QUOTA_EXCEEDED","message":"","status":429}');
+    await expectCalls(calls, 0, ['answered', 'answered', 'DAILY_QUOTA_EXCEEDED']);
+    calls.begin(2);
+    await expectCalls(calls, 2, ['answered', 'answered', 'DAILY_QUOTA_EXCEEDED']);
   });
 
   test.each([

@@ -119,7 +119,7 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
     ['{"value":5.50}', '{"value":5.50}'],
     ['["5"]', '["5"]'],
     ['9'.repeat(16_000), '9'.repeat(40)],
-    [`"${'x'.repeat(16_000)}"`, `"${'x'.repeat(39)}`],
+    [`"${'x'.repeat(16_000)}"`, `"${'x'.repeat(40)}"`],
   ])('the quantity %.40s', (value, found) => {
     expect(() => parse(`{"quantity":${value}}`)).toThrow(quantityFault(found));
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bearerToken, headerValues, parsePetId, readHeaders } from '../../../shared/http/request.ts';
+import { bearerToken, headerValues, parsePetId, quoted, readHeaders } from '../../../shared/http/request.ts';
 import { deprecationHeaders } from '../../../shared/http/response-headers.ts';
 import { aRequest } from '../../support/proxy-event.ts';
 
@@ -62,4 +62,12 @@ test('A deprecated operation says since when (RFC 9745), until when (RFC 8594) a
       '<https://docs.example.com/#description/deprecations>; rel="deprecation"; type="text/html", ' +
       '<https://docs.example.com/#description/deprecations>; rel="sunset"; type="text/html"',
   });
+});
+
+test.each<[unknown, string]>([
+  ['a\u202eb\u007f\u{e0001}', String.raw`"a\u202eb\u007f\udb40\udc01"`],
+  ['x'.repeat(50), `"${'x'.repeat(40)}"`],
+  [{ a: '\u2028' }, String.raw`{"a":"\u2028"}`],
+])('What a client has sent is quoted so that all of it is seen: %j', (value, text) => {
+  expect(quoted(value)).toBe(text);
 });

@@ -1,5 +1,6 @@
 import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { apiKeyArn } from '../../../shared/key-registry/apply.ts';
 import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway-client.ts';
@@ -60,4 +61,8 @@ describe('The clients of API Gateway', () => {
     await expect(call('gatewayOnce', 1)).rejects.toThrow(message);
     expect(server.arrivals).toHaveLength(1);
   });
+});
+
+test('The ARN of a key has the partition of its region', () => {
+  expect(apiKeyArn('cn-north-1', 'k1')).toBe('arn:aws-cn:apigateway:cn-north-1::/apikeys/k1');
 });

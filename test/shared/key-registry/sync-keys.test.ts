@@ -180,7 +180,7 @@ describe('What a command has left', () => {
     registry.update(idIn(key), { enabled: false });
 
     const problems = [
-      `The key ${key.keyId} is disabled in API Gateway. Its record says otherwise, so this sync opens it there. ` +
+      `The key ${key.keyId} is disabled in API Gateway. Its record says otherwise, so it is opened there. ` +
         `If an admin has blocked it: npm run admin -- keys suspend ${key.keyId}, which always wins.`,
     ];
     const report = await registry.did();
