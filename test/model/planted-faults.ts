@@ -62,8 +62,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     fault: 'a sync opens in silence what was blocked in API Gateway',
     file: 'shared/key-registry/sync-keys.ts',
-    from: "if (how === '')",
-    to: 'if (true)',
+    from: 'if (problem) {',
+    to: 'if (problem === "") {',
     pair: { first: 'move to Pro', second: 'move to Free', fault: 'stop' },
   },
   {
