@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import type { KeyLimit } from '../contract/records.ts';
-import { type Access, NEVER } from '../keys/key-record.ts';
+import { type Access, NEVER, tokenName } from '../keys/key-record.ts';
 import {
   type CountedVerdict,
   emptyWindows,
@@ -11,7 +11,6 @@ import {
   windowsOf,
 } from '../keys/verdict.ts';
 import { startOfMinute } from '../keys/window.ts';
-import { tokenName } from '../key-registry/key-tokens.ts';
 import { ADMITTED, type AuthorizerContext, type LimitContext } from './authorizer-context.ts';
 
 const codeOfRefusal = {

@@ -53,9 +53,6 @@ export function workingTokens({ tokens }: Pick<KeyRecord, 'tokens'>, now: number
     .toSorted((one, other) => one.since - other.since);
 }
 
-/** How an admin names a token of a key: by its label and its last four characters, such as `main/ly02`. */
-export const tokenName = ({ label, last }: Pick<TokenRecord, 'label' | 'last'>): string => `${label}/${last}`;
-
 /** Of the tokens with a label: the one that has it, those that it replaced and that work on, one that was never shown. */
 export function tokensLabelled(record: Pick<KeyRecord, 'tokens'>, label: string, now: number) {
   const labelled = workingTokens(record, now).filter((token) => token.label === label);

@@ -103,6 +103,9 @@ export function parseKeyRecord(item: unknown, tableName: string): KeyRecord {
   throw new UnreadableRecordError(tableName, item, result.issues);
 }
 
+/** How an admin names a token of a key: by its label and its last four characters, such as `main/ly02`. */
+export const tokenName = ({ label, last }: Pick<TokenRecord, 'label' | 'last'>): string => `${label}/${last}`;
+
 /** What names a key in logs and commands: the id that API Gateway gave it; until then that of its record, which is no secret. */
 export const idOf = ({ keyId, recordId }: Pick<KeyRecord, 'keyId' | 'recordId'>): string => keyId ?? recordId;
 

@@ -1,5 +1,5 @@
-import { AT_ONCE, tokenName, withEnd, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
+import { AT_ONCE, withEnd, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { idOf, type KeyRecord, tokenName } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeRecord, reportUnapplied } from './change-record.ts';

@@ -1,5 +1,5 @@
-import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { idOf, type KeyRecord, NEVER, tokenName, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { workingToken } from '../../../shared/keys/verdict.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';

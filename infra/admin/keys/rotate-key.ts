@@ -1,5 +1,5 @@
-import { AT_ONCE, tokenName, tokensLabelled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { AT_ONCE, tokensLabelled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
+import { idOf, type KeyRecord, NEVER, tokenName } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';

@@ -1,6 +1,7 @@
+import { tokenName } from '../../../shared/keys/key-record.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Target } from '../../../infra/admin/target.ts';
-import { tokenName, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import { BASE, ORIGIN, Visitor } from './console-visitor.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
