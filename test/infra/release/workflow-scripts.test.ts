@@ -84,6 +84,7 @@ const [old, running, newer] = ['a1', 'b2', 'c3'];
 const git = `if [ "$1" = rev-parse ]; then echo "$HEAD"; exit; fi
   case $4 in origin/main) last=zz ;; *) last=$4 ;; esac
   case $3 in HEAD) first=$HEAD ;; *) first=$3 ;; esac
+  if [ "$1" = checkout ]; then exit "\${CHECKOUT:-0}"; fi
   if [ "$1" = merge-base ]; then [[ $first-$last =~ ^[a-z][0-9]-(zz|[a-z][0-9])$ && ! $first > $last ]]; fi`;
 
 const look = (HEAD: string, aws: string, status: number, output: string, ROLL_BACK = ''): Case => ({
@@ -127,6 +128,11 @@ describe('a deploy in the pipeline', () => {
       'Go back',
       { BEFORE: running },
       { status: 0, calls: `checkout --quiet ${running}\nci --ignore-scripts\n${deployed} --roll-back\n` },
+    ),
+    'deploys nothing where the commit before cannot be checked out': deployStep(
+      'Go back',
+      { BEFORE: running, CHECKOUT: '1' },
+      { status: 1, calls: `checkout --quiet ${running}\n` },
     ),
   });
 });
