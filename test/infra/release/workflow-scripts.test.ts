@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -134,5 +134,37 @@ describe('a deploy in the pipeline', () => {
       { BEFORE: running, CHECKOUT: '1' },
       { status: 1, calls: `checkout --quiet ${running}\n` },
     ),
+  });
+});
+
+describe('the commit of a roll back', () => {
+  const cwd = mkdtempSync(path.join(folder, 'clone-'));
+  const inClone = (...words: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...words], {
+      cwd,
+      encoding: 'utf8',
+    }).trim();
+  const commit = (message: string): string => {
+    inClone('commit', '--quiet', '--allow-empty', '--message', message);
+    return inClone('rev-parse', 'HEAD');
+  };
+  inClone('init', '--quiet');
+  const onMain = commit('On main');
+  inClone('update-ref', 'refs/remotes/origin/main', commit('Newer'));
+  const onBranch = commit('On a branch');
+
+  const resolve = (COMMIT: string, status: number, output: string): Case => ({
+    step: ['roll-back.yml', 'check', 'Resolve the commit'],
+    programs: {},
+    env: { COMMIT, GIT_DIR: path.join(cwd, '.git') },
+    expected: { status, output },
+  });
+  check({
+    'is one of main': resolve(onMain, 0, `commit=${onMain}\n`),
+    'may be given by its first digits': resolve(onMain.slice(0, 7), 0, `commit=${onMain}\n`),
+    'is refused where it is on a branch alone': resolve(onBranch, 1, ''),
+    'is refused where it is not there': resolve('0000000', 1, ''),
+    'is refused where it would be an option': resolve('--help', 1, ''),
+    'is refused where it is empty': resolve('', 1, ''),
   });
 });

@@ -80,7 +80,8 @@ describe('the way to production', () => {
       concurrency: { group: 'deploy-${{ inputs.stage }}', 'cancel-in-progress': '${{ inputs.roll-back }}' },
     });
     expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({
-      with: { commit: '${{ inputs.commit }}', 'roll-back': true, lose: '${{ inputs.lose }}' },
+      needs: 'check',
+      with: { commit: '${{ needs.check.outputs.commit }}', 'roll-back': true, lose: '${{ inputs.lose }}' },
     });
   });
 
