@@ -72,6 +72,12 @@ describe('the links', () => {
   });
 });
 
+test('No two pages of docs have one name, but for README.md', () => {
+  const names = pages.filter((page) => page.startsWith('docs/')).map((page) => path.basename(page));
+  const others = names.filter((name) => name !== 'README.md');
+  expect(others).toEqual([...new Set(others)]);
+});
+
 // docs/errors.md is generated.
 test.each(pages.filter((page) => page !== 'docs/errors.md'))(
   'a line of prose of %s has at most 120 characters',

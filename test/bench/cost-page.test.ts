@@ -45,6 +45,13 @@ test('The page of attacks computes with what a million cost on the page of the c
 });
 
 describe('the page of the costs', () => {
+  test('alone has what a request takes', () => {
+    const numbers = readFileSync(path.join(import.meta.dirname, '../../docs/numbers.md'), 'utf8');
+
+    expect(taken.size).toBeGreaterThan(0);
+    for (const name of taken.keys()) expect(numbers).not.toContain(`| ${name}: takes`);
+  });
+
   test.each([...tableOf('a million')])('computes a million of %s from what one takes', (name, printed) => {
     const costs = costPerMillion(usageOf(name));
     const computed = [...Object.values(costs), totalOf(costs)];

@@ -1,16 +1,15 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { scriptStep } from './workflows.ts';
+import { scripts, scriptStep } from './workflows.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
 /** A script of a workflow as GitHub runs it. */
 interface Run {
-  /** File, job and name of the step. */
-  readonly step: readonly [string, string, string];
+  readonly script: string;
   /** Programs that stand in for others, as Bash; each notes its arguments in `calls`. */
   readonly programs: Texts;
   readonly env?: object;
@@ -19,7 +18,7 @@ interface Run {
 
 const folder = temporaryFolder();
 
-function outcomeOf({ step, programs, env = {}, files = {} }: Run) {
+function outcomeOf({ script, programs, env = {}, files = {} }: Run) {
   const cwd = mkdtempSync(path.join(folder, 'step-'));
   const bin = path.join(cwd, 'bin');
   mkdirSync(bin);
@@ -29,21 +28,17 @@ function outcomeOf({ step, programs, env = {}, files = {} }: Run) {
   }
   for (const [name, text] of Object.entries({ calls: '', output: '', summary: '', ...files }))
     writeFileSync(path.join(cwd, name), text);
-  const { status, stdout } = spawnSync(
-    'bash',
-    ['--noprofile', '--norc', '-eo', 'pipefail', '-c', scriptStep(...step).run],
-    {
-      cwd,
-      encoding: 'utf8',
-      env: {
-        ...process.env,
-        GITHUB_OUTPUT: 'output',
-        GITHUB_STEP_SUMMARY: 'summary',
-        ...env,
-        PATH: `${bin}:${process.env.PATH}`,
-      },
+  const { status, stdout } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
+    cwd,
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      GITHUB_OUTPUT: 'output',
+      GITHUB_STEP_SUMMARY: 'summary',
+      ...env,
+      PATH: `${bin}:${process.env.PATH}`,
     },
-  );
+  });
   const read = (name: string) => readFileSync(path.join(cwd, name), 'utf8');
   return { status, stdout, calls: read('calls'), output: read('output'), summary: read('summary') };
 }
@@ -56,8 +51,8 @@ const check = (cases: Readonly<Record<string, Case>>): void =>
   test.each(Object.entries(cases))('%s', (_, run) => expect(outcomeOf(run)).toMatchObject(run.expected));
 
 test('What a pull request would change is in the summary of its job, and cannot end the block that it is in', () => {
-  const step = ['changes.yml', 'diff', 'Show in the summary'] as const;
-  const run: Run = { step, programs: {}, files: { 'diff.txt': '[+] Resource `````` end\n' } };
+  const { run: script } = scriptStep('changes.yml', 'diff', 'Show in the summary');
+  const run: Run = { script, programs: {}, files: { 'diff.txt': '[+] Resource `````` end\n' } };
 
   expect(outcomeOf(run)).toMatchObject({ summary: "``````diff\n[+] Resource '''''' end\n``````\n" });
 });
@@ -74,7 +69,11 @@ test.each([
   ],
   ['warns of a finding in a deploy, which goes on', 'deploy.yml', 'test', '', 0, /^::warning::.* The deploy goes on /],
 ])('The audit of the packages %s', (_, file, job, ACCEPTED, status, stdout) => {
-  const run: Run = { step: [file, job, 'Audit the packages'], programs: { npm: 'exit 1' }, env: { ACCEPTED } };
+  const run: Run = {
+    script: scriptStep(file, job, 'Audit the packages').run,
+    programs: { npm: 'exit 1' },
+    env: { ACCEPTED },
+  };
 
   expect(outcomeOf(run)).toMatchObject({ status, stdout: expect.stringMatching(stdout) });
 });
@@ -87,7 +86,7 @@ const git = `if [ "$1" = rev-parse ]; then echo "$HEAD"; exit; fi
   if [ "$1" = merge-base ]; then [[ $first-$last =~ ^[a-z][0-9]-(zz|[a-z][0-9])$ && ! $first > $last ]]; fi`;
 
 const look = (HEAD: string, aws: string, status: number, output: string, ROLL_BACK = ''): Case => ({
-  step: ['deploy-stage.yml', 'deploy', 'Look which commit runs'],
+  script: scriptStep('deploy-stage.yml', 'deploy', 'Look which commit runs').run,
   programs: { git, aws },
   env: { STAGE: 'staging', HEAD, ROLL_BACK },
   expected: { status, output },
@@ -107,7 +106,7 @@ describe('the commit that runs before a deploy', () => {
 });
 
 const deployStep = (name: string, env: object, expected: Case['expected']): Case => ({
-  step: ['deploy-stage.yml', 'deploy', name],
+  script: scriptStep('deploy-stage.yml', 'deploy', name).run,
   programs: { git, npm: 'if [ "$1" = run ]; then exit "${DEPLOY:-0}"; fi' },
   env: { STAGE: 'staging', ROLL_BACK: '', LOSE: '', ...env },
   expected,
@@ -130,3 +129,73 @@ describe('a deploy in the pipeline', () => {
     ),
   });
 });
+
+describe('the commit of a roll back', () => {
+  const cwd = mkdtempSync(path.join(folder, 'clone-'));
+  const inClone = (...words: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...words], {
+      cwd,
+      encoding: 'utf8',
+    }).trim();
+  const commit = (message: string): string => {
+    inClone('commit', '--quiet', '--allow-empty', '--message', message);
+    return inClone('rev-parse', 'HEAD');
+  };
+  inClone('init', '--quiet');
+  const onMain = commit('On main');
+  inClone('update-ref', 'refs/remotes/origin/main', commit('Newer'));
+  const onBranch = commit('On a branch');
+
+  const resolve = (COMMIT: string, status: number, output: string): Case => ({
+    script: scriptStep('roll-back.yml', 'check', 'Resolve the commit').run,
+    programs: {},
+    env: { COMMIT, GIT_DIR: path.join(cwd, '.git') },
+    expected: { status, output },
+  });
+  check({
+    'is one of main': resolve(onMain, 0, `commit=${onMain}\n`),
+    'may be given by its first digits': resolve(onMain.slice(0, 7), 0, `commit=${onMain}\n`),
+    'is refused where it is on a branch alone': resolve(onBranch, 1, ''),
+    'is refused where it is not there': resolve('0000000', 1, ''),
+    'is refused where it would be an option': resolve('--help', 1, ''),
+    'is refused where it is empty': resolve('', 1, ''),
+  });
+});
+
+const compare = (ROLE: string, npx: string, gitStatus: number, status: number, calls: string): Case => ({
+  script: scriptStep('changes.yml', 'diff', 'Compare with what production was deployed from, or with the base branch')
+    .run,
+  programs: { npx, npm: '', git: `exit ${gitStatus}` },
+  env: { ROLE },
+  expected: { status, calls },
+});
+const read = 'cdk diff --app assembly --method template --ci production/*\n';
+const ofBase =
+  'run synth\ndiff --no-index --stat --patch -- cdk.out/assembly-production assembly/assembly-production\n';
+const tooOld = "echo '(Cloud assembly schema version mismatch: Maximum schema version …)' >&2; exit 1";
+
+describe('the difference of a pull request', () => {
+  check({
+    'is that from what production was deployed from': compare('arn', '', 0, 0, read),
+    'is that from the base branch without a role': compare('', '', 1, 0, ofBase),
+    'is that from the base branch where its CLI cannot read the assembly': compare('arn', tooOld, 1, 0, read + ofBase),
+    'fails where production cannot be read': compare('arn', "echo 'AccessDenied' >&2; exit 1", 0, 1, read),
+  });
+
+  test('comes with a warning where the CLI of the base branch cannot read the assembly', () => {
+    expect(outcomeOf(compare('arn', tooOld, 0, 0, '')).stdout).toMatch(
+      /^::warning::The CDK CLI of the base branch cannot/,
+    );
+  });
+});
+
+test.each(scripts.filter(({ script }) => script.includes('git ')))(
+  'The script of $at, $name, fails where git does, and deploys nothing after it',
+  ({ script }) => {
+    const programs = { git: 'exit 128', npm: '', npx: '', aws: answers };
+    const { status, calls } = outcomeOf({ script, programs, env: { STAGE: 'staging', ROLL_BACK: '' } });
+
+    expect(status).not.toBe(0);
+    expect(calls).not.toContain('run deploy');
+  },
+);

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { parse } from 'yaml';
 import { jobs, scripts, steps, texts, workflow } from './workflows.ts';
 
-/** An action by the hash of a version, an image by its digest, or a workflow of ours. */
-const PINNED =
-  /uses: (?:\.\/\.github\/workflows\/[\w-]+\.yml|(?:[\w-]+\/[\w-]+@[0-9a-f]{40}|docker:\/\/[\w/-]+@sha256:[0-9a-f]{64}) # v\d+\.\d+\.\d+)$/;
+const dependabotSchema = v.object({ updates: v.array(v.looseObject({})) });
+
+/** An action by the hash of a version, or a workflow of ours. Dependabot would not update an image. */
+const PINNED = /uses: (?:\.\/\.github\/workflows\/[\w-]+\.yml|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/;
 
 test.each([...texts])('%s pins what it uses, has no stored secret, and gives strangers no token', (file, text) => {
   const uses = text.split('\n').filter((line) => /^\s*(?:- )?uses:/.test(line));
@@ -14,6 +17,26 @@ test.each([...texts])('%s pins what it uses, has no stored secret, and gives str
   expect(text).not.toMatch(/secrets[.[]|secrets:/);
   expect(['pull_request', 'push', 'schedule', 'workflow_call', 'workflow_dispatch']).toEqual(
     expect.arrayContaining(Object.keys(workflow(file).on)),
+  );
+});
+
+test('Dependabot updates each image that a workflow builds from, and offers no CLI that cannot read the assemblies', () => {
+  const { updates } = v.parse(dependabotSchema, parse(readFileSync('.github/dependabot.yml', 'utf8')));
+  const built = scripts.flatMap(({ script }) => [...script.matchAll(/docker build .*?(\S+)$/gm)].map(([, of]) => of));
+
+  expect(built).not.toEqual([]);
+  for (const directory of built) {
+    const dockerfile = readFileSync(`${directory}/Dockerfile`, 'utf8');
+    expect(dockerfile).toMatch(/^FROM [\w/-]+:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/m);
+    expect(updates).toContainEqual(
+      expect.objectContaining({ 'package-ecosystem': 'docker', directory: `/${directory}` }),
+    );
+  }
+  expect(updates).toContainEqual(
+    expect.objectContaining({
+      'package-ecosystem': 'npm',
+      ignore: [{ 'dependency-name': 'aws-cdk', versions: ['3.x'] }],
+    }),
   );
 });
 
@@ -59,6 +82,13 @@ describe('the jobs', () => {
   });
 });
 
+test('What a pull request changes is a check that runs, and fails, also where its synthesis has failed', () => {
+  const { diff } = workflow('changes.yml').jobs;
+
+  expect(diff).toMatchObject({ needs: 'synth', if: 'always()' });
+  expect(diff?.steps[0]).toMatchObject({ if: "needs.synth.result != 'success'", run: 'exit 1' });
+});
+
 describe('the way to production', () => {
   const { test: tests, staging, production } = workflow('deploy.yml').jobs;
   const { deploy } = workflow('deploy-stage.yml').jobs;
@@ -72,6 +102,7 @@ describe('the way to production', () => {
       { needs: 'test', with: { stage: 'staging', commit, lose } },
       { needs: 'staging', with: { stage: 'production', commit, lose } },
     ]);
+    expect(production).toHaveProperty('if', "github.event_name != 'push' || vars.PRODUCTION_BY_HAND != 'true'");
   });
 
   test('takes one deploy of a stage at a time, which a roll-back ends', () => {
@@ -80,7 +111,8 @@ describe('the way to production', () => {
       concurrency: { group: 'deploy-${{ inputs.stage }}', 'cancel-in-progress': '${{ inputs.roll-back }}' },
     });
     expect(workflow('roll-back.yml').jobs['deploy']).toMatchObject({
-      with: { commit: '${{ inputs.commit }}', 'roll-back': true, lose: '${{ inputs.lose }}' },
+      needs: 'check',
+      with: { commit: '${{ needs.check.outputs.commit }}', 'roll-back': true, lose: '${{ inputs.lose }}' },
     });
   });
 

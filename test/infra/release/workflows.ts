@@ -47,7 +47,9 @@ export const jobs = [...workflows].flatMap(([file, { jobs: all }]) =>
   Object.entries(all).map(([name, job]) => ({ at: `${file}: ${name}`, job })),
 );
 export const steps = jobs.flatMap(({ at, job }) => job.steps.map((step) => ({ at, step })));
-export const scripts = steps.flatMap(({ at, step }) => (step.run === undefined ? [] : [{ at, script: step.run }]));
+export const scripts = steps.flatMap(({ at, step }) =>
+  step.run === undefined ? [] : [{ at, name: step.name ?? step.run, script: step.run }],
+);
 
 /** The step of a job that has this name, and a script. */
 export function scriptStep(file: string, job: string, name: string): Step & { run: string } {
