@@ -63,12 +63,7 @@ export class Monitoring extends Construct {
 
   #count(id: string, metric: LogMetric, logGroup: LogGroup, filterPattern: IFilterPattern): void {
     const metricName = logMetricName(Stack.of(this).stackName, metric);
-    new MetricFilter(this, id, {
-      logGroup,
-      filterPattern,
-      metricNamespace: METRICS_NAMESPACE,
-      metricName,
-      metricValue: '1',
-    });
+    const counted = { metricNamespace: METRICS_NAMESPACE, metricName, metricValue: '1' };
+    new MetricFilter(this, id, { logGroup, filterPattern, ...counted });
   }
 }
