@@ -31,10 +31,10 @@ export interface StageSettings {
   /** All tables each night, kept for 35 days here and in the AWS Backup vault with this ARN: of another region or account. */
   readonly backup?: { readonly copyTo: string };
   readonly logRetentionDays: LogRetentionDays;
-  /** 0.10 USD a month for each metric that they look at, 2.60 together with a canary. They take a canary back. */
+  /** 0.10 USD a month for each metric that they check, some 2 together. They roll a canary back. */
   readonly alarms: boolean;
-  /** The recipients of alarms and of their end. `nobody` has to be written. */
-  readonly alarmTargets: AlarmTargets | 'nobody';
+  /** The recipients of alarms and of their end. `npm run deploy` refuses alarms without: `nobody` has to be written. */
+  readonly alarmTargets?: AlarmTargets | 'nobody';
   /** One page of graphs in CloudWatch: 3 USD a month. */
   readonly dashboard: boolean;
   /**
@@ -66,11 +66,16 @@ export interface StageSettings {
 
 export type LogRetentionDays = 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
 
-export interface AlarmTargets {
+export interface AlarmRecipients {
   /** Each address has to confirm the e-mail that AWS sends it after the first deploy. */
   readonly emails: readonly string[];
   /** ARNs of SNS topics that are there already, such as those of a pager. */
   readonly topicArns: readonly string[];
+}
+
+/** The recipients of pages, and of tickets too where these have none of their own. */
+export interface AlarmTargets extends AlarmRecipients {
+  readonly tickets?: AlarmRecipients;
 }
 
 /**
@@ -151,7 +156,6 @@ const production: StageSettings = {
   // The access log has the addresses of clients.
   logRetentionDays: 30,
   alarms: true,
-  alarmTargets: 'nobody',
   dashboard: true,
   gatewayLogs: true,
   page: true,
@@ -169,6 +173,12 @@ export const stages: Readonly<Record<StageName, StageSettings>> = { staging, pro
 
 export const settingsOf = (name: AnyStageName): StageSettings =>
   isPersonal(name) ? { ...personal, name } : stages[name];
+
+/** Why a stage must not be deployed yet: its alarms have no recipients. Undefined where they have, or `nobody` is written. */
+export const missingAlarmTargets = ({ name, alarms, alarmTargets }: StageSettings): string | undefined =>
+  alarms && alarmTargets === undefined
+    ? `The alarms of ${name} have no recipients: set alarmTargets in infra/stages.ts, or write 'nobody' there`
+    : undefined;
 
 /** The name that CloudFormation knows the stack of a stage by. */
 export const stackNameOf = (stage: AnyStageName): string => `${stage}-Inventory`;

@@ -11,7 +11,10 @@ const SYNC = 'sync-keys';
 
 const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
 
-/** Folder of the ES modules of a package, some of which it exports in its index only. A version that moves one of them cannot be bundled. */
+/**
+ * Folder of the ES modules of a package, some of which it exports in its index only. Any release may move or change them, so
+ * package.json has one exact version of such a package.
+ */
 const modulesOf = (name: string): string => join(dirname(fileURLToPath(import.meta.resolve(name))), '../dist-es');
 
 type Files = Readonly<Record<string, string>>;

@@ -16,10 +16,11 @@ export function mostOfOneCustomer(mostForEnterprise: Limits): number {
  * @throws Error that says which setting has to be otherwise
  */
 export function checkSettings(settings: StageSettings): void {
-  const { alarms, alarmTargets, rollout, throttle, mostForEnterprise, firewall, petDeprecation } = settings;
+  const { alarms, gatewayLogs, alarmTargets, rollout, throttle, mostForEnterprise, firewall, petDeprecation } =
+    settings;
   const perSecond = Math.ceil(mostForEnterprise.perMinute / 60);
   const perAddress = mostOfOneCustomer(mostForEnterprise);
-  const hasNoTarget = alarmTargets !== 'nobody' && alarmTargets.emails.length + alarmTargets.topicArns.length === 0;
+  const recipients = typeof alarmTargets === 'object' ? [alarmTargets, alarmTargets.tickets ?? alarmTargets] : [];
   const refusals: readonly (readonly [isWrong: boolean, what: string])[] = [
     [
       mostForEnterprise.perMinute > MOST_PER_MINUTE,
@@ -33,7 +34,11 @@ export function checkSettings(settings: StageSettings): void {
       (firewall?.requestsPerAddress ?? perAddress) < perAddress,
       `firewall.requestsPerAddress must be ${perAddress} at least: one customer may send as many`,
     ],
-    [alarms && hasNoTarget, "alarmTargets names no recipient: add an e-mail address or a topic, or write 'nobody'"],
+    [
+      alarms && recipients.some(({ emails, topicArns }) => emails.length + topicArns.length === 0),
+      "alarmTargets names no recipient: add an e-mail address or a topic, or write 'nobody'",
+    ],
+    [alarms && !gatewayLogs, 'alarms: true needs gatewayLogs: true, or gateway-refusals can never fire'],
     [rollout === 'canary' && !alarms, "rollout: 'canary' needs alarms: true, or nothing takes a release back"],
     ...Object.entries(petDeprecation).map(
       ([name, time]) => [Number.isNaN(Date.parse(time)), `petDeprecation.${name} must be a time in ISO 8601`] as const,

@@ -20,9 +20,9 @@ const CUSTOMERS_OF_ADDRESS = 2;
 
 /**
  * Rules of the AWS managed common rule set that only count. API clients are programs: some send no User-Agent. The
- * service itself refuses a body that is too large, and says so (413).
+ * service itself refuses a body that is too large, and says so (413). `petId` takes queries above that rule's 2,048 bytes.
  */
-const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY'];
+const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING'];
 
 /** Where clients put keys, though only the first is looked at. The path and the query may hold one too. */
 const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie'];

@@ -1,6 +1,6 @@
-import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, CfnParameter, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { exportNames, type StageSettings, tableNames } from '../stages.ts';
+import { exportNames, missingAlarmTargets, type StageSettings, tableNames } from '../stages.ts';
 import { TableBackup } from './backup.ts';
 import { checkSettings } from './check-settings.ts';
 import { ApiDomain, baseUrlAt } from './domains.ts';
@@ -9,8 +9,10 @@ import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
+import { stackProps } from './stack-props.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
+import { MonitoringMetrics } from './monitoring/metrics.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
@@ -25,7 +27,9 @@ export class InventoryStack extends Stack {
   constructor(scope: Construct, id: string, settings: InventoryStackProps) {
     const { name, apiDomain } = settings;
     checkSettings(settings);
-    super(scope, id, { description: `Pet store inventory service (${name})` });
+    super(scope, id, stackProps(settings, 'Pet store inventory service'));
+    const warning = missingAlarmTargets(settings);
+    if (warning) Annotations.of(this).addWarningV2('pet-store:alarmTargets', warning);
 
     const tables = new Tables(this, 'Tables', settings);
     if (settings.backup) new TableBackup(this, 'Backup', { ...settings.backup, tables });
@@ -43,8 +47,9 @@ export class InventoryStack extends Stack {
     if (!settings.atOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: functions.all });
     const monitored = { api, functions, keySync, tables, firewall };
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
-    if (settings.rollout === 'canary')
-      new CanaryRollout(this, 'Rollout', { functions: functions.all, alarms: rollback, atOnce: settings.atOnce });
+    const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
+    const canary = { functions: functions.all, alarms: rollback, metrics, atOnce: settings.atOnce };
+    if (settings.rollout === 'canary') new CanaryRollout(this, 'Rollout', canary);
 
     // A parameter, so that templates stay the same. Nothing but the output uses it.
     const description = 'The commit that this is of: a deploy that fails goes back to the one before';

@@ -11,6 +11,7 @@ import { exportNames, type StageSettings } from '../stages.ts';
 import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
 import { baseUrlOf } from './domains.ts';
 import { ServiceLogs } from './service-logs.ts';
+import { stackProps } from './stack-props.ts';
 
 type File = readonly [path: string, file: PageFile];
 
@@ -21,7 +22,7 @@ type File = readonly [path: string, file: PageFile];
 export class ReferenceContent extends Stack {
   constructor(scope: Construct, id: string, settings: StageSettings) {
     const { name, logRetentionDays } = settings;
-    super(scope, id, { description: `Files of the pet store API reference (${name})` });
+    super(scope, id, stackProps(settings, 'Files of the pet store API reference'));
     const bucketName = exportNames.pageBucket(name);
     const bucket = Bucket.fromBucketName(this, 'Bucket', Fn.importValue(bucketName));
     const files: File[] = [...pageFiles({ serverUrl: baseUrlOf(settings), environment: name })];

@@ -20,6 +20,7 @@ import { policyHeader } from '../reference/content-security-policy.ts';
 import { type AnyStageName, type Domain, exportNames, type StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { addRecords } from './domains.ts';
+import { stackProps } from './stack-props.ts';
 
 /** How long browsers are to insist on HTTPS: two years, as browsers ask of those who want to be on their lists. */
 const HTTPS_ONLY = Duration.days(730);
@@ -29,8 +30,9 @@ const HTTPS_ONLY = Duration.days(730);
  * the API, whose deprecated operations link to it.
  */
 export class ReferenceSite extends Stack {
-  constructor(scope: Construct, id: string, { name, apiDomain, pageDomain }: StageSettings) {
-    super(scope, id, { description: `Site of the pet store API reference (${name})` });
+  constructor(scope: Construct, id: string, settings: StageSettings) {
+    const { name, apiDomain, pageDomain } = settings;
+    super(scope, id, stackProps(settings, 'Site of the pet store API reference'));
 
     const bucket = privateBucket(this);
     acknowledge(bucket, 'S1', 'CloudFront alone reads it, and what is in it is public.');

@@ -1,5 +1,5 @@
-import { CfnElement, CfnResource, Duration, Lazy, Stack } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnElement, CfnResource, Lazy, Stack } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
@@ -7,6 +7,8 @@ import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct, type IConstruct } from 'constructs';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
+import { share } from './monitoring/alarm-table.ts';
+import type { MonitoringMetrics } from './monitoring/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -14,26 +16,34 @@ export interface CanaryRolloutProps {
   readonly functions: readonly ServiceFunction[];
   /** Any of them rolls the release back. */
   readonly alarms: readonly Alarm[];
+  /** For five minutes. */
+  readonly metrics: MonitoringMetrics;
   /** Switch this once without waiting or asking the alarms. All else stays, for the next rollout. */
   readonly atOnce: boolean;
 }
+
+/**
+ * During a canary, one operation that always fails is 10% of its own few requests: api-errors waits for more. A single
+ * failure may be of the old version, and is no reason.
+ */
+const FEW_FAILED = { percent: 0.05, atLeast: 2 };
 
 /**
  * Replaces the functions for one tenth of the requests, and for the rest after ten minutes. If an alarm goes off, all goes
  * back to the versions before, and CloudFormation takes back all else that the deploy has changed.
  */
 export class CanaryRollout extends Construct {
-  constructor(scope: Construct, id: string, { functions, alarms, atOnce }: CanaryRolloutProps) {
+  constructor(scope: Construct, id: string, { functions, alarms, metrics, atOnce }: CanaryRolloutProps) {
     super(scope, id);
     const application = new LambdaApplication(this, 'Application');
-    const takenBackBy = [...alarms, this.#anyError(functions)];
+    const rolledBackBy = [...alarms, this.#fewErrors(metrics)];
     const role = this.#role(functions);
     for (const { node, alias } of functions) {
       const group = new LambdaDeploymentGroup(this, node.id, {
         application,
         alias,
         deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
-        alarms: takenBackBy,
+        alarms: rolledBackBy,
         autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
         // The managed policy, which it would add, is for every function of the account.
         role: role.withoutPolicyUpdates(),
@@ -45,16 +55,19 @@ export class CanaryRollout extends Construct {
     }
   }
 
-  /** One function error is enough. Outside of a release it wakes no admin. */
-  #anyError(functions: readonly ServiceFunction[]): Alarm {
-    const period = Duration.minutes(1);
-    const errors = functions.map(({ live }, at) => [`errors${at}`, live.metricErrors({ period })]);
-    const sum = { expression: 'SUM(METRICS())', usingMetrics: Object.fromEntries(errors), period };
-    return new Alarm(this, 'AnyError', {
-      alarmDescription: 'A function has failed: a release that is under way is taken back. Nothing else follows.',
-      metric: new MathExpression(sum),
-      threshold: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+  /** Without recipients: outside of a release nothing follows. A list that broke off is a 200, and not among them. */
+  #fewErrors(metrics: MonitoringMetrics): Alarm {
+    const failed = metrics.gateway('5XXError');
+    const percent = metrics.formula(share('failed', 'requests', FEW_FAILED), {
+      failed,
+      requests: metrics.gateway('Count'),
+    });
+    return new Alarm(this, 'FewErrors', {
+      alarmDescription: `At least ${FEW_FAILED.atLeast} requests, and more than ${FEW_FAILED.percent} %, failed in 5 minutes: a canary is rolled back. Nothing else follows.`,
+      // As those of the table (see alarms.ts): no data is good news.
+      metric: metrics.formula('FILL(percent, 0)', { percent }),
+      threshold: FEW_FAILED.percent,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });

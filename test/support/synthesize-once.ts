@@ -15,7 +15,11 @@ export const everything = {
   ...stages.production,
   backup: { copyTo: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:pets' },
   logRetentionDays: 90,
-  alarmTargets: { emails: ['oncall@example.com'], topicArns: ['arn:aws:sns:eu-central-1:111122223333:pager'] },
+  alarmTargets: {
+    emails: ['oncall@example.com'],
+    topicArns: ['arn:aws:sns:eu-central-1:111122223333:pager'],
+    tickets: { emails: ['queue@example.com'], topicArns: [] },
+  },
   lists: { seconds: 90, concurrency: 20 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },

@@ -59,7 +59,7 @@ export const refusalReasons = [
 const thousands = (value: number): string => value.toLocaleString('en');
 
 /** The share in percent of the requests, or 0 below a count that is worth a look. */
-const share = (count: string, all: string, { atLeast }: { readonly atLeast: number }): string =>
+export const share = (count: string, all: string, { atLeast }: { readonly atLeast: number }): string =>
   `IF(${count} >= ${atLeast}, 100 * ${count} / ${all}, 0)`;
 
 /**
@@ -108,11 +108,7 @@ export const alarmCatalogue = {
     when: `functions of lists break off or run out of time at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
     firstStep: 'the graph "Functions that break off or are throttled": which function?',
     // Any other function that fails is a 5xx to the gateway; a list has begun with 200 by then.
-    metric: (metrics) =>
-      metrics.sum(
-        'errors',
-        metrics.monitored.functions.streaming.map((target) => metrics.function(target, 'Errors')),
-      ),
+    metric: (metrics) => metrics.fromLogs('BrokenLists'),
     breaches: { atLeast: FAILED_FUNCTION.atLeast },
     rollsBack: true,
   },
@@ -121,7 +117,7 @@ export const alarmCatalogue = {
     severity: 'page',
     when: `at least ${REFUSED_ADMITTED.atLeast} admitted requests are refused by API Gateway itself in 5 minutes`,
     firstStep: 'the saved query "Errors of the gateway": which error, and whose keys?',
-    metric: (metrics) => metrics.gatewayRefusals(),
+    metric: (metrics) => metrics.fromLogs('GatewayRefusals'),
     breaches: { atLeast: REFUSED_ADMITTED.atLeast },
   },
   'uncounted-requests': {

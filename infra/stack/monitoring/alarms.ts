@@ -1,17 +1,21 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import type { AlarmTargets, StageSettings } from '../../stages.ts';
+import type { AlarmRecipients, StageSettings } from '../../stages.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { type AlarmDefinition, alarmDefinitions } from './alarm-table.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
-export interface AlarmsProps extends Monitored, Pick<StageSettings, 'alarmTargets'> {}
+export interface AlarmsProps extends Monitored {
+  readonly alarmTargets: StageSettings['alarmTargets'];
+}
 
-/** The alarms of one deployment, each with its runbook (see alarm-table.ts), and the topic that they go to. */
+const NO_TARGETS = { emails: [], topicArns: [], tickets: undefined };
+
+/** The alarms of one deployment, each with its runbook (see alarm-table.ts), and the topics that they go to. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
   /** Those that take a release back. */
@@ -22,7 +26,9 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, { alarmTargets, ...monitored }: AlarmsProps) {
     super(scope, id);
     this.#prefix = `${Stack.of(this).stackName}-`;
-    const actions = this.#targetArns(alarmTargets).map((arn) => ({ bind: () => ({ alarmActionArn: arn }) }));
+    const { tickets, ...pages } = typeof alarmTargets === 'object' ? alarmTargets : NO_TARGETS;
+    const page = this.#actions('Topic', pages);
+    const actions = { page, ticket: tickets ? this.#actions('TicketTopic', tickets) : page };
 
     const made = alarmDefinitions.flatMap(([alarmId, definition]) => {
       const alarm = this.#alarm(alarmId, definition, monitored);
@@ -30,16 +36,15 @@ export class Alarms extends Construct {
     });
     this.all = made.map(({ alarm }) => alarm);
     this.rollback = made.filter(({ rollsBack }) => rollsBack).map(({ alarm }) => alarm);
-    for (const alarm of this.all) {
-      alarm.addAlarmAction(...actions);
-      alarm.addOkAction(...actions);
+    for (const { alarm, severity } of made) {
+      alarm.addAlarmAction(...actions[severity]);
+      alarm.addOkAction(...actions[severity]);
     }
   }
 
-  #targetArns(targets: AlarmsProps['alarmTargets']): string[] {
-    if (targets === 'nobody') return [];
-    const { emails, topicArns } = targets;
-    return emails.length === 0 ? [...topicArns] : [this.#topic(emails).topicArn, ...topicArns];
+  #actions(topicId: string, { emails, topicArns }: AlarmRecipients): IAlarmAction[] {
+    const arns = emails.length === 0 ? topicArns : [this.#topic(topicId, emails).topicArn, ...topicArns];
+    return arns.map((alarmActionArn) => ({ bind: () => ({ alarmActionArn }) }));
   }
 
   #alarm(alarmId: string, definition: AlarmDefinition, monitored: Monitored): Alarm | undefined {
@@ -62,8 +67,8 @@ export class Alarms extends Construct {
   }
 
   /** Where the alarms go: over TLS, published by the alarms of this deployment alone. */
-  #topic(emails: AlarmTargets['emails']): Topic {
-    const topic = new Topic(this, 'Topic', { displayName: 'Pet store inventory alarms', enforceSSL: true });
+  #topic(id: string, emails: readonly string[]): Topic {
+    const topic = new Topic(this, id, { displayName: 'Pet store inventory alarms', enforceSSL: true });
     const stack = Stack.of(this);
     const alarms = { service: 'cloudwatch', resource: 'alarm', resourceName: `${this.#prefix}*` };
     const conditions = {

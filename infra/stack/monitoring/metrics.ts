@@ -31,8 +31,11 @@ export const logGroupsOf = ({ api, functions, keySync }: Monitored): Record<LogK
   access: [api.accessLogs],
 });
 
-/** A metric of a log filter has no dimensions but those of its fields. */
-export const gatewayRefusalsOf = (stackName: string): string => `${stackName}-GatewayRefusals`;
+/** What log filters count (see monitoring.ts). */
+export type LogMetric = 'GatewayRefusals' | 'BrokenLists';
+
+/** A metric of a log filter has no dimensions but those of its fields: the stack is in its name. */
+export const logMetricName = (stackName: string, name: LogMetric): string => `${stackName}-${name}`;
 
 type AnyMetric = Metric | MathExpression;
 
@@ -80,9 +83,8 @@ export class MonitoringMetrics {
     return this.#metric('AWS/Lambda', metricName, Stats.SUM, {});
   }
 
-  /** Of the lines of the access log (see monitoring.ts). */
-  gatewayRefusals(): Metric {
-    return this.#metric(METRICS_NAMESPACE, gatewayRefusalsOf(this.#stackName), Stats.SUM, {});
+  fromLogs(name: LogMetric): Metric {
+    return this.#metric(METRICS_NAMESPACE, logMetricName(this.#stackName, name), Stats.SUM, {});
   }
 
   table(name: TableName, metricName: string): Metric {

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type IFilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../../../shared/contract/operations.ts';
 import { ADMITTED } from '../../../shared/http/authorizer-context.ts';
@@ -8,7 +8,7 @@ import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 import type { StageSettings } from '../../stages.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
-import { gatewayRefusalsOf, type Monitored } from './metrics.ts';
+import { type LogMetric, logMetricName, type Monitored } from './metrics.ts';
 import { SavedQueries } from './queries.ts';
 
 export interface MonitoringProps extends Monitored {
@@ -33,6 +33,12 @@ const refusedAfterAll = FilterPattern.all(
   ),
 );
 
+/** Lambda's own line about a call that failed, which it writes once for each (Telemetry API, `platform.report`). */
+const failedCall = FilterPattern.all(
+  FilterPattern.stringValue('$.type', '=', 'platform.report'),
+  FilterPattern.stringValue('$.record.status', '!=', 'success'),
+);
+
 /** Alarms and dashboard, where the stage has them, and the saved queries. */
 export class Monitoring extends Construct {
   /** The alarms that take a release back. */
@@ -43,19 +49,21 @@ export class Monitoring extends Construct {
     const { alarmTargets } = settings;
     const alarms = settings.alarms ? new Alarms(this, 'Alarms', { ...monitored, alarmTargets }) : undefined;
     this.rollback = alarms?.rollback ?? [];
-    if (alarms) this.#countGatewayRefusals(monitored);
+    if (alarms) this.#countInLogs(monitored);
     if (settings.dashboard) new ServiceDashboard(this, 'Dashboard', { ...monitored, alarms: alarms?.all ?? [] });
     new SavedQueries(this, 'Queries', monitored);
   }
 
-  /** There is no metric, and nothing to pay, as long as there is no such refusal. */
-  #countGatewayRefusals({ api }: Monitored): void {
-    new MetricFilter(this, 'GatewayRefusals', {
-      logGroup: api.accessLogs,
-      filterPattern: refusedAfterAll,
-      metricNamespace: METRICS_NAMESPACE,
-      metricName: gatewayRefusalsOf(Stack.of(this).stackName),
-      metricValue: '1',
-    });
+  /** There is no metric, and nothing to pay, as long as there is no such line. */
+  #countInLogs({ api, functions }: Monitored): void {
+    this.#count('GatewayRefusals', 'GatewayRefusals', api.accessLogs, refusedAfterAll);
+    // All lists count as one metric: an alarm takes ten at most.
+    for (const { node, logs } of functions.streaming) this.#count(node.id, 'BrokenLists', logs, failedCall);
+  }
+
+  #count(id: string, metric: LogMetric, logGroup: LogGroup, filterPattern: IFilterPattern): void {
+    const metricName = logMetricName(Stack.of(this).stackName, metric);
+    const counted = { metricNamespace: METRICS_NAMESPACE, metricName, metricValue: '1' };
+    new MetricFilter(this, id, { logGroup, filterPattern, ...counted });
   }
 }

@@ -43,7 +43,7 @@ test.each<[Release, canaries: number]>([
       DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
       AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
       AlarmConfiguration: {
-        Alarms: [...alarms, 'RolloutAnyError'].map((name) => ({ Name: { Ref: expect.stringMatching(`^${name}`) } })),
+        Alarms: [...alarms, 'RolloutFewErrors'].map((name) => ({ Name: { Ref: expect.stringMatching(`^${name}`) } })),
       },
     });
 });

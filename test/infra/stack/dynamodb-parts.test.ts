@@ -1,5 +1,7 @@
 import dns from 'node:dns';
+import { globSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
@@ -37,6 +39,16 @@ interface Call {
 }
 
 const newClient = (): DynamoDBDocumentClient => clientOfFunctions(SETTINGS);
+
+test('Packages of which the parts import files that are not exported have exact versions', () => {
+  const root = path.join(import.meta.dirname, '../../..');
+  const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+  const sources = globSync('infra/stack/dynamodb-parts/*.ts', { cwd: root }).map(read).join('');
+  const names = new Set([...sources.matchAll(/'(@[\w-]+\/[\w-]+)\/dist-es/g)].map(([, name]) => name));
+
+  expect(names.size).toBeGreaterThanOrEqual(3);
+  for (const name of names) expect(read('package.json')).toMatch(new RegExp(`"${name}": "\\d+\\.\\d+\\.\\d+"`));
+});
 
 type Answer = (response: ServerResponse) => void;
 

@@ -1,24 +1,33 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts';
 import { queries } from '../../../infra/stack/monitoring/queries.ts';
 import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
-import { operationIds } from '../../../shared/contract/routes.ts';
 
 const production = readableStage('production');
 const alarmIds = alarmDefinitions.map(([id]) => id);
 
-const metricStat = v.object({ Metric: v.object({ Namespace: v.string(), MetricName: v.string() }) });
+const metricSchema = v.object({
+  Namespace: v.string(),
+  MetricName: v.string(),
+  Dimensions: v.optional(v.array(v.object({ Name: v.string() })), []),
+});
+const metricStat = v.object({ Metric: metricSchema });
 const alarmSchema = v.looseObject({
   AlarmName: v.optional(v.string(), ''),
   TreatMissingData: v.string(),
-  Metrics: v.array(v.object({ Expression: v.optional(v.string()), MetricStat: v.optional(metricStat) })),
+  Threshold: v.number(),
+  Metrics: v.array(
+    v.object({ Id: v.string(), Expression: v.optional(v.string()), MetricStat: v.optional(metricStat) }),
+  ),
 });
+const everyAlarm = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema);
 /** Without the one of the rollout, which has no recipient. */
-const alarms = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema)
+const alarms = everyAlarm
   .filter(([, { AlarmName }]) => AlarmName !== '')
   .map(([, { AlarmName, TreatMissingData, Metrics }]) => ({
     id: AlarmName.replace('<stage>-Inventory-', ''),
@@ -35,10 +44,26 @@ const counted = [
   ...['Errors', 'Throttles'].map((name) => `AWS/Lambda ${name}`),
   'AWS/DynamoDB WriteThrottleEvents',
   'AWS/WAFV2 BlockedRequests',
-  ...['Requests', 'Refusals', 'SyncProblems', 'KeysOpened', '<stage>-Inventory-GatewayRefusals'].map(
-    (name) => `${METRICS_NAMESPACE} ${name}`,
-  ),
+  ...['Requests', 'Refusals', 'SyncProblems', 'KeysOpened'].map((name) => `${METRICS_NAMESPACE} ${name}`),
+  ...['GatewayRefusals', 'BrokenLists'].map((name) => `${METRICS_NAMESPACE} <stage>-Inventory-${name}`),
 ];
+
+/** Whether an alarm fires on one data point of its metrics: CloudWatch's IF and FILL, and arithmetic as JavaScript has it. */
+function fires(name: string, values: Readonly<Record<string, number>>): boolean {
+  const [, alarm] = everyAlarm.find(([id]) => id === name) ?? [];
+  const functions = {
+    IF: (condition: boolean, then: number, otherwise: number) => (condition ? then : otherwise),
+    FILL: (value: number) => value,
+  };
+  const results: Record<string, unknown> = {};
+  // What an expression names comes after it.
+  for (const { Id, Expression, MetricStat } of alarm?.Metrics.toReversed() ?? []) {
+    results[Id] = Expression
+      ? runInNewContext(Expression, { ...functions, ...results })
+      : values[MetricStat?.Metric.MetricName ?? ''];
+  }
+  return Number(results['expr_1']) > (alarm?.Threshold ?? NaN);
+}
 
 describe('the alarms', () => {
   test('are those of the table, on a stage that has alarms, and look at metrics that there are', () => {
@@ -52,11 +77,31 @@ describe('the alarms', () => {
       expect(Buffer.byteLength(String(AlarmDescription))).toBeLessThanOrEqual(1_024);
   });
 
-  test('let one error of any function take a release back', () => {
-    const anyError = production['RolloutAnyError'];
+  test.each<[situation: string, failed: number, requests: number, rollsBack: boolean, wakes: boolean]>([
+    ['a quiet operation that always fails: 20 requests of 2,000, of which 2 in the canary', 2, 2_000, true, false],
+    ['the same at night, when nearly nothing else is called', 2, 2, true, false],
+    ['one of many operations, whose canary fails', 60, 100_000, true, false],
+    ['an operation of which all depends', 50, 500, true, true],
+    ['one failure, which may be of the old version', 1, 20, false, false],
+    ['as many as the old version may have', 2, 4_000, false, false],
+    ['no failure', 0, 5_000, false, false],
+  ])('of failed requests replayed, %s: rolls back, wakes an admin', (_, failed, requests, rollsBack, wakes) => {
+    const values = { '5XXError': failed, Count: requests };
 
-    expect(anyError).toMatchObject({ Properties: { Threshold: 1, EvaluationPeriods: 1 } });
-    expect(JSON.stringify(anyError).match(/"MetricName":"Errors"/g)).toHaveLength(operationIds.length + 2);
+    expect(fires('RolloutFewErrors', values)).toBe(rollsBack);
+    expect(fires('MonitoringAlarmsApiErrors', values)).toBe(wakes);
+    expect(production['RolloutFewErrors']).not.toHaveProperty('Properties.AlarmActions');
+  });
+
+  test('look at one function or operation at most: CloudWatch takes ten metrics, and operations become more', () => {
+    expect(everyAlarm).toHaveLength(alarmIds.length + 1);
+    for (const [, { Metrics }] of everyAlarm) {
+      const of = Metrics.map(({ MetricStat }) => MetricStat?.Metric.Dimensions.map(({ Name }) => Name) ?? []);
+
+      expect(of.filter((names) => names.includes('FunctionName')).length).toBeLessThanOrEqual(1);
+      // Count and p99 of the one that is timed.
+      expect(of.filter((names) => names.includes('Method')).length).toBeLessThanOrEqual(2);
+    }
   });
 
   test('that take a release back look at what a release can break, and within five minutes: no canary is over by then', () => {
@@ -74,15 +119,18 @@ describe('the alarms', () => {
   });
 });
 
-test('The metric of what the gateway refuses looks at fields of the access log, and at no bulk nor what the limiter refused', () => {
+test('The metrics of logs look at fields of the access log, at no bulk nor what the limiter refused, and at calls that failed', () => {
   const filters = propertiesOf(production, 'AWS::Logs::MetricFilter', v.looseObject({ FilterPattern: v.string() }));
   const logSchema = v.object({ AccessLogSetting: v.object({ Format: v.record(v.string(), v.string()) }) });
   const [[, stage] = []] = propertiesOf(production, 'AWS::ApiGateway::Stage', logSchema);
 
-  expect(filters.map(([, { FilterPattern }]) => FilterPattern)).toEqual([
-    '{ ($.outcome = "ADMITTED") && (($.gatewayError = "INVALID_API_KEY") || ($.gatewayError = "THROTTLED") || ' +
-      '($.gatewayError = "QUOTA_EXCEEDED")) && (($.method != "PATCH") || ($.resource != "/inventory")) }',
-  ]);
+  expect(new Set(filters.map(([, { FilterPattern }]) => FilterPattern))).toEqual(
+    new Set([
+      '{ ($.outcome = "ADMITTED") && (($.gatewayError = "INVALID_API_KEY") || ($.gatewayError = "THROTTLED") || ' +
+        '($.gatewayError = "QUOTA_EXCEEDED")) && (($.method != "PATCH") || ($.resource != "/inventory")) }',
+      '{ ($.type = "platform.report") && ($.record.status != "success") }',
+    ]),
+  );
   expect(stage?.AccessLogSetting.Format).toMatchObject({
     outcome: '$context.authorizer.outcome',
     gatewayError: '$context.error.responseType',

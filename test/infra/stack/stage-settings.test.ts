@@ -1,9 +1,18 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import * as v from 'valibot';
+import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts';
 import { checkSettings } from '../../../infra/stack/check-settings.ts';
-import { parseStageName, type StageSettings, stageNames, stages } from '../../../infra/stages.ts';
+import {
+  missingAlarmTargets,
+  parseStageName,
+  type StageName,
+  type StageSettings,
+  stageNames,
+  stages,
+} from '../../../infra/stages.ts';
 import { type EditableTemplate, propertiesIn, resourcesIn, templateIn } from '../../support/service-template.ts';
 import { everything, synthesizedOnce } from '../../support/synthesize-once.ts';
 
@@ -13,15 +22,22 @@ const inventory = templateIn(assembly, 'Inventory', 'production');
 const site = templateIn(assembly, 'ReferenceSite', 'production');
 const personal = templateIn(synthesizedOnce('personal'), 'Inventory', 'dev-ann');
 
+const stacksOf = (stage: StageName) => new CloudAssembly(path.join(service, `assembly-${stage}`)).stacks;
+
 const outputsSchema = v.record(v.string(), v.looseObject({ Value: v.unknown() }));
 const outputsOf = ({ Outputs }: EditableTemplate) => v.parse(outputsSchema, Outputs);
 const recordsIn = (template: EditableTemplate): string[] =>
   propertiesIn(template, 'AWS::Route53::RecordSet').map(({ Type, Name }) => `${String(Type)} ${String(Name)}`);
 
+const topic = (name: string) => ({ Ref: expect.stringMatching(`^MonitoringAlarms${name}`) });
+const noOne = { emails: [], topicArns: [] };
+
 test.each<[settings: Partial<StageSettings>, message: string]>([
   [{ throttle: { requestsPerSecond: 799, burst: 5_000 } }, 'throttle.requestsPerSecond must be 800 at least'],
   [{ mostForEnterprise: { perMinute: 48_001, perDay: 1 } }, 'must be 48000 at most'],
-  [{ alarms: true, alarmTargets: { emails: [], topicArns: [] } }, "or write 'nobody'"],
+  [{ alarms: true, alarmTargets: noOne }, "or write 'nobody'"],
+  [{ alarms: true, alarmTargets: { ...everything.alarmTargets, tickets: noOne } }, "or write 'nobody'"],
+  [{ alarms: true, gatewayLogs: false }, 'alarms: true needs gatewayLogs: true'],
   [{ firewall: { requestsWithoutKey: 1, requestsPerAddress: 287_999 } }, 'requestsPerAddress must be 288000 at least'],
   [{ rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
@@ -34,6 +50,28 @@ test.each<[settings: Partial<StageSettings>, message: string]>([
 
 test.each([...Object.values(stages), everything])('The settings of $name are not refused', (settings) => {
   expect(() => checkSettings(settings)).not.toThrow();
+});
+
+test('Production is not deployed before it names the recipients of its alarms; a synthesis warns', () => {
+  const { production, staging } = stages;
+  const sentence = /^The alarms of production have no recipients: set alarmTargets .* 'nobody' there$/;
+  const warnings = stacksOf('production').flatMap(({ messages }) => messages.map(({ entry }) => entry.data));
+
+  expect(missingAlarmTargets(production)).toMatch(sentence);
+  expect(missingAlarmTargets({ ...production, alarmTargets: 'nobody' })).toBeUndefined();
+  expect([everything, staging].map(missingAlarmTargets)).toEqual([undefined, undefined]);
+  expect(warnings).toEqual([expect.stringContaining(missingAlarmTargets(production) ?? 'a sentence')]);
+});
+
+test.each([
+  ['staging', false],
+  ['production', true],
+] as const)('The stacks of %s have tags for its costs; those of production cannot be deleted', (stage, isProtected) => {
+  const found = stacksOf(stage);
+
+  expect(found).toHaveLength(3);
+  for (const { terminationProtection = false, tags } of found)
+    expect([terminationProtection, tags]).toEqual([isProtected, { service: 'pet-store-inventory', stage }]);
 });
 
 describe('a stage with every setting', () => {
@@ -65,15 +103,20 @@ describe('a stage with every setting', () => {
     },
   );
 
-  test('sends each alarm, and its end, to every recipient', () => {
-    const actions = [{ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) }, everything.alarmTargets.topicArns[0]];
+  test('sends each page, and its end, to those who are on call, and each ticket to those of tickets', () => {
+    const pages = [topic('Topic'), everything.alarmTargets.topicArns[0]];
     const alarms = propertiesIn(inventory, 'AWS::CloudWatch::Alarm').filter(({ AlarmName }) => AlarmName);
 
     expect(propertiesIn(inventory, 'AWS::SNS::Subscription')).toMatchObject([
-      { Protocol: 'email', Endpoint: 'oncall@example.com' },
+      { TopicArn: topic('Topic'), Protocol: 'email', Endpoint: 'oncall@example.com' },
+      { TopicArn: topic('TicketTopic'), Protocol: 'email', Endpoint: 'queue@example.com' },
     ]);
-    expect(alarms.length).toBeGreaterThan(8);
-    for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
+    expect(alarms).toHaveLength(alarmDefinitions.length);
+    for (const [id, { severity }] of alarmDefinitions) {
+      const actions = severity === 'ticket' ? [topic('TicketTopic')] : pages;
+      const alarm = alarms.find(({ AlarmName }) => AlarmName === `production-Inventory-${id}`);
+      expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
+    }
   });
 
   test('backs up every table each night, here and in another account', () => {

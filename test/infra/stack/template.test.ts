@@ -75,6 +75,24 @@ test('The firewall blocks floods and known attacks, and logs no secret', () => {
   });
 });
 
+test('The firewall lets through the longest query that the contract allows', () => {
+  const parameter = v.object({ name: v.string(), schema: v.object({ maxItems: v.number() }) });
+  const documentSchema = v.object({ components: v.object({ parameters: v.object({ PetIds: parameter }) }) });
+  const json = readFileSync(path.join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8');
+  const { name, schema } = v.parse(documentSchema, JSON.parse(json)).components.parameters.PetIds;
+  const each = `${name}=${String(-(2n ** 63n))}`;
+  const longest = Array.from({ length: schema.maxItems }, () => each).join('&').length;
+  const counted = { Name: 'SizeRestrictions_QUERYSTRING', ActionToUse: { Count: {} } };
+  const RuleActionOverrides = expect.arrayContaining([counted]);
+
+  // What the rule blocks beyond (https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html).
+  expect(longest).toBeGreaterThan(2_048);
+  expect(production['FirewallAcl']).toHaveProperty(
+    'Properties.Rules.1.Statement.ManagedRuleGroupStatement',
+    expect.objectContaining({ RuleActionOverrides }),
+  );
+});
+
 const templateSchema = v.looseObject({ Resources: v.record(v.string(), v.unknown()) });
 
 /** The names that a value refers to, by Ref, GetAtt or DependsOn. */
