@@ -1,4 +1,4 @@
-import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { exportNames, type StageSettings, tableNames } from '../stages.ts';
 import { TableBackup } from './backup.ts';
@@ -46,13 +46,9 @@ export class InventoryStack extends Stack {
     if (settings.rollout === 'canary')
       new CanaryRollout(this, 'Rollout', { functions: functions.all, alarms: rollback, atOnce: settings.atOnce });
 
-    // A parameter, so that templates stay the same. Nothing but the output uses it.
-    const description = 'The commit that this is of: a deploy that fails goes back to the one before';
-    const build = new CfnParameter(this, 'BuildId', { description, default: 'none' });
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
     new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });
     new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl, exportName: exportNames.baseUrl(name) });
-    new CfnOutput(this, 'RunningBuild', { value: build.valueAsString });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
     for (const table of tableNames) {
