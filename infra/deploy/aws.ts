@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  CancelUpdateStackCommand,
-  CloudFormationClient,
-  DescribeStackResourceCommand,
-  DescribeStacksCommand,
-  type DescribeStacksOutput,
-  GetTemplateCommand,
-} from '@aws-sdk/client-cloudformation';
+import { CancelUpdateStackCommand, CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { DescribeStackResourceCommand, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
+import { DescribeStacksCommand, type DescribeStacksOutput } from '@aws-sdk/client-cloudformation';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
@@ -48,13 +43,10 @@ export async function checkQuota(needed: number): Promise<void> {
 /** Whether `cdk bootstrap` has run with a qualifier in the account and region, whatever its stack is called. */
 export async function isBootstrapped(qualifier: string): Promise<boolean> {
   const call = new SSMClient(bounded).send(new GetParameterCommand({ Name: `/cdk-bootstrap/${qualifier}/version` }));
-  return call.then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof ParameterNotFound) return false;
-      throw error;
-    },
-  );
+  const found = await call.catch((error: unknown) => {
+    if (!(error instanceof ParameterNotFound)) throw error;
+  });
+  return found !== undefined;
 }
 
 async function describe(StackName: string) {

@@ -9,15 +9,8 @@ import { confirm } from '../admin/commands/confirm.ts';
 import { parseStage } from '../admin/commands/options.ts';
 import { visibleLines } from '../admin/text-format.ts';
 import { type AnyStageName, isPersonal, settingsOf, STAGE_NAMES, stackNameOf } from '../stages.ts';
-import {
-  cancelUpdate,
-  checkQuota,
-  deployedTemplate,
-  findAccount,
-  isBootstrapped,
-  isOfLastUpdate,
-  statusOf,
-} from './aws.ts';
+import { cancelUpdate, checkQuota, deployedTemplate, findAccount } from './aws.ts';
+import { isBootstrapped, isOfLastUpdate, statusOf } from './aws.ts';
 import { checkedOutBuild, refuseChanges, refuseUnsetTargets } from './build.ts';
 import { run, smokeTest } from './smoke.ts';
 import { lostTables, neededAtOnce, templateSchema } from './template.ts';
