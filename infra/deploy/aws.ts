@@ -1,20 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CancelUpdateStackCommand, CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { DescribeStacksCommand, type DescribeStacksOutput, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
+import { DescribeStackResourceCommand, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
+import { DescribeStacksCommand, type DescribeStacksOutput } from '@aws-sdk/client-cloudformation';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { AdminError, reasonOf } from '../admin/admin-error.ts';
+import { AdminError, failureText, reasonOf } from '../admin/admin-error.ts';
 
 /** An AWS that does not answer is given up soon. */
 const bounded = { requestHandler: { connectionTimeout: 3_000, socketTimeout: 10_000 }, maxAttempts: 2 };
 const cloudFormation = new CloudFormationClient(bounded);
 
-/** Where the credentials lead. */
+/**
+ * The account and region that the credentials lead to.
+ *
+ * @throws AdminError where there is no region, or where AWS does not take the credentials
+ */
 export async function findAccount() {
   const sts = new STSClient(bounded);
   const region = await sts.config.region().catch(() => undefined);
   if (!region) throw new AdminError('There is no region. Choose one, such as: export AWS_REGION=eu-central-1');
-  const { Account, Arn } = await sts.send(new GetCallerIdentityCommand());
+  const { Account, Arn } = await sts.send(new GetCallerIdentityCommand()).catch((error: unknown) => {
+    const { AWS_PROFILE: profile, AWS_ACCESS_KEY_ID: key } = process.env;
+    const source = profile || !key ? `profile ${profile || 'default (AWS_PROFILE is not set)'}` : 'AWS_ACCESS_KEY_ID';
+    const text = failureText(error, 'run it again', 'nothing had begun');
+    if (text === undefined) throw error;
+    throw new AdminError(`With ${source}: ${text}`);
+  });
   return { place: `${Account}/${region}`, user: Arn };
 }
 
@@ -28,14 +40,27 @@ export async function checkQuota(needed: number): Promise<void> {
   throw new AdminError(`Lambda lets this account run ${what}. Ask for more: aws service-quotas ${how}`);
 }
 
-/** The status of a stack that has been made. */
-export async function statusOf(StackName: string): Promise<string | undefined> {
+/** Whether `cdk bootstrap` has run with a qualifier in the account and region, whatever its stack is called. */
+export async function isBootstrapped(qualifier: string): Promise<boolean> {
+  const call = new SSMClient(bounded).send(new GetParameterCommand({ Name: `/cdk-bootstrap/${qualifier}/version` }));
+  const found = await call.catch((error: unknown) => {
+    if (!(error instanceof ParameterNotFound)) throw error;
+  });
+  return found !== undefined;
+}
+
+async function describe(StackName: string) {
   const call = cloudFormation.send(new DescribeStacksCommand({ StackName }));
   const { Stacks: [stack] = [] } = await call.catch((error: unknown): DescribeStacksOutput => {
     if (/^Stack with id \S+ does not exist$/.test(reasonOf(error))) return {};
     throw error;
   });
-  const status = stack?.StackStatus ?? '';
+  return stack;
+}
+
+/** The status of a stack that has been made. */
+export async function statusOf(stackName: string): Promise<string | undefined> {
+  const status = (await describe(stackName))?.StackStatus ?? '';
   return /^(?:$|CREATE_FAILED|REVIEW|ROLLBACK|DELETE)/.test(status) ? undefined : status;
 }
 
@@ -54,4 +79,13 @@ export async function cancelUpdate(StackName: string): Promise<void> {
 export async function deployedTemplate(StackName: string): Promise<unknown> {
   const { TemplateBody = '' } = await cloudFormation.send(new GetTemplateCommand({ StackName }));
   return JSON.parse(TemplateBody);
+}
+
+/** Whether the last update of a stack has created a resource: what the stack was before it did not have that. */
+export async function isOfLastUpdate(StackName: string, LogicalResourceId: string): Promise<boolean> {
+  const updated = (await describe(StackName))?.LastUpdatedTime;
+  const command = new DescribeStackResourceCommand({ StackName, LogicalResourceId });
+  const { ResourceStatus, LastUpdatedTimestamp } = (await cloudFormation.send(command)).StackResourceDetail ?? {};
+  const isNew = ResourceStatus === 'CREATE_COMPLETE';
+  return isNew && updated !== undefined && LastUpdatedTimestamp !== undefined && LastUpdatedTimestamp >= updated;
 }

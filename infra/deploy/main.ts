@@ -9,14 +9,17 @@ import { confirm } from '../admin/commands/confirm.ts';
 import { parseStage } from '../admin/commands/options.ts';
 import { visibleLines } from '../admin/text-format.ts';
 import { type AnyStageName, isPersonal, settingsOf, STAGE_NAMES, stackNameOf } from '../stages.ts';
-import { cancelUpdate, checkQuota, deployedTemplate, findAccount, statusOf } from './aws.ts';
-import { output, run, smokeTest } from './smoke.ts';
+import { cancelUpdate, checkQuota, deployedTemplate, findAccount } from './aws.ts';
+import { isBootstrapped, isOfLastUpdate, statusOf } from './aws.ts';
+import { checkedOutBuild, refuseChanges, refuseUnsetTargets } from './build.ts';
+import { run, smokeTest } from './smoke.ts';
 import { lostTables, neededAtOnce, templateSchema } from './template.ts';
 
 interface Options {
   readonly stage: AnyStageName;
   readonly rollBack: boolean;
   readonly lose: readonly string[];
+  readonly dryRun: boolean;
   readonly yes: boolean;
 }
 
@@ -26,13 +29,18 @@ const command = new Command('npm run deploy --')
   .requiredOption('--stage <stage>', STAGE_NAMES, parseStage)
   .option('--roll-back', 'go back to this commit: cancel an update that is under way, and switch all at once', false)
   .option('--lose <table...>', 'tables that the stage may lose, by their logical ids', [])
-  .option('--yes', 'do not ask', false)
+  .option('--dry-run', 'show the difference from what is deployed (cdk diff), and stop', false)
+  .option('--yes', 'do not ask whether to bootstrap the account for the CDK: do it', false)
+  .addHelpText('after', '\nExample:\n  npm run deploy -- --stage staging --dry-run')
   .addHelpText('after', '\nStatus: runs locally and on emulators, not yet deployed to an AWS account.')
   .configureOutput({ outputError: () => undefined })
   .exitOverride();
 
 const assembly = mkdtempSync(join(tmpdir(), 'assembly-'));
 process.once('exit', () => rmSync(assembly, { recursive: true }));
+
+/** Of the bootstrap that `cdk bootstrap` makes where it is given none. */
+const STANDARD_QUALIFIER = 'hnb659fds';
 
 const outputsSchema = v.record(v.string(), v.record(v.string(), v.string()));
 
@@ -44,8 +52,11 @@ process.on('SIGINT', () => process.stderr.write('Interrupted. CloudFormation end
 try {
   const options = command.parse().opts<Options>();
   await prepare(options);
-  failed = 3;
-  await deploy(options);
+  if (options.dryRun) await run('cdk', ['diff', `${options.stage}/*`, '--app', assembly, '--method', 'template']);
+  else {
+    failed = 3;
+    await deploy(options);
+  }
 } catch (error) {
   const isUsage = error instanceof CommanderError;
   const text = isUsage ? `${error.message} (see npm run deploy -- --help)` : failureText(error, 'run it again');
@@ -53,12 +64,16 @@ try {
   process.exitCode = isUsage ? error.exitCode : failed;
 }
 
-/** Checks all that can be checked, and synthesises. Of the stage it ends an update that is under way, to go back. */
-async function prepare({ stage, rollBack, lose, yes }: Options): Promise<void> {
+/** Checks all that can be checked, and synthesizes. Of the stage it ends an update that is under way, to go back. */
+async function prepare({ stage, rollBack, lose, dryRun, yes }: Options): Promise<void> {
+  refuseChanges(stage, checkedOutBuild());
+  // The pipeline deploys production after staging: it would begin what it cannot end. A way back is not stopped.
+  const checked = process.env['CI'] ? [stage, 'production' as const] : [stage];
+  if (!rollBack) for (const each of checked) refuseUnsetTargets(settingsOf(each));
   const { place, user } = await findAccount();
   process.stdout.write(`Account: ${place}, as ${user}\n`);
   const names = ['ReferenceSite', 'Inventory', 'ReferenceContent'].map((part) => `${stage}-${part}`);
-  if (rollBack) for (const each of names) await cancelUpdate(each);
+  if (rollBack && !dryRun) for (const each of names) await cancelUpdate(each);
   const context = [...(isPersonal(stage) ? [`stage=${stage}`] : []), ...(rollBack ? ['rollout=allAtOnce'] : [])];
   await run('cdk', ['synth', '--quiet', '--output', assembly, ...context.flatMap((one) => ['--context', one])]);
   const name = stackNameOf(stage);
@@ -66,12 +81,16 @@ async function prepare({ stage, rollBack, lose, yes }: Options): Promise<void> {
   const next = v.parse(templateSchema, template);
   if (await statusOf(name)) {
     const lost = lostTables(v.parse(templateSchema, await deployedTemplate(name)), next);
-    refuseLoss(
-      stage,
-      lost.filter((id) => !lose.includes(id)),
-    );
-  } else await checkQuota(neededAtOnce(next));
-  await bootstrap(stage, place, yes);
+    const refused: string[] = [];
+    for (const id of lost.filter((each) => !lose.includes(each))) {
+      // The release that is taken back has brought it: what is gone back to has no data there.
+      if (!rollBack || !(await isOfLastUpdate(name, id))) refused.push(id);
+    }
+    refuseLoss(stage, refused);
+  } else {
+    await checkQuota(neededAtOnce(next));
+    if (!dryRun) await bootstrap(stage, place, yes);
+  }
 }
 
 /** @throws AdminError where there is one */
@@ -83,18 +102,19 @@ function refuseLoss(stage: AnyStageName, lost: readonly string[]): void {
 
 async function bootstrap(stage: AnyStageName, place: string, yes: boolean): Promise<void> {
   const { qualifier } = settingsOf(stage);
-  const toolkit = `CDKToolkit-${qualifier}`;
-  if (await statusOf(toolkit)) return;
-  if (!yes) await confirm(`Bootstrap ${place} for ${stage}? CloudFormation may then do anything there.`);
-  await run('cdk', ['bootstrap', `aws://${place}`, '--qualifier', qualifier, '--toolkit-stack-name', toolkit]);
+  if (await isBootstrapped(qualifier)) return;
+  const own = ['--qualifier', qualifier, '--toolkit-stack-name', `CDKToolkit-${qualifier}`];
+  const words = ['bootstrap', `aws://${place}`, ...(qualifier === STANDARD_QUALIFIER ? [] : own)];
+  const what = `${place} has no bootstrap of the CDK (npx cdk ${words.join(' ')})`;
+  if (!yes) await confirm(`${what}. Make it? CloudFormation may then do anything there.`);
+  await run('cdk', words);
 }
 
 async function deploy({ stage }: Options): Promise<void> {
   const name = stackNameOf(stage);
-  const { stdout: commit } = await output('git', ['rev-parse', 'HEAD']).catch(() => ({ stdout: 'none' }));
   const file = join(assembly, 'outputs.json');
-  const options = ['--parameters', `${name}:BuildId=${commit.trim()}`, '--outputs-file', file];
-  await run('cdk', ['deploy', `${stage}/*`, '--app', assembly, ...options, '--require-approval', 'never']);
+  const options = ['--outputs-file', file, '--require-approval', 'never'];
+  await run('cdk', ['deploy', `${stage}/*`, '--app', assembly, ...options]);
   const { [name]: { GatewayUrl = '', BaseUrl = '' } = {} } = v.parse(
     outputsSchema,
     JSON.parse(readFileSync(file, 'utf8')),

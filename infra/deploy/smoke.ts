@@ -5,14 +5,19 @@ import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin/admin-error.ts';
 import type { AnyStageName } from '../stages.ts';
 
-/** @throws AdminError where it fails */
-export async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
+/** @throws AdminError where it fails, which says what to do then */
+export async function run(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  remedy = 'The same command goes on from there.',
+): Promise<void> {
   process.stdout.write(`Run: ${program} ${args.join(' ')}\n`);
   const [status] = await once(spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } }), 'exit');
-  if (status !== 0) throw new AdminError(`Failed: ${program} ${args[0]}. The same command goes on from there.`);
+  if (status !== 0) throw new AdminError(`Failed: ${program} ${args[0]}. ${remedy}`);
 }
 
-export const output = promisify(execFile);
+const output = promisify(execFile);
 
 const keySchema = v.object({ id: v.string(), key: v.string() });
 
@@ -30,8 +35,10 @@ export async function smokeTest(stage: AnyStageName, url: string): Promise<void>
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');
   const { id, key } = v.parse(keySchema, JSON.parse(stdout));
   const readOnly = stage === 'production' ? ['--read-only'] : [];
+  const back = `git checkout COMMIT && npm ci && npm run deploy -- --stage ${stage} --roll-back`;
+  const remedy = `What was deployed serves all the same. To go back to an older commit: ${back}`;
   try {
-    await run('node', ['test/smoke/main.ts', '--url', url, ...readOnly], { PET_STORE_API_KEY: key });
+    await run('node', ['test/smoke/main.ts', '--url', url, ...readOnly], { PET_STORE_API_KEY: key }, remedy);
   } finally {
     // What the smoke test failed with must not be lost. The key ends by itself.
     await admin(stage, 'revoke', id, '--yes').catch((error: unknown) => {

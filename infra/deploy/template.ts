@@ -6,11 +6,19 @@ const resourceSchema = v.object({ Type: v.string(), Properties: v.optional(v.rec
 export const templateSchema = v.object({ Resources: v.record(v.string(), resourceSchema) });
 type Template = v.InferOutput<typeof templateSchema>;
 
+const tableSchema = v.object({
+  KeySchema: v.optional(v.array(v.object({ AttributeName: v.string(), KeyType: v.string() })), []),
+  AttributeDefinitions: v.optional(v.array(v.object({ AttributeName: v.string(), AttributeType: v.string() })), []),
+});
+
 /** Tables of the deployed template that another lacks, or has with other keys: by their logical ids. */
 export function lostTables(deployed: Template, next: Template): string[] {
   const keysOf = (id: string, { Resources }: Template) => {
-    const { Type, Properties = {} } = Resources[id] ?? {};
-    return [Type, Properties['KeySchema'], Properties['AttributeDefinitions']];
+    const { Type, Properties } = Resources[id] ?? {};
+    const { KeySchema, AttributeDefinitions } = v.parse(tableSchema, Properties ?? {});
+    // The definitions of other attributes are those of indexes, which come and go without the table.
+    const isKey = (name: string): boolean => KeySchema.some(({ AttributeName }) => AttributeName === name);
+    return [Type, KeySchema, AttributeDefinitions.filter(({ AttributeName }) => isKey(AttributeName))];
   };
   const ids = Object.keys(deployed.Resources).filter((id) =>
     /^AWS::DynamoDB::(?:Global)?Table$/.test(deployed.Resources[id]?.Type ?? ''),

@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, CfnParameter, Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { exportNames, missingAlarmTargets, type StageSettings, tableNames } from '../stages.ts';
 import { TableBackup } from './backup.ts';
@@ -51,13 +51,9 @@ export class InventoryStack extends Stack {
     const canary = { functions: functions.all, alarms: rollback, metrics, atOnce: settings.atOnce };
     if (settings.rollout === 'canary') new CanaryRollout(this, 'Rollout', canary);
 
-    // A parameter, so that templates stay the same. Nothing but the output uses it.
-    const description = 'The commit that this is of: a deploy that fails goes back to the one before';
-    const build = new CfnParameter(this, 'BuildId', { description, default: 'none' });
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
     new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });
     new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl, exportName: exportNames.baseUrl(name) });
-    new CfnOutput(this, 'RunningBuild', { value: build.valueAsString });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
     for (const table of tableNames) {

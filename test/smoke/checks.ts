@@ -7,6 +7,9 @@ import { type Service, TIMEOUT_MS } from './service.ts';
 /** Entries that are read of a list; a store may have millions. */
 const ENOUGH = 2_000;
 
+/** Why an update cannot be tried in a new store. */
+export const EMPTY = 'the store is empty';
+
 /** Above so many requests a minute an instance counts several at once, so that an answer may not count down. */
 const COUNTED_ONE_BY_ONE = 1_000;
 
@@ -81,7 +84,7 @@ async function followHelp(service: Service): Promise<string> {
 async function updateAndPutBack(service: Service): Promise<string> {
   const { client } = service;
   const [first] = (await client.listInventoryPage({ limit: 1 })).data;
-  if (!first) throw new NotApplicable('the store is empty');
+  if (!first) throw new NotApplicable(EMPTY);
   const { data: entry, etag } = await client.getInventory(first.petId);
   const { petId, quantity } = entry;
   expectThat(etag !== undefined && /^"[^"]*"$/.test(etag), `the ETag is ${etag}`);

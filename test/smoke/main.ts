@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type Result, runChecks } from './check.ts';
-import { readOnlyChecks, updatingChecks } from './checks.ts';
+import { EMPTY, readOnlyChecks, updatingChecks } from './checks.ts';
 import { checkReachable, Service } from './service.ts';
 
 /** `npm run smoke`: looks at a deployed service from outside, as its users do. */
@@ -42,8 +42,15 @@ async function smoke({ url, key, readOnly, json }: SmokeOptions): Promise<boolea
   const count = (outcome: Result['outcome']): number => results.filter((result) => result.outcome === outcome).length;
   const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')];
   if (json) print(JSON.stringify({ url, passed, failed, skipped, checks: results }));
-  else print(`\n${url}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+  else print(`\n${url}: ${passed} passed, ${failed} failed, ${skipped} skipped${untried(readOnly, results)}`);
   return failed === 0;
+}
+
+/** Says of a run without a write that it shows nothing of writes. */
+function untried(readOnly: boolean, results: readonly Result[]): string {
+  const isEmpty = results.some(({ outcome, seen }) => outcome === 'skipped' && seen === EMPTY);
+  const reason = readOnly ? 'only reading was allowed (--read-only)' : EMPTY;
+  return readOnly || isEmpty ? `. No write was tried: ${reason}.` : '';
 }
 
 /**

@@ -76,6 +76,9 @@ describe('npm run smoke', () => {
       return bad(429, {}, { 'Retry-After': '1' });
     };
     try {
+      const lines = (await smoke(`${link.origin}/v1`, '--read-only')).stdout.trimEnd().split('\n');
+      expect(lines.at(-1)).toMatch(/ 0 skipped\. No write was tried: only reading was allowed \(--read-only\)\.$/);
+      isUsedUp = true;
       const { stdout } = await smoke(`${link.origin}/v1`, '--json', '--read-only');
       const { checks, ...counts } = v.parse(resultSchema, JSON.parse(stdout));
 
@@ -90,6 +93,15 @@ describe('npm run smoke', () => {
     } finally {
       await link.close();
     }
+  });
+
+  test('says that it tried no write in a store without pets', async () => {
+    const link = await FaultyLink.to(host.origin);
+    link.faults = ({ path, method }) => (method === 'GET' && path === '/v1/inventory' ? bad(200, [], {}) : undefined);
+    const { stdout } = await smoke(`${link.origin}/v1`);
+    await link.close();
+
+    expect(stdout).toMatch(/\n– an update .*\n\nhttp:.* skipped\. No write was tried: the store is empty\.\n$/);
   });
 
   test('says at once where nobody answers', async () => {

@@ -12,6 +12,13 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const staging = inventoryTemplate('staging');
 const table = { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: [] } };
 
+/** A template with one table, whose key is of a type, and with attributes of indexes. */
+const withKey = (AttributeType: string, ...indexed: object[]) => {
+  const AttributeDefinitions = [...indexed, { AttributeName: 'id', AttributeType }];
+  const Properties = { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }], AttributeDefinitions };
+  return { Resources: { Stock: { Type: 'AWS::DynamoDB::Table', Properties } } };
+};
+
 describe('the template of a commit', () => {
   test('loses the tables that it has not, and those that it has with other keys', () => {
     const [gone, changed] = ['TablesStock190D1C2E', 'TablesKeys6B5A3ABF'];
@@ -20,6 +27,14 @@ describe('the template of a commit', () => {
 
     expect(lostTables(staging, staging)).toEqual([]);
     expect(lostTables(staging, { Resources: resources }).toSorted()).toEqual([changed, gone]);
+  });
+
+  test('may have other indexes on the same keys, but no key of another type', () => {
+    const index = { AttributeName: 'status', AttributeType: 'S' };
+
+    expect(lostTables(withKey('S'), withKey('S', index))).toEqual([]);
+    expect(lostTables(withKey('S', index), withKey('S'))).toEqual([]);
+    expect(lostTables(withKey('S', index), withKey('N', index))).toEqual(['Stock']);
   });
 
   test('needs as many functions free as it sets aside, and the 100 that Lambda keeps', () => {
@@ -34,7 +49,7 @@ const calls = path.join(folder, 'calls');
 const programs = {
   cdk: `
 if [ "$1" = synth ]; then cp -r "$SYNTHESIZED_SERVICE/." "$4"; fi
-if [ "$1" = deploy ]; then echo '{"staging-Inventory":{"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$8"; fi`,
+if [ "$1" = deploy ]; then echo '{"staging-Inventory":{"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$6"; fi`,
   node: `
 case "$*" in *create*) echo '{"id":"smokekey","key":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
 };
@@ -47,7 +62,12 @@ for (const [name, script] of Object.entries(programs)) {
   chmodSync(file, 0o755);
 }
 
+// The suite is to be the same before and after a commit.
+writeFileSync(path.join(folder, 'git'), '#!/bin/sh\ncase "$*" in *status*) echo "$CHANGES" ;; *) echo 4a7c ;; esac\n');
+chmodSync(path.join(folder, 'git'), 0o755);
+
 const alone = {
+  CI: undefined,
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
   AWS_EC2_METADATA_DISABLED: 'true',
@@ -62,7 +82,6 @@ const alone = {
 const called = (): string[] =>
   readFileSync(calls, 'utf8')
     .replaceAll(/\S*\/assembly-\w+/g, 'FOLDER')
-    .replaceAll(/[0-9a-f]{40}/g, 'COMMIT')
     .split('\n')
     .slice(0, -1);
 
@@ -75,17 +94,34 @@ test('The help says what the status is: a deploy to AWS was never seen', async (
   );
 });
 
-test.each<[what: string, words: string[], env: Record<string, string | undefined>, line: string]>([
-  ['no stage', [], {}, 'not specified (see npm run deploy -- --help)'],
+test.each<[what: string, words: string[], env: Record<string, string | undefined>, line: RegExp]>([
+  ['no stage', [], {}, /not specified \(see npm run deploy -- --help\)/],
   [
     'no region',
     ['--stage', 'staging'],
     { AWS_REGION: undefined },
-    'There is no region. Choose one, such as: export AWS_',
+    /There is no region. Choose one, such as: export AWS_/,
   ],
-  ['no credentials', ['--stage', 'staging'], { AWS_ACCESS_KEY_ID: undefined }, 'Could not load credentials from any'],
+  [
+    'no credentials',
+    ['--stage', 'staging'],
+    { AWS_ACCESS_KEY_ID: undefined },
+    /With profile default \(AWS_PROFILE is not set\): AWS could not be used: Could not load credentials from any/,
+  ],
+  [
+    'a profile without credentials',
+    ['--stage', 'staging'],
+    { AWS_ACCESS_KEY_ID: undefined, AWS_PROFILE: 'ann' },
+    /^With profile ann: AWS could not be used: .* nothing had begun\.$/,
+  ],
+  [
+    'changes that are in no commit',
+    ['--stage', 'staging', '--roll-back'],
+    { CHANGES: ' M infra/stages.ts' },
+    /Tracked files have changes \(git status\): staging is deployed from a commit alone/,
+  ],
 ])('Of %s one line says what to do', async (_, words, env, line) => {
-  expect(failureLine(await deploy(words, env))).toContain(line);
+  expect(failureLine(await deploy(words, env))).toMatch(line);
 });
 
 describe('npm run deploy', () => {
@@ -95,13 +131,18 @@ describe('npm run deploy', () => {
   let stacks: Record<string, string>;
   let template: object;
   let cancelled: string[];
-  const made = { 'CDKToolkit-petstaging': 'CREATE_COMPLETE', 'staging-Inventory': 'UPDATE_COMPLETE' };
+  /** When the tables were made that the stack has now and no commit here; the stack was updated at noon. */
+  let createdAt: string;
+  const made = { 'staging-Inventory': 'UPDATE_COMPLETE' };
 
   const answer = (call: URLSearchParams): string | undefined => {
     const [action, name] = [call.get('Action') ?? '', call.get('StackName') ?? ''];
     const results: Record<string, string | undefined> = {
       GetCallerIdentity: '<Account>111122223333</Account><Arn>arn:ann</Arn>',
-      DescribeStacks: stacks[name] && `<Stacks><member><StackStatus>${stacks[name]}</StackStatus></member></Stacks>`,
+      DescribeStacks:
+        stacks[name] &&
+        `<Stacks><member><StackStatus>${stacks[name]}</StackStatus><LastUpdatedTime>2026-11-20T12:00:00Z</LastUpdatedTime></member></Stacks>`,
+      DescribeStackResource: `<StackResourceDetail><ResourceStatus>CREATE_COMPLETE</ResourceStatus><LastUpdatedTimestamp>${createdAt}</LastUpdatedTimestamp></StackResourceDetail>`,
       GetTemplate: `<TemplateBody>${JSON.stringify(template).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</TemplateBody>`,
       CancelUpdateStack: stacks[name]?.includes('PROGRESS') ? '' : undefined,
     };
@@ -119,6 +160,9 @@ describe('npm run deploy', () => {
     // An account that is new.
     if (url.includes('account-settings'))
       return void response.end('{"AccountLimit":{"UnreservedConcurrentExecutions":10}}');
+    // It was never bootstrapped.
+    if (body.startsWith('{"Name":"/cdk-bootstrap/'))
+      return void response.writeHead(400).end('{"__type":"ParameterNotFound"}');
     const call = new URLSearchParams(body);
     const missing = `<Code>ValidationError</Code><Message>Stack with id ${call.get('StackName')} does not exist</Message>`;
     const found = answer(call);
@@ -135,14 +179,14 @@ describe('npm run deploy', () => {
   afterAll(() => close(server));
   beforeEach(() => {
     writeFileSync(calls, '');
-    [stacks, template, cancelled] = [made, staging, []];
+    [stacks, template, cancelled, createdAt] = [made, staging, [], '2026-11-20T11:00:00Z'];
   });
 
   const onAws = (words: string[], env = {}): Promise<Outcome> => deploy(words, { AWS_ENDPOINT_URL: origin, ...env });
 
   const synth = 'cdk synth --quiet --output FOLDER';
   const ofDeploy = [
-    'cdk deploy staging/* --app FOLDER --parameters staging-Inventory:BuildId=COMMIT --outputs-file FOLDER/outputs.json --require-approval never',
+    'cdk deploy staging/* --app FOLDER --outputs-file FOLDER/outputs.json --require-approval never',
     'node infra/admin/main.ts keys create --name smoke --plan pro --expires 2h --stage staging --json',
     'node test/smoke/main.ts --url https://aws/v1',
     'node infra/admin/main.ts keys revoke smokekey --yes --stage staging --json',
@@ -161,6 +205,7 @@ describe('npm run deploy', () => {
     const { exitCode, stderr } = await onAws(['--stage', 'staging'], { FAILS: '*smoke/main*' });
 
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Failed: node test/') });
+    expect(stderr).toContain('npm run deploy -- --stage staging --roll-back');
     expect(called()).toEqual([synth, ...ofDeploy]);
   });
 
@@ -178,9 +223,34 @@ describe('npm run deploy', () => {
     expect(called().slice(2)).toEqual(ofDeploy.slice(0, 1));
   });
 
+  test('goes back without the tables that the release in place has brought', async () => {
+    template = { Resources: { ...staging.Resources, TablesMore: table } };
+    createdAt = '2026-11-20T12:01:00Z';
+
+    expect(await onAws(['--stage', 'staging', '--roll-back'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await onAws(['--stage', 'staging'])).stderr).toMatch(/^staging would lose TablesMore: /);
+  });
+
+  test('shows the difference in a dry run, and does nothing else', async () => {
+    stacks = { 'staging-Inventory': 'UPDATE_IN_PROGRESS' };
+    expect(await onAws(['--stage', 'staging', '--roll-back', '--dry-run'])).toMatchObject({ exitCode: 0, stderr: '' });
+    stacks = {};
+    expect(await onAws(['--stage', 'staging', '--dry-run'])).toMatchObject({ exitCode: 0, stderr: '' });
+
+    const diff = 'cdk diff staging/* --app FOLDER --method template';
+    expect(called()).toEqual([`${synth} --context rollout=allAtOnce`, diff, synth, diff]);
+    expect(cancelled).toEqual([]);
+  });
+
   test('bootstraps with consent alone, and begins nothing in an account that is too small', async () => {
     stacks = {};
-    expect((await onAws(['--stage', 'staging'])).stderr).toContain('Say --yes to go on without being asked.\n');
+    const { exitCode, stderr } = await onAws(['--stage', 'staging']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /^111122223333\/eu-west-1 has no bootstrap of the CDK \(npx cdk bootstrap aws:.*Say --yes to go on/,
+      ),
+    });
     expect((await onAws(['--stage', 'production', '--yes'])).stderr).toMatch(
       /^Lambda lets this account run 10 functions at once, and this stage needs 310\./,
     );

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { createApp } from '../../../infra/create-app.ts';
+import { checkedOutBuild, refuseChanges, refuseUnsetTargets } from '../../../infra/deploy/build.ts';
+import { outputBuild } from '../../../infra/deploy/output-build.ts';
+import { stages } from '../../../infra/stages.ts';
+import { inventoryTemplate } from '../../support/service-template.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const repository = temporaryFolder();
+
+test('An alarm has a recipient, or someone has said that it has none', () => {
+  expect(() => refuseUnsetTargets({ name: 'production', alarmTargets: 'nobody' })).not.toThrow();
+  expect(() => refuseUnsetTargets({ name: 'production' })).toThrow(/^The alarms of production have no recipient\. Set/);
+});
+
+test('A build with changes to tracked files is no commit, and other files do not count', () => {
+  expect(checkedOutBuild(repository)).toBe('none');
+
+  const git = (...words: string[]) => execFileSync('git', ['-C', repository, ...words]);
+  git('init', '--quiet');
+  writeFileSync(path.join(repository, 'tracked'), 'one');
+  git('add', 'tracked');
+  git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '--quiet', '--message', 'one');
+  writeFileSync(path.join(repository, 'untracked'), '');
+  const commit = checkedOutBuild(repository);
+  expect(commit).toMatch(/^[0-9a-f]{40}$/);
+
+  writeFileSync(path.join(repository, 'tracked'), 'two');
+  const changed = checkedOutBuild(repository);
+  expect(changed).toBe(`${commit}-changed`);
+  expect(() => refuseChanges('production', changed)).toThrow(/^Tracked files have changes/);
+  expect(() => refuseChanges('dev-ann', changed)).not.toThrow();
+});
+
+test('The app of the CDK CLI says in each stage which commit it is of, and the templates of other suites do not', () => {
+  const app = createApp([stages.staging], { referencePage: false });
+  outputBuild(app);
+
+  const output = app.node.findChild('staging').node.findChild('Inventory').node.findChild('RunningBuild');
+  expect(output).toMatchObject({ value: checkedOutBuild() });
+  expect(JSON.stringify(inventoryTemplate('staging'))).not.toContain('RunningBuild');
+});
