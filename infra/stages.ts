@@ -115,7 +115,7 @@ export interface Domain {
 }
 
 /** Of the bootstrap that `cdk bootstrap` makes where it is given none. */
-const STANDARD_QUALIFIER = 'hnb659fds';
+export const STANDARD_QUALIFIER = 'hnb659fds';
 
 const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
 

@@ -98,7 +98,9 @@ export class PipelineAccess extends Stack {
       (role) => `cdk-${qualifier}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
     );
     const arns = bootstrapped.map((role) => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/${role}`);
-    const calls = ['DescribeStacks', 'GetTemplate', 'CancelUpdateStack'].map((call) => `cloudformation:${call}`);
+    const calls = ['DescribeStacks', 'DescribeStackResource', 'GetTemplate', 'CancelUpdateStack'].map(
+      (call) => `cloudformation:${call}`,
+    );
     return [
       allow(['sts:AssumeRole'], arns),
       allow(calls, [this.#stacks(stage)]),

@@ -149,6 +149,7 @@ describe('the access of the pipeline', () => {
       ...gateway('POST', 'apikeys', 'tags/*', 'usageplans/*/keys'),
       ...gateway('PUT', 'tags/*'),
       `cloudformation:CancelUpdateStack ${stack(`${stage}-*`)}`,
+      `cloudformation:DescribeStackResource ${stack(`${stage}-*`)}`,
       `cloudformation:DescribeStacks ${stack(`${stage}-*`)}`,
       `cloudformation:GetTemplate ${stack(`${stage}-*`)}`,
       ...['GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
