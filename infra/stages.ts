@@ -24,7 +24,7 @@ export type TableName = (typeof tableNames)[number];
 /** What differs between deployments of the service. The account comes from the environment of the deploy, as the region does. */
 export interface StageSettings {
   readonly name: AnyStageName;
-  /** Tells the stage's bootstrap from others in the account: `cdk bootstrap --qualifier`, ten characters at most. */
+  /** Of the bootstrap that deploys the stage: the standard one, or another of `cdk bootstrap --qualifier`. */
   readonly qualifier: string;
   /** Keep the tables when the stack goes, and refuse to delete them. */
   readonly retainData: boolean;
@@ -119,10 +119,14 @@ export interface Domain {
   readonly hostedZone?: { readonly id: string; readonly name: string };
 }
 
+/** Of the bootstrap that `cdk bootstrap` makes where it is given none. */
+export const STANDARD_QUALIFIER = 'hnb659fds';
+
 const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
 
 /** What staging and the stages of developers have in common: nothing that one of them alone can have, such as a domain. */
 const forTrying = {
+  qualifier: STANDARD_QUALIFIER,
   retainData: false,
   alarms: false,
   alarmTargets: 'nobody',
@@ -137,21 +141,20 @@ const forTrying = {
 const staging: StageSettings = {
   ...forTrying,
   name: 'staging',
-  qualifier: 'petstaging',
   logRetentionDays: 30,
   gatewayLogs: true,
   page: true,
 };
 
-/** What outlives a stage, or is of the whole account, a developer's has not. All of them share a bootstrap. */
-const personal = { ...forTrying, qualifier: 'petdev', logRetentionDays: 1, gatewayLogs: false, page: false } as const;
+/** What outlives a stage, or is of the whole account, a developer's has not. */
+const personal = { ...forTrying, logRetentionDays: 1, gatewayLogs: false, page: false } as const;
 
 /** The most of all plans whose limits are fixed. */
 const { perMinute } = plans.business.limits;
 
 const production: StageSettings = {
   name: 'production',
-  qualifier: 'petprod',
+  qualifier: STANDARD_QUALIFIER,
   retainData: true,
   // The access log has the addresses of clients.
   logRetentionDays: 30,

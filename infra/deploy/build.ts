@@ -27,10 +27,3 @@ export function refuseChanges(stage: AnyStageName, build: string): void {
   const why = `${stage} is deployed from a commit alone, which it can go back to`;
   throw new AdminError(`Tracked files have changes (git status): ${why}. Nothing had begun.`);
 }
-
-/** @throws AdminError where no one has said who gets the alarms of a stage */
-export function refuseUnsetTargets({ name, alarmTargets }: { name: AnyStageName; alarmTargets?: unknown }): void {
-  if (alarmTargets !== undefined) return;
-  const what = "Set alarmTargets in infra/stages.ts, or write 'nobody' there";
-  throw new AdminError(`The alarms of ${name} have no recipient. ${what}. Nothing had begun.`);
-}

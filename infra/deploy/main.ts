@@ -8,10 +8,11 @@ import { AdminError, failureText } from '../admin/admin-error.ts';
 import { confirm } from '../admin/commands/confirm.ts';
 import { parseStage } from '../admin/commands/options.ts';
 import { visibleLines } from '../admin/text-format.ts';
-import { type AnyStageName, isPersonal, settingsOf, STAGE_NAMES, stackNameOf } from '../stages.ts';
+import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf } from '../stages.ts';
+import { stackNameOf, STAGE_NAMES, STANDARD_QUALIFIER } from '../stages.ts';
 import { cancelUpdate, checkQuota, deployedTemplate, findAccount } from './aws.ts';
 import { isBootstrapped, isOfLastUpdate, statusOf } from './aws.ts';
-import { checkedOutBuild, refuseChanges, refuseUnsetTargets } from './build.ts';
+import { checkedOutBuild, refuseChanges } from './build.ts';
 import { run, smokeTest } from './smoke.ts';
 import { lostTables, neededAtOnce, templateSchema } from './template.ts';
 
@@ -38,9 +39,6 @@ const command = new Command('npm run deploy --')
 
 const assembly = mkdtempSync(join(tmpdir(), 'assembly-'));
 process.once('exit', () => rmSync(assembly, { recursive: true }));
-
-/** Of the bootstrap that `cdk bootstrap` makes where it is given none. */
-const STANDARD_QUALIFIER = 'hnb659fds';
 
 const outputsSchema = v.record(v.string(), v.record(v.string(), v.string()));
 
@@ -69,7 +67,8 @@ async function prepare({ stage, rollBack, lose, dryRun, yes }: Options): Promise
   refuseChanges(stage, checkedOutBuild());
   // The pipeline deploys production after staging: it would begin what it cannot end. A way back is not stopped.
   const checked = process.env['CI'] ? [stage, 'production' as const] : [stage];
-  if (!rollBack) for (const each of checked) refuseUnsetTargets(settingsOf(each));
+  const [missing] = checked.flatMap((each) => missingAlarmTargets(settingsOf(each)) ?? []);
+  if (missing && !rollBack) throw new AdminError(`${missing}. Nothing had begun.`);
   const { place, user } = await findAccount();
   process.stdout.write(`Account: ${place}, as ${user}\n`);
   const names = ['ReferenceSite', 'Inventory', 'ReferenceContent'].map((part) => `${stage}-${part}`);

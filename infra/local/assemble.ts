@@ -55,7 +55,7 @@ function keep(folder: string, cached: string): void {
 
 /** What a cloud assembly is made from, beside the packages that the lock file names. */
 const FOLDERS = ['functions', 'infra', 'shared'];
-const FILES = ['package.json', 'package-lock.json', 'tsconfig.json'];
+const FILES = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
 /** A hash over all that the assembly of a project depends on: its sources, its packages, the version of Node.js. */
 export function sourceHash(root: string): string {

@@ -1,17 +1,18 @@
 import {
   Aws,
-  BootstraplessSynthesizer,
   CfnCondition,
   CfnOutput,
   CfnParameter,
   Fn,
   type IStackSynthesizer,
+  LegacyStackSynthesizer,
+  RemovalPolicy,
   Stack,
 } from 'aws-cdk-lib';
 import { CfnOIDCProvider, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../stack/acknowledge.ts';
-import { stackNameOf, stageNames, type StageName, stages } from '../stages.ts';
+import { stackNameOf, type StageName, stages } from '../stages.ts';
 
 const ISSUER = 'token.actions.githubusercontent.com';
 /** What GitHub's tokens for AWS are made out to. */
@@ -22,8 +23,8 @@ const REPOSITORY = String.raw`[\w.-]+@\d+/[\w.-]+@\d+`;
 const HOW = String.raw`gh api repos/OWNER/NAME --jq '"\(.owner.login)@\(.owner.id)/\(.name)@\(.id)"' prints it`;
 
 /**
- * What the pipeline may do on AWS, deployed by an admin before anything else: GitHub's tokens instead of stored keys, one
- * role for pull requests, which only reads, and one for the deploys to each stage, with the bootstrap of that stage alone.
+ * What the pipeline may do in the account of a stage, deployed by an admin: GitHub's tokens instead of stored keys, and
+ * a role for the deploys to that stage, by its bootstrap. Production has one for pull requests too, which only reads.
  * Which job gets which role is for GitHub to say: it signs the kind of event or the environment into the token.
  */
 export class PipelineAccess extends Stack {
@@ -31,13 +32,13 @@ export class PipelineAccess extends Stack {
   readonly #repositories: readonly string[];
   readonly #providerArn: string;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, stage: StageName) {
+    // With the admin's own rights, and without a bootstrap.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
-    const withoutBootstrap = new BootstraplessSynthesizer() as IStackSynthesizer;
-    // With the admin's own rights: the bootstraps come after it.
+    const synthesizer = new LegacyStackSynthesizer() as IStackSynthesizer;
     super(scope, id, {
-      description: 'What the pipeline of the pet store inventory service may do',
-      synthesizer: withoutBootstrap,
+      description: `What the pipeline of the pet store inventory service may do on ${stage}`,
+      synthesizer,
     });
     const { valueAsString: repository } = new CfnParameter(this, 'Repository', {
       description: `OWNER@ID/NAME@ID on GitHub: ${HOW}`,
@@ -48,14 +49,14 @@ export class PipelineAccess extends Stack {
     this.#repositories = [repository, `${owner}/${named}`];
     this.#providerArn = this.#provider();
 
-    this.#role('PullRequest', 'pull_request', 'Reads what the stacks were deployed from', this.#readTemplates());
-    for (const stage of stageNames) {
-      const description = `Deploys ${stage} and issues a key for its smoke test`;
-      this.#role(capitalised(stage), `environment:${stage}`, description, [
-        ...this.#deploy(stage),
-        ...this.#issueKeys(stage),
+    if (stage === 'production')
+      this.#role('PullRequest', 'pull_request', 'Reads what production was deployed from', [
+        allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], [this.#stacks(stage)]),
       ]);
-    }
+    this.#role(capitalised(stage), `environment:${stage}`, `Deploys ${stage} and issues a key for its smoke test`, [
+      ...this.#deploy(stage),
+      ...this.#issueKeys(stage),
+    ]);
   }
 
   /** An account has one provider for an issuer; another stack, or a hand, may have made it. */
@@ -70,6 +71,8 @@ export class PipelineAccess extends Stack {
     });
     const provider = new CfnOIDCProvider(this, 'Provider', { url: `https://${ISSUER}`, clientIdList: [AUDIENCE] });
     provider.cfnOptions.condition = isMissing;
+    // What else trusts it goes on when this stack goes.
+    provider.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const existing = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:oidc-provider/${ISSUER}`;
     return Fn.conditionIf(isMissing.logicalId, provider.ref, existing).toString();
   }
@@ -85,27 +88,23 @@ export class PipelineAccess extends Stack {
     new CfnOutput(this, `${id}RoleArn`, { value: role.roleArn });
   }
 
-  #readTemplates(): PolicyStatement[] {
-    const stacks = [...stageNames.map((stage) => `${stage}-*`), this.stackName];
-    const arns = stacks.map((stack) => this.#arn('cloudformation', `stack/${stack}/*`));
-    return [allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], arns)];
-  }
-
   /**
-   * The roles that `cdk bootstrap` has made for the stage in this account and region do the work. What is deployed is
-   * compared with what is to be, and a roll-back stops a deploy that is under way.
+   * The roles that `cdk bootstrap` has made in this account and region do the work. What is deployed is compared with
+   * what is to be, and a roll-back stops a deploy that is under way.
    */
   #deploy(stage: StageName): PolicyStatement[] {
+    const { qualifier } = stages[stage];
     const bootstrapped = ['deploy', 'file-publishing', 'lookup'].map(
-      (role) => `cdk-${stages[stage].qualifier}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
+      (role) => `cdk-${qualifier}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
     );
     const arns = bootstrapped.map((role) => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/${role}`);
-    const calls = ['DescribeStacks', 'GetTemplate', 'CancelUpdateStack'].map((call) => `cloudformation:${call}`);
-    const toolkit = this.#arn('cloudformation', `stack/CDKToolkit-${stages[stage].qualifier}/*`);
+    const calls = ['DescribeStacks', 'DescribeStackResource', 'GetTemplate', 'CancelUpdateStack'].map(
+      (call) => `cloudformation:${call}`,
+    );
     return [
       allow(['sts:AssumeRole'], arns),
-      allow(calls, [this.#arn('cloudformation', `stack/${stage}-*/*`)]),
-      allow(['cloudformation:DescribeStacks'], [toolkit]),
+      allow(calls, [this.#stacks(stage)]),
+      allow(['ssm:GetParameter'], [this.#arn('ssm', `parameter/cdk-bootstrap/${qualifier}/version`)]),
       allow(['lambda:GetAccountSettings'], ['*']),
     ];
   }
@@ -125,6 +124,10 @@ export class PipelineAccess extends Stack {
     ];
   }
 
+  #stacks(stage: StageName): string {
+    return this.#arn('cloudformation', `stack/${stage}-*/*`);
+  }
+
   #arn(service: string, resource: string): string {
     return `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`;
   }
@@ -137,22 +140,15 @@ const allow = (actions: string[], resources: string[]): PolicyStatement => new P
 
 const capitalised = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
-/** Why a resource of a service may end in a wildcard. */
-const wildcardReasons: Readonly<Record<string, string>> = {
-  apigateway: 'API keys and usage plans get their ids when they are made, and belong to no stage.',
-  cloudformation: 'CloudFormation ends the id of a stack with a part of its own.',
-  '*': 'The settings of an account have no name.',
-  dynamodb: 'CloudFormation ends the name of a table with a part of its own.',
-};
+/** As cdk-nag writes what only the deploy knows. */
+const PSEUDO_PARAMETERS = { [Aws.PARTITION]: 'Partition', [Aws.REGION]: 'Region', [Aws.ACCOUNT_ID]: 'AccountId' };
 
 function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
+  const reason =
+    'AWS ends these names with a part of its own when it makes them; the settings of an account have none.';
   const wildcards = statements.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
   for (const resource of new Set(wildcards)) {
-    const reason = wildcardReasons[resource.split(':')[2] ?? resource];
-    if (reason === undefined) throw new Error(`There is no reason for the wildcard in ${resource}`);
-    // As cdk-nag writes what only the deploy knows.
-    const names = { [Aws.PARTITION]: 'Partition', [Aws.REGION]: 'Region', [Aws.ACCOUNT_ID]: 'AccountId' };
-    const shown = Object.entries(names).reduce(
+    const shown = Object.entries(PSEUDO_PARAMETERS).reduce(
       (arn, [token, name]) => arn.replaceAll(token, `<AWS::${name}>`),
       resource,
     );

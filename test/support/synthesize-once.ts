@@ -39,15 +39,22 @@ const variants = {
 } as const satisfies Record<string, Variant>;
 export type VariantName = keyof typeof variants;
 
-/** Makes all that `cdk deploy` takes, and then the variants: each of these takes a tenth of the time of the first. */
+/**
+ * Makes all that `cdk deploy` takes, with the context that the CDK CLI hands over, but without its check of the
+ * templates; the access of the pipeline; and then the variants: each of these takes a tenth of the time of the first.
+ */
 const script = `
   const [, root, folder, variants] = process.argv;
+  const { readFileSync } = await import('node:fs');
   const { createApp } = await import(root + '/infra/create-app.ts');
-  const { PipelineAccess } = await import(root + '/infra/release/pipeline-access.ts');
   const { stages } = await import(root + '/infra/stages.ts');
-  const app = createApp(Object.values(stages), { outdir: folder + '/service' });
-  new PipelineAccess(app, 'PipelineAccess');
-  app.synth();
+  const { context: ofCli } = JSON.parse(readFileSync(root + '/cdk.json', 'utf8'));
+  const unchecked = { '@aws-cdk/core:validateAgainstDefaultRules': false };
+  process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...ofCli, ...unchecked });
+  createApp(Object.values(stages), { outdir: folder + '/service' }).synth();
+  process.env.CDK_OUTDIR = folder + '/access';
+  await import(root + '/infra/release/app.ts');
+  delete process.env.CDK_OUTDIR;
   for (const [name, { settings, context = {} }] of Object.entries(JSON.parse(variants))) {
     process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
     createApp([settings], { outdir: folder + '/' + name, referencePage: name === 'everything' }).synth();
@@ -69,10 +76,10 @@ export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> =
 }
 
 /**
- * Folder of the cloud assembly that all suites share, or of a variant, which suites alone have. Read only. A process that
- * is no suite makes its own at the first call.
+ * Folder of the cloud assembly that all suites share, of the access of the pipeline, or of a variant, which suites alone
+ * have. Read only. A process that is no suite makes its own at the first call.
  */
-export function synthesizedOnce(variant: VariantName | 'service' = 'service'): string {
+export function synthesizedOnce(variant: VariantName | 'service' | 'access' = 'service'): string {
   if (process.env[FOLDER_VARIABLE] === undefined) synthesizeForAllSuites({});
   return join(process.env[FOLDER_VARIABLE] ?? '', '..', variant);
 }

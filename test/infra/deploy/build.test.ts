@@ -3,18 +3,13 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createApp } from '../../../infra/create-app.ts';
-import { checkedOutBuild, refuseChanges, refuseUnsetTargets } from '../../../infra/deploy/build.ts';
+import { checkedOutBuild, refuseChanges } from '../../../infra/deploy/build.ts';
 import { outputBuild } from '../../../infra/deploy/output-build.ts';
 import { stages } from '../../../infra/stages.ts';
 import { inventoryTemplate } from '../../support/service-template.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const repository = temporaryFolder();
-
-test('An alarm has a recipient, or someone has said that it has none', () => {
-  expect(() => refuseUnsetTargets({ name: 'production', alarmTargets: 'nobody' })).not.toThrow();
-  expect(() => refuseUnsetTargets({ name: 'production' })).toThrow(/^The alarms of production have no recipient\. Set/);
-});
 
 test('A build with changes to tracked files is no commit, and other files do not count', () => {
   expect(checkedOutBuild(repository)).toBe('none');

@@ -120,6 +120,18 @@ test.each<[what: string, words: string[], env: Record<string, string | undefined
     { CHANGES: ' M infra/stages.ts' },
     /Tracked files have changes \(git status\): staging is deployed from a commit alone/,
   ],
+  [
+    'alarms of production that have no recipients',
+    ['--stage', 'production'],
+    {},
+    /^The alarms of production have no recipients: set alarmTargets in .* Nothing had begun\.$/,
+  ],
+  [
+    'such alarms, before the pipeline begins with staging',
+    ['--stage', 'staging'],
+    { CI: 'true' },
+    /^The alarms of prod/,
+  ],
 ])('Of %s one line says what to do', async (_, words, env, line) => {
   expect(failureLine(await deploy(words, env))).toMatch(line);
 });

@@ -38,12 +38,14 @@ describe('The hash of the sources, by which an assembly is kept,', () => {
   }
 
   beforeEach(() => {
-    for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'functions/a.ts', 'infra/stack/b.ts'])
+    for (const path of ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json', 'functions/a.ts'])
       write(path, 'as it was');
+    write('infra/stack/b.ts', 'as it was');
     write('shared/c.ts', 'as it was');
   });
 
   test.each<[string, () => void]>([
+    ['a feature flag', () => write('cdk.json', 'as it is')],
     ['another package', () => write('package-lock.json', 'as it is')],
     ['a file that is changed', () => write('infra/stack/b.ts', 'as it is')],
     ['a file that is added', () => write('shared/new.ts', '')],

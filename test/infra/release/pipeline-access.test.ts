@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { stageNames, stages } from '../../../infra/stages.ts';
+import { type StageName, stageNames } from '../../../infra/stages.ts';
 import { inventoryTemplate, resourceOf, withoutFunctions } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
@@ -23,24 +23,35 @@ const templateSchema = v.object({
   Conditions: v.unknown(),
   Resources: v.record(v.string(), v.looseObject({ Type: v.string(), Properties: propertiesSchema })),
 });
+const manifestSchema = v.object({
+  artifacts: v.record(
+    v.string(),
+    v.looseObject({ type: v.string(), properties: v.optional(v.record(v.string(), v.unknown()), {}) }),
+  ),
+});
+type Template = v.InferOutput<typeof templateSchema>;
 
-const read = (file: string): unknown => JSON.parse(readFileSync(path.join(synthesizedOnce(), file), 'utf8'));
-const template = v.parse(templateSchema, withoutFunctions(read('PipelineAccess.template.json')));
-const ofType = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
-const roles = ofType('AWS::IAM::Role').map(([id, { Properties }]) => {
-  const [trust] = Properties.AssumeRolePolicyDocument.Statement;
-  return { id, trust };
-});
-const policies = ofType('AWS::IAM::ManagedPolicy').map(([, { Properties }]) => {
-  const grants = Properties.PolicyDocument.Statement.flatMap(({ Action, Resource }) =>
-    Action.flatMap((action) => Resource.map((one) => `${action} ${one}`)),
-  );
-  return { role: Properties.Roles[0] ?? '', grants };
-});
+const textOf = (file: string): string => readFileSync(path.join(synthesizedOnce('access'), file), 'utf8');
+const fileOf = (stage: StageName): string => `PipelineAccess-${stage}.template.json`;
+const readTemplate = (stage: StageName): Template =>
+  v.parse(templateSchema, withoutFunctions(JSON.parse(textOf(fileOf(stage)))));
+const templates = { staging: readTemplate('staging'), production: readTemplate('production') };
+
+const ofType = (stage: StageName, type: string) =>
+  Object.entries(templates[stage].Resources).filter(([, { Type }]) => Type === type);
+const rolesOf = (stage: StageName) =>
+  ofType(stage, 'AWS::IAM::Role').map(([id, { Properties }]) => {
+    const [trust] = Properties.AssumeRolePolicyDocument.Statement;
+    return { id, trust };
+  });
 
 /** What the role whose logical id begins so may do: `action resource`. */
-const allowed = (prefix: string): string[] =>
-  policies.flatMap(({ role, grants }) => (role.startsWith(`<${prefix}`) ? grants : [])).toSorted();
+const allowed = (stage: StageName, prefix: string): string[] =>
+  ofType(stage, 'AWS::IAM::ManagedPolicy')
+    .filter(([, { Properties }]) => Properties.Roles[0]?.startsWith(`<${prefix}`))
+    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement)
+    .flatMap(({ Action, Resource }) => Action.flatMap((action) => Resource.map((one) => `${action} ${one}`)))
+    .toSorted();
 
 const ACCOUNT = '<AWS::Region>:<AWS::AccountId>';
 const stack = (name: string) => `arn:<AWS::Partition>:cloudformation:${ACCOUNT}:stack/${name}/*`;
@@ -48,14 +59,14 @@ const gateway = (action: string, ...paths: string[]) =>
   paths.map((one) => `apigateway:${action} arn:<AWS::Partition>:apigateway:<AWS::Region>::/${one}`);
 
 describe('the access of the pipeline', () => {
-  test.each([
-    ['PullRequestRole', 'pull_request'],
-    ['StagingRole', 'environment:staging'],
-    ['ProductionRole', 'environment:production'],
-  ])('%s is for jobs of the repository that GitHub calls %s, by its provider, and for no other', (name, subject) => {
+  test.each<[stage: StageName, role: string, subject: string]>([
+    ['production', 'PullRequestRole', 'pull_request'],
+    ['staging', 'StagingRole', 'environment:staging'],
+    ['production', 'ProductionRole', 'environment:production'],
+  ])('to %s: %s is for jobs of the repository that GitHub calls %s, and for no other', (stage, name, subject) => {
     const issuer = 'token.actions.githubusercontent.com';
 
-    expect(roles.find(({ id }) => id.startsWith(name))?.trust).toEqual({
+    expect(rolesOf(stage).find(({ id }) => id.startsWith(name))?.trust).toEqual({
       Effect: 'Allow',
       Action: ['sts:AssumeRoleWithWebIdentity'],
       Resource: [],
@@ -72,52 +83,78 @@ describe('the access of the pipeline', () => {
     });
   });
 
-  test('makes that provider, unless the account has it; it has no stored key, no user and no policy within a role', () => {
-    expect(template.Conditions).toMatchObject({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
-    expect(template.Resources['Provider']).toMatchObject({
+  test('to a stage has no role for another', () => {
+    const ids = stageNames.map((stage) => rolesOf(stage).map(({ id }) => id.replace(/Role\w*$/, '')));
+
+    expect(ids).toEqual([['Staging'], ['PullRequest', 'Production']]);
+    for (const [stage, other] of [stageNames, stageNames.toReversed()])
+      expect(textOf(fileOf(stage))).not.toMatch(other);
+  });
+
+  test('makes the provider, which stays, unless the account has it; no stored key, user or policy within a role', () => {
+    const { Parameters, Conditions, Resources } = templates.staging;
+    expect(Conditions).toMatchObject({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
+    expect(Resources['Provider']).toMatchObject({
       Condition: 'ProviderIsMissing',
+      DeletionPolicy: 'Retain',
       Properties: { Url: 'https://token.actions.githubusercontent.com', ClientIdList: ['sts.amazonaws.com'] },
     });
-    const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
+    const types = new Set(Object.values(Resources).map(({ Type }) => Type));
     expect([...types].toSorted()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::OIDCProvider', 'AWS::IAM::Role']);
-    for (const { Properties } of Object.values(template.Resources)) expect(Properties).not.toHaveProperty('Policies');
-    // No parameter of a bootstrap, which comes after it.
-    expect(Object.keys(template.Parameters).toSorted()).toEqual(['HasProvider', 'Repository']);
+    for (const { Properties } of Object.values(Resources)) expect(Properties).not.toHaveProperty('Policies');
+    expect(Object.keys(Parameters).toSorted()).toEqual(['HasProvider', 'Repository']);
+  });
+
+  test('needs no bootstrap: neither roles nor a bucket of one, and the template fits into the call', () => {
+    const manifest = v.parse(manifestSchema, JSON.parse(textOf('manifest.json')));
+    const stacks = Object.values(manifest.artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
+
+    expect(stacks).toHaveLength(stageNames.length);
+    for (const { properties } of stacks) {
+      const keys = Object.keys(properties).toSorted();
+      expect(keys).toEqual(['templateFile', 'terminationProtection', 'validateOnSynth']);
+    }
+    for (const stage of stageNames) expect(textOf(fileOf(stage)).length).toBeLessThan(51_200);
+  });
+
+  test('has passed cdk-nag', () => {
+    expect(JSON.parse(textOf('validation-report.json'))).toMatchObject({
+      pluginReports: [{ pluginName: 'AwsSolutions', conclusion: 'success' }],
+    });
   });
 
   test('is for a repository that is named with its numbers', () => {
-    const pattern = new RegExp(`^(?:${template.Parameters['Repository']?.AllowedPattern})$`);
+    const pattern = new RegExp(`^(?:${templates.production.Parameters['Repository']?.AllowedPattern})$`);
     const names = ['acme-2@123456/pet.store_1@456789', 'acme/pets', 'acme@1/*@2', 'acme/pets:ref'];
 
     expect(names.filter((name) => pattern.test(name))).toEqual(names.slice(0, 1));
   });
 
-  test('lets a pull request read what the stacks were deployed from, and nothing else', () => {
-    const stacks = ['PipelineAccess', 'production-*', 'staging-*'].map(stack);
-
-    expect(allowed('PullRequestRole')).toEqual(
-      ['DescribeStacks', 'GetTemplate'].flatMap((call) => stacks.map((one) => `cloudformation:${call} ${one}`)),
+  test('lets a pull request read what production was deployed from, and nothing else', () => {
+    expect(allowed('production', 'PullRequestRole')).toEqual(
+      ['DescribeStacks', 'GetTemplate'].map((call) => `cloudformation:${call} ${stack('production-*')}`),
     );
   });
 
-  test.each(stageNames)('lets a deploy to %s use its own bootstrap and issue a key of its stage', (stage) => {
+  test.each(stageNames)('lets a deploy to %s use the standard bootstrap and issue a key of its stage', (stage) => {
     const keysTable = `arn:<AWS::Partition>:dynamodb:${ACCOUNT}:table/${stage}-Inventory-TablesKeys*`;
     const bootstrapped = ['deploy', 'file-publishing', 'lookup'].map(
-      (role) => `role/cdk-${stages[stage].qualifier}-${role}-role-<AWS::AccountId>-<AWS::Region>`,
+      (role) => `role/cdk-hnb659fds-${role}-role-<AWS::AccountId>-<AWS::Region>`,
     );
 
-    expect(allowed(stage === 'staging' ? 'StagingRole' : 'ProductionRole')).toEqual([
+    expect(allowed(stage, stage === 'staging' ? 'StagingRole' : 'ProductionRole')).toEqual([
       ...gateway('DELETE', 'apikeys/*', 'tags/*'),
       ...gateway('GET', 'apikeys', 'apikeys/*', 'tags/*', 'usageplans', 'usageplans/*'),
       ...gateway('PATCH', 'apikeys/*'),
       ...gateway('POST', 'apikeys', 'tags/*', 'usageplans/*/keys'),
       ...gateway('PUT', 'tags/*'),
       `cloudformation:CancelUpdateStack ${stack(`${stage}-*`)}`,
-      `cloudformation:DescribeStacks ${stack(`CDKToolkit-${stages[stage].qualifier}`)}`,
+      `cloudformation:DescribeStackResource ${stack(`${stage}-*`)}`,
       `cloudformation:DescribeStacks ${stack(`${stage}-*`)}`,
       `cloudformation:GetTemplate ${stack(`${stage}-*`)}`,
       ...['GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
       'lambda:GetAccountSettings *',
+      `ssm:GetParameter arn:<AWS::Partition>:ssm:${ACCOUNT}:parameter/cdk-bootstrap/hnb659fds/version`,
       ...bootstrapped.map((role) => `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:${role}`),
     ]);
     // CloudFormation names the table after the stack and the logical id.

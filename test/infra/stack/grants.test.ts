@@ -125,16 +125,16 @@ function resourcesIn(value: unknown): unknown[] {
   return Object.values(value).flatMap(resourcesIn);
 }
 
-const templates = readdirSync(synthesizedOnce(), { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.template.json') && !file.includes('asset.'),
-);
+const templatesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.template.json') && !file.includes('asset.'))
+    .map((file) => join(folder, file));
 
 test('The policies of all templates name resources as IAM wants them', () => {
-  const named = templates.flatMap((file) =>
-    resourcesIn(withoutFunctions(JSON.parse(readFileSync(join(synthesizedOnce(), file), 'utf8')))),
-  );
+  const templates = [synthesizedOnce(), synthesizedOnce('access')].flatMap(templatesIn);
+  const named = templates.flatMap((file) => resourcesIn(withoutFunctions(JSON.parse(readFileSync(file, 'utf8')))));
 
-  expect(templates).toHaveLength(7);
+  expect(templates).toHaveLength(8);
   expect(named.length).toBeGreaterThan(100);
   expect(named.filter(isRefused)).toEqual([]);
 });
