@@ -5,7 +5,6 @@ import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { Command, CommanderError } from 'commander';
 import * as v from 'valibot';
 import { AdminError, failureText } from '../admin/admin-error.ts';
-import { confirm } from '../admin/commands/confirm.ts';
 import { parseStage } from '../admin/commands/options.ts';
 import { visibleLines } from '../admin/text-format.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf } from '../stages.ts';
@@ -21,7 +20,6 @@ interface Options {
   readonly rollBack: boolean;
   readonly lose: readonly string[];
   readonly dryRun: boolean;
-  readonly yes: boolean;
 }
 
 /** `npm run deploy`: brings a stage to AWS, by hand and in the workflows. */
@@ -31,7 +29,6 @@ const command = new Command('npm run deploy --')
   .option('--roll-back', 'go back to this commit: cancel an update that is under way, and switch all at once', false)
   .option('--lose <table...>', 'tables that the stage may lose, by their logical ids', [])
   .option('--dry-run', 'show the difference from what is deployed (cdk diff), and stop', false)
-  .option('--yes', 'do not ask whether to bootstrap the account for the CDK: do it', false)
   .addHelpText('after', '\nExample:\n  npm run deploy -- --stage staging --dry-run')
   .addHelpText('after', '\nStatus: runs locally and on emulators, not yet deployed to an AWS account.')
   .configureOutput({ outputError: () => undefined })
@@ -63,7 +60,7 @@ try {
 }
 
 /** Checks all that can be checked, and synthesizes. Of the stage it ends an update that is under way, to go back. */
-async function prepare({ stage, rollBack, lose, dryRun, yes }: Options): Promise<void> {
+async function prepare({ stage, rollBack, lose, dryRun }: Options): Promise<void> {
   refuseChanges(stage, checkedOutBuild());
   // The pipeline deploys production after staging: it would begin what it cannot end. A way back is not stopped.
   const checked = process.env['CI'] ? [stage, 'production' as const] : [stage];
@@ -88,7 +85,7 @@ async function prepare({ stage, rollBack, lose, dryRun, yes }: Options): Promise
     refuseLoss(stage, refused);
   } else {
     await checkQuota(neededAtOnce(next));
-    if (!dryRun) await bootstrap(stage, place, yes);
+    if (!dryRun) await checkBootstrap(stage, place);
   }
 }
 
@@ -99,14 +96,14 @@ function refuseLoss(stage: AnyStageName, lost: readonly string[]): void {
     throw new AdminError(`${stage} would lose ${lost.join(', ')}: ${why}. If that is meant: --lose ${lost.join(' ')}`);
 }
 
-async function bootstrap(stage: AnyStageName, place: string, yes: boolean): Promise<void> {
+/** @throws AdminError where the CDK has not been used in the account and region */
+async function checkBootstrap(stage: AnyStageName, place: string): Promise<void> {
   const { qualifier } = settingsOf(stage);
   if (await isBootstrapped(qualifier)) return;
-  const own = ['--qualifier', qualifier, '--toolkit-stack-name', `CDKToolkit-${qualifier}`];
-  const words = ['bootstrap', `aws://${place}`, ...(qualifier === STANDARD_QUALIFIER ? [] : own)];
-  const what = `${place} has no bootstrap of the CDK (npx cdk ${words.join(' ')})`;
-  if (!yes) await confirm(`${what}. Make it? CloudFormation may then do anything there.`);
-  await run('cdk', words);
+  const own =
+    qualifier === STANDARD_QUALIFIER ? '' : ` --qualifier ${qualifier} --toolkit-stack-name CDKToolkit-${qualifier}`;
+  const how = `npx cdk bootstrap aws://${place}${own}`;
+  throw new AdminError(`${place} has no bootstrap of the CDK. An admin makes it: ${how}. Nothing had begun.`);
 }
 
 async function deploy({ stage }: Options): Promise<void> {

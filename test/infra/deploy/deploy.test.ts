@@ -254,18 +254,19 @@ describe('npm run deploy', () => {
     expect(cancelled).toEqual([]);
   });
 
-  test('bootstraps with consent alone, and begins nothing in an account that is too small', async () => {
+  test('begins nothing in an account that has no bootstrap, or is too small', async () => {
     stacks = {};
     const { exitCode, stderr } = await onAws(['--stage', 'staging']);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^111122223333\/eu-west-1 has no bootstrap of the CDK \(npx cdk bootstrap aws:.*Say --yes to go on/,
+        /^111122223333\/eu-west-1 has no bootstrap of the CDK\. An admin makes it: npx cdk bootstrap aws:.*1\. Nothing had begun\./,
       ),
     });
-    expect((await onAws(['--stage', 'production', '--yes'])).stderr).toMatch(
+    // A way back is not stopped by what production lacks.
+    expect((await onAws(['--stage', 'production', '--roll-back'])).stderr).toMatch(
       /^Lambda lets this account run 10 functions at once, and this stage needs 310\./,
     );
-    expect(called()).toEqual([synth, synth]);
+    expect(called()).toEqual([synth, `${synth} --context rollout=allAtOnce`]);
   });
 });

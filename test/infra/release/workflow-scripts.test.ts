@@ -111,7 +111,7 @@ const deployStep = (name: string, env: object, expected: Case['expected']): Case
   env: { STAGE: 'staging', ROLL_BACK: '', LOSE: '', ...env },
   expected,
 });
-const deployed = 'run deploy -- --stage staging --yes';
+const deployed = 'run deploy -- --stage staging';
 
 describe('a deploy in the pipeline', () => {
   check({
