@@ -32,7 +32,7 @@ ${Object.entries(models)
   --broken      puts each known fault into the limiter, or into keys: the models must find it
   --keys        runs pairs of admin commands, syncs and edits in the AWS console instead, each stopped, ended with -9,
                 late or without an answer at every call
-  --every N     every so many of these
+  --every N     every so many of these, and with --broken every so many of the faults
   --help        this text
 
 Example:
@@ -54,7 +54,7 @@ try {
 /** Each planted fault has a process of its own: its modules are other ones. @throws Error where a rule is broken, or a fault overlooked */
 async function runKeys(): Promise<void> {
   if (values.broken && values.planted === undefined) {
-    for (const index of plantedFaults.keys()) {
+    for (const index of [...plantedFaults.keys()].filter(isChosen)) {
       const { stdout } = await promisify(execFile)(process.execPath, [
         ...process.argv.slice(1),
         '--planted',
@@ -73,6 +73,11 @@ async function runKeys(): Promise<void> {
   print(`keys: that ${fault.fault}, shows in ${broken}`);
 }
 
+/** Of a list, by `--every`. */
+function isChosen(_: unknown, index: number): boolean {
+  return index % wholeNumber(values.every) === 0;
+}
+
 /** @throws Error where the model fails, or overlooks a fault that was put into it */
 async function runModel(name: string): Promise<void> {
   const model = models[name];
@@ -80,7 +85,7 @@ async function runModel(name: string): Promise<void> {
   const first = wholeNumber(values.seed ?? values.first);
   const rounds = values.seed === undefined ? wholeNumber(values.seeds ?? String(model.seeds)) : 1;
   if (values.broken) {
-    for (const [fault, tamper] of Object.entries(model.broken ?? {})) {
+    for (const [fault, tamper] of Object.entries(model.broken ?? {}).filter(isChosen)) {
       const { seed, violations } = await firstFailure(model, first, rounds, tamper);
       const [violation] = violations;
       if (violation === undefined)
