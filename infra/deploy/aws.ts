@@ -64,6 +64,16 @@ export async function statusOf(stackName: string): Promise<string | undefined> {
   return /^(?:$|CREATE_FAILED|REVIEW|ROLLBACK|DELETE)/.test(status) ? undefined : status;
 }
 
+/** @throws AdminError where a first deployment has failed, and left a protected stack, which the CDK cannot delete */
+export async function refuseRemains(stackName: string): Promise<void> {
+  const { StackStatus = '', EnableTerminationProtection } = (await describe(stackName)) ?? {};
+  if (!EnableTerminationProtection || !/^(?:CREATE_FAILED|REVIEW|ROLLBACK_)/.test(StackStatus)) return;
+  const how = `aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stackName}`;
+  throw new AdminError(
+    `The first deployment of ${stackName} failed, and its remains are protected. An admin runs: ${how}`,
+  );
+}
+
 /** Ends an update that is under way, and waits until CloudFormation has taken it back. */
 export async function cancelUpdate(StackName: string): Promise<void> {
   while ((await statusOf(StackName))?.endsWith('_IN_PROGRESS')) {
@@ -83,7 +93,9 @@ export async function deployedTemplate(StackName: string): Promise<unknown> {
 
 /** Whether the last update of a stack has created a resource: what the stack was before it did not have that. */
 export async function isOfLastUpdate(StackName: string, LogicalResourceId: string): Promise<boolean> {
-  const updated = (await describe(StackName))?.LastUpdatedTime;
+  const { StackStatus, LastUpdatedTime: updated } = (await describe(StackName)) ?? {};
+  // It was never updated: there is nothing before it to go back to.
+  if (StackStatus === 'CREATE_COMPLETE') return false;
   const command = new DescribeStackResourceCommand({ StackName, LogicalResourceId });
   const { ResourceStatus, LastUpdatedTimestamp } = (await cloudFormation.send(command)).StackResourceDetail ?? {};
   const isNew = ResourceStatus === 'CREATE_COMPLETE';

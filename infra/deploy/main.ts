@@ -10,7 +10,7 @@ import { visibleLines } from '../admin/text-format.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf } from '../stages.ts';
 import { stackNameOf, STAGE_NAMES, STANDARD_QUALIFIER } from '../stages.ts';
 import { cancelUpdate, checkQuota, deployedTemplate, findAccount } from './aws.ts';
-import { isBootstrapped, isOfLastUpdate, statusOf } from './aws.ts';
+import { isBootstrapped, isOfLastUpdate, refuseRemains, statusOf } from './aws.ts';
 import { checkedOutBuild, refuseChanges } from './build.ts';
 import { run, smokeTest } from './smoke.ts';
 import { lostTables, neededAtOnce, templateSchema } from './template.ts';
@@ -61,15 +61,18 @@ try {
 
 /** Checks all that can be checked, and synthesizes. Of the stage it ends an update that is under way, to go back. */
 async function prepare({ stage, rollBack, lose, dryRun }: Options): Promise<void> {
-  refuseChanges(stage, checkedOutBuild());
+  if (!dryRun) refuseChanges(stage, checkedOutBuild());
   // The pipeline deploys production after staging: it would begin what it cannot end. A way back is not stopped.
-  const checked = process.env['CI'] ? [stage, 'production' as const] : [stage];
+  const checked = process.env['CI'] && stage === 'staging' ? [stage, 'production' as const] : [stage];
   const [missing] = checked.flatMap((each) => missingAlarmTargets(settingsOf(each)) ?? []);
-  if (missing && !rollBack) throw new AdminError(`${missing}. Nothing had begun.`);
+  if (missing && !rollBack && !dryRun) throw new AdminError(`${missing}. Nothing had begun.`);
   const { place, user } = await findAccount();
   process.stdout.write(`Account: ${place}, as ${user}\n`);
   const names = ['ReferenceSite', 'Inventory', 'ReferenceContent'].map((part) => `${stage}-${part}`);
-  if (rollBack && !dryRun) for (const each of names) await cancelUpdate(each);
+  for (const each of dryRun ? [] : names) {
+    await refuseRemains(each);
+    if (rollBack) await cancelUpdate(each);
+  }
   const context = [...(isPersonal(stage) ? [`stage=${stage}`] : []), ...(rollBack ? ['rollout=allAtOnce'] : [])];
   await run('cdk', ['synth', '--quiet', '--output', assembly, ...context.flatMap((one) => ['--context', one])]);
   const name = stackNameOf(stage);

@@ -72,7 +72,7 @@ export class PipelineAccess extends Stack {
     const provider = new CfnOIDCProvider(this, 'Provider', { url: `https://${ISSUER}`, clientIdList: [AUDIENCE] });
     provider.cfnOptions.condition = isMissing;
     // What else trusts it goes on when this stack goes.
-    provider.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    provider.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const existing = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:oidc-provider/${ISSUER}`;
     return Fn.conditionIf(isMissing.logicalId, provider.ref, existing).toString();
   }

@@ -153,7 +153,7 @@ describe('npm run deploy', () => {
       GetCallerIdentity: '<Account>111122223333</Account><Arn>arn:ann</Arn>',
       DescribeStacks:
         stacks[name] &&
-        `<Stacks><member><StackStatus>${stacks[name]}</StackStatus><LastUpdatedTime>2026-11-20T12:00:00Z</LastUpdatedTime></member></Stacks>`,
+        `<Stacks><member><StackStatus>${stacks[name]}</StackStatus><LastUpdatedTime>2026-11-20T12:00:00Z</LastUpdatedTime><EnableTerminationProtection>true</EnableTerminationProtection></member></Stacks>`,
       DescribeStackResource: `<StackResourceDetail><ResourceStatus>CREATE_COMPLETE</ResourceStatus><LastUpdatedTimestamp>${createdAt}</LastUpdatedTimestamp></StackResourceDetail>`,
       GetTemplate: `<TemplateBody>${JSON.stringify(template).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</TemplateBody>`,
       CancelUpdateStack: stacks[name]?.includes('PROGRESS') ? '' : undefined,
@@ -238,6 +238,9 @@ describe('npm run deploy', () => {
   test('goes back without the tables that the release in place has brought', async () => {
     template = { Resources: { ...staging.Resources, TablesMore: table } };
     createdAt = '2026-11-20T12:01:00Z';
+    stacks = { 'staging-Inventory': 'CREATE_COMPLETE' };
+    expect((await onAws(['--stage', 'staging', '--roll-back'])).stderr).toMatch(/^staging would lose TablesMore: /);
+    stacks = made;
 
     expect(await onAws(['--stage', 'staging', '--roll-back'])).toMatchObject({ exitCode: 0, stderr: '' });
     expect((await onAws(['--stage', 'staging'])).stderr).toMatch(/^staging would lose TablesMore: /);
@@ -252,6 +255,14 @@ describe('npm run deploy', () => {
     const diff = 'cdk diff staging/* --app FOLDER --method template';
     expect(called()).toEqual([`${synth} --context rollout=allAtOnce`, diff, synth, diff]);
     expect(cancelled).toEqual([]);
+  });
+
+  test('begins nothing where a first deployment has left a protected stack', async () => {
+    stacks = { 'staging-Inventory': 'ROLLBACK_COMPLETE' };
+    expect((await onAws(['--stage', 'staging'])).stderr).toMatch(
+      /^The first deployment of staging-Inventory failed, .* --no-enable-termination-protection --stack-name staging-/,
+    );
+    expect(called()).toEqual([]);
   });
 
   test('begins nothing in an account that has no bootstrap, or is too small', async () => {

@@ -96,7 +96,7 @@ describe('the access of the pipeline', () => {
     expect(Conditions).toMatchObject({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
     expect(Resources['Provider']).toMatchObject({
       Condition: 'ProviderIsMissing',
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: { Url: 'https://token.actions.githubusercontent.com', ClientIdList: ['sts.amazonaws.com'] },
     });
     const types = new Set(Object.values(Resources).map(({ Type }) => Type));
