@@ -65,8 +65,9 @@ async function countDown(service: Service): Promise<string> {
 async function readKey({ client }: Service): Promise<string> {
   const { data, limits } = await client.key();
   const windows = data.limits.map(({ window, limit, remaining }) => `${remaining} of ${limit} a ${window}`);
-  const least = data.limits.find(({ limit }) => limit === limits?.limit);
-  expectSame(`what is left, of ${windows.join(', ')}`, least?.remaining, limits?.remaining);
+  // By what is left, as the headers choose: two windows may have one limit.
+  const least = Math.min(...data.limits.map(({ remaining }) => remaining));
+  expectSame(`what is left, of ${windows.join(', ')}`, least, limits?.remaining);
   return `${data.plan}: ${windows.join(', ')}`;
 }
 

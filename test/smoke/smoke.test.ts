@@ -50,6 +50,8 @@ describe('npm run smoke', () => {
   test('finds a service in order, with few requests, and leaves its stock as it was', async () => {
     const api = ApiClient.withKey(host.baseUrl, key.token);
     const before = await api.list();
+    // As after a minute has passed amid the checks: the day, whose limit is the same, has less left.
+    await key.put({ ...(await key.read()), dayUsed: 50 });
     const { dayUsed } = await key.read();
     const outcome = await smoke(`${host.baseUrl}/`);
 
