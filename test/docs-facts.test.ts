@@ -5,11 +5,13 @@ import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { bulkShare, refusedBulks } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
+import { InventoryClient } from '../shared/client/inventory-client.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
 import { API_VERSION, operations } from '../shared/contract/operations.ts';
+import { operationIds } from '../shared/contract/routes.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
-import { planIds } from '../shared/keys/plans.ts';
+import { planIds, plans } from '../shared/keys/plans.ts';
 import { REMEMBERED_MS } from '../shared/keys/remembered-key.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';
 
@@ -70,14 +72,31 @@ describe('a number on a page', () => {
 describe('README', () => {
   const readme = read('README.md');
 
-  test.each(planIds)('prints the demo key of the plan %s as the host does', (plan) => {
+  test.each(planIds)('has the plan %s in its table, and its demo key as the host prints it', (plan) => {
+    const { title, limits } = plans[plan];
     const { perMinute, perDay } = limitsOfDemoKey(plan);
-    expect(readme).toContain(`${demoKey(plan)}  ${formatNumber(perMinute)} a minute, ${formatNumber(perDay)} a day`);
+    const [minute, day] = [perMinute, perDay].map(formatNumber);
+    const row = limits === 'agreed' ? `as agreed, ${minute} at most | as agreed` : `${minute} | ${day}`;
+    expect(readme).toContain(`${demoKey(plan)}  ${minute} a minute, ${day} a day`);
+    expect(readme.replaceAll(/ +/g, ' ')).toContain(`| ${title} | ${row} |`);
   });
 
-  test.each(Object.values(operations))('shows the operation $method $path', (operation) => {
-    expect(readme).toContain(`\`${operation.method} ${operation.path}\``);
+  test('names the plans, and docs/keys.md the tags of their usage plans', () => {
+    expect(readme).toContain(`(${planIds.map((plan) => plans[plan].title).join(', ')})`);
+    expect(page('../keys')).toContain(`on this plan: ${planIds.map((plan) => `\`${plan}\``).join(', ')};`);
   });
+
+  test.each(Object.values(operations))('and the page of the costs have the operation $method $path', (operation) => {
+    for (const text of [readme, page('costs')]) expect(text).toContain(`\`${operation.method} ${operation.path}\``);
+  });
+});
+
+test('The client has a method for each operation, and its README lists them all', () => {
+  const methods = Object.getOwnPropertyNames(InventoryClient.prototype).filter((name) => name !== 'constructor');
+  const [, calls = ''] = /\*\*Calls\*\*: ([^.]+)\./.exec(read('shared/client/README.md')) ?? [];
+
+  expect(methods).toEqual(expect.arrayContaining(operationIds.map((id) => (id === 'getKey' ? 'key' : id))));
+  expect([...calls.matchAll(/\w+/g)].map(String).toSorted()).toEqual(methods.toSorted());
 });
 
 test('package.json, client, document and change log are of one version', () => {

@@ -72,7 +72,8 @@ export function queryParameters(id: OperationId): [string, ParameterObject][] {
   const { query }: Operation = operations[id];
   return Object.entries(query ?? {}).map(([name, contract]) => {
     const { description = '', ...schema } = schemaOf(contract);
-    const [component, example] = ofQuery.get(contract) ?? [`${id}.${name}`];
+    const [component, example] = ofQuery.get(contract) ?? [];
+    if (component === undefined) throw new Error(`The parameter ${name} of ${id} has no name and example in ofQuery`);
     return [component, { name, in: 'query', description, schema, ...unlessTicked(example) }];
   });
 }

@@ -30,7 +30,7 @@ const root = path.join(import.meta.dirname, '../..');
 
 const readySchema = v.strictObject({
   baseUrl: v.string(),
-  keys: v.looseObject({ free: v.string(), pro: v.string(), business: v.optional(v.string()), enterprise: v.string() }),
+  keys: v.strictObject({ ...v.entriesFromList(planIds, v.string()), business: v.optional(v.string()) }),
 });
 
 type Ready = v.InferOutput<typeof readySchema>;
@@ -202,7 +202,7 @@ describe('npm start', () => {
     idle.destroy();
     const names = items.map(({ name }) => name);
 
-    expect(Object.keys(ready.keys)).toEqual(['free', 'pro', 'enterprise']);
+    expect(Object.keys(ready.keys)).toEqual(planIds.filter((plan) => plan !== 'business'));
     expect(text).toContain('{"petId":101,"quantity":77,"status":"available"}');
     expect(JSON.parse(text)).toHaveLength(sampleStock.length);
     expect(names).toContain('acme');

@@ -13,6 +13,7 @@ import {
   stageNames,
   stages,
 } from '../../../infra/stages.ts';
+import { planIds } from '../../../shared/keys/plans.ts';
 import { type EditableTemplate, propertiesIn, resourcesIn, templateIn } from '../../support/service-template.ts';
 import { everything, synthesizedOnce } from '../../support/synthesize-once.ts';
 
@@ -201,7 +202,7 @@ describe('a personal stage', () => {
       ),
     );
 
-    expect(names).toHaveLength(2 * 18);
+    expect(names).toHaveLength(2 * (planIds.length + 14));
     expect(new Set(names).size).toBe(names.length);
   });
 });
