@@ -238,7 +238,7 @@ describe('A key that API Gateway does not find', () => {
     before.set('GetApiKeyCommand', () => Promise.reject(new NotFoundException({ message: 'No', $metadata: {} })));
 
     await expect(run(name)).rejects.toThrow(
-      'API Gateway does not find the key subject, and nothing was changed there. If it was deleted, a sync revokes it',
+      'API Gateway does not find the key subject, and nothing was changed there. If it was deleted, a sync revokes it within five minutes; npm run admin -- keys sync does so now.',
     );
     expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
     await run(name);

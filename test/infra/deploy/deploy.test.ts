@@ -26,6 +26,8 @@ describe('the template of a commit', () => {
     Object.assign(resources[changed]?.Properties ?? {}, { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }] });
 
     expect(lostTables(staging, staging)).toEqual([]);
+    // Whatever else is gone, such as alarms and versions of functions, is no table.
+    expect(lostTables(inventoryTemplate('production'), staging)).toEqual([]);
     expect(lostTables(staging, { Resources: resources }).toSorted()).toEqual([changed, gone]);
   });
 
@@ -49,7 +51,7 @@ const calls = path.join(folder, 'calls');
 const programs = {
   cdk: `
 if [ "$1" = synth ]; then cp -r "$SYNTHESIZED_SERVICE/." "$4"; fi
-if [ "$1" = deploy ]; then echo '{"staging-Inventory":{"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$6"; fi`,
+if [ "$1" = deploy ]; then stage=\${2%/*}; echo '{"'$stage'-Inventory":{"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$6"; fi`,
   node: `
 case "$*" in *create*) echo '{"id":"smokekey","key":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
 };
@@ -211,6 +213,13 @@ describe('npm run deploy', () => {
     expect(stdout).toContain('Deployed: https://api/v1\n');
     expect(stdout).not.toContain('psk_');
     expect(called()).toEqual([synth, ...ofDeploy]);
+  });
+
+  test('only reads in the smoke test of production', async () => {
+    stacks = { 'production-Inventory': 'UPDATE_COMPLETE' };
+
+    expect(await onAws(['--stage', 'production', '--roll-back'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(called()).toContain('node test/smoke/main.ts --url https://aws/v1 --read-only');
   });
 
   test('leaves no key behind where the smoke test fails, and tells that the stage may have changed', async () => {

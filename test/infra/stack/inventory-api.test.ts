@@ -12,6 +12,7 @@ import {
   propertiesOf,
   readableStage,
   resourceOf,
+  resourcesIn,
 } from '../../support/service-template.ts';
 
 const staging = readableStage('staging');
@@ -110,6 +111,14 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
       Overflow: asWideAsStage,
       Interim: {},
     });
+  });
+
+  test('are made one after the other, as API Gateway takes few changes of them at a time', () => {
+    const made = resourcesIn(inventoryTemplate(stage), 'AWS::ApiGateway::UsagePlan');
+    const ids = made.map(([id]) => id);
+    const before = made.map(([, { DependsOn }]) => ids.filter((id) => [DependsOn].flat().includes(id)));
+
+    expect(before).toEqual([[], ...ids.slice(0, -1).map((id) => [id])]);
   });
 
   test('have no keys but one of each internal plan, which the authorizer names, and which opens nothing', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { errorCatalogue } from '../../../shared/contract/errors.ts';
 import { allow, challenges, deny } from '../../../shared/http/authorizer-answer.ts';
-import { readAuthorizerContext } from '../../../shared/http/authorizer-context.ts';
+import { readAuthorizerContext, refusalOf } from '../../../shared/http/authorizer-context.ts';
 import { contextOf, noLimitContext } from '../../../shared/http/verdict-context.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
@@ -54,11 +54,18 @@ describe('what the authorizer says of a request', () => {
   });
 
   test.each([
-    ['day', { dayUsed: 1_000 }, 'DAILY_QUOTA_EXCEEDED', '1000', '1750032000', '41130'],
-    ['suspension', { suspendedUntil: NOW + 30_001 }, 'API_KEY_SUSPENDED', '60', '1749990901', '31'],
-    ['suspension that ends within a second', { suspendedUntil: NOW + 1 }, 'API_KEY_SUSPENDED', '60', '1749990871', '1'],
-  ])('that is refused for the %s: how many seconds to wait', (_, state, outcome, limit, reset, retryAfter) => {
-    expect(refused(state)).toMatchObject({ outcome, limit, remaining: '0', reset, retryAfter });
+    ['All 60 requests of this minute are used up: wait 30 s.', { minuteUsed: 60 }, '60', END_OF_MINUTE_SECONDS, '30'],
+    ['All 1000 requests of this day are used up: wait 41130 s.', { dayUsed: 1_000 }, '1000', '1750032000', '41130'],
+    ['The API key is suspended for 31 s more.', { suspendedUntil: NOW + 30_001 }, '60', '1749990901', '31'],
+    ['The API key is suspended for 1 s more.', { suspendedUntil: NOW + 1 }, '60', '1749990871', '1'],
+  ])('that is refused: how many seconds to wait. %s', (message, state, limit, reset, retryAfter) => {
+    const context = refused(state);
+    expect(context).toMatchObject({ limit, remaining: '0', reset, retryAfter });
+    expect(refusalOf(context)).toMatchObject({
+      code: context.outcome,
+      message,
+      headers: { 'Retry-After': retryAfter },
+    });
   });
 });
 
