@@ -72,6 +72,7 @@ describe('a number on a page', () => {
 describe('README', () => {
   const readme = read('README.md');
 
+  // So the demo keys are the same on every machine.
   test.each(planIds)('has the plan %s in its table, and its demo key as the host prints it', (plan) => {
     const { title, limits } = plans[plan];
     const { perMinute, perDay } = limitsOfDemoKey(plan);

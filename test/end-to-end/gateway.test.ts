@@ -103,6 +103,7 @@ test('A page of another origin asks ahead without a key what it may do', async (
 
   expect(answer).toMatchObject({ status: 204, text: '' });
   expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(answer.headers.get('Access-Control-Max-Age')).toBe('3600');
 });
 
 test('A name that was made to resolve to this machine is refused: 400', async () => {

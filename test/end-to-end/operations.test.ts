@@ -56,6 +56,8 @@ describe('Every answer is as the OpenAPI document has it', () => {
 
     const found: unknown = answer.text && JSON.parse(answer.text);
     expect({ status: answer.status, body: found }).toMatchObject({ status, body });
+    const isExperimental = path.startsWith('/inventory/') || method === 'PATCH';
+    expect(answer.headers.get('X-API-Stability') === 'experimental').toBe(isExperimental);
   });
 
   test.each<[status: number, code: string, method: string, path: string, parts: RequestParts]>([

@@ -1,6 +1,6 @@
 import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { suspendKey } from '../../../infra/admin/keys/key-changes.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
@@ -25,14 +25,8 @@ const notices = { ...world.target.notices, incomplete: (message: string) => void
 const target: Target = { ...world.target, notices };
 
 let now: number;
-const { now: realNow } = Date;
-beforeAll(() => {
-  Date.now = () => now;
-});
-afterAll(() => {
-  Date.now = realNow;
-  world.close();
-});
+beforeAll(() => void jest.spyOn(Date, 'now').mockImplementation(() => now));
+afterAll(() => world.close());
 beforeEach(() => {
   now = NOW;
   messages = [];

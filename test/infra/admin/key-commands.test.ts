@@ -1,5 +1,5 @@
 import { NotFoundException, TooManyRequestsException } from '@aws-sdk/client-api-gateway';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { listKeys } from '../../../infra/admin/keys/key-view.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
@@ -41,14 +41,8 @@ target.gateway.middlewareStack.add(
 );
 
 let now: number;
-const { now: realNow } = Date;
-beforeAll(() => {
-  Date.now = () => now;
-});
-afterAll(() => {
-  Date.now = realNow;
-  world.close();
-});
+beforeAll(() => void jest.spyOn(Date, 'now').mockImplementation(() => now));
+afterAll(() => world.close());
 beforeEach(() => {
   now = NOW;
   messages = [];

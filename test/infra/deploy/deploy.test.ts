@@ -59,7 +59,7 @@ for (const [name, script] of Object.entries(programs)) {
   const file = path.join(folder, name);
   writeFileSync(
     file,
-    `#!/bin/sh\necho "$(basename "$0") $*" >> ${calls}${script} && case "$*" in $FAILS) exit 1 ;; esac\n`,
+    `#!/bin/sh\necho "$(basename "$0") $*" >> ${calls}${script} && case "$*" in $FAILS) exit 2 ;; esac\n`,
   );
   chmodSync(file, 0o755);
 }
@@ -155,7 +155,7 @@ describe('npm run deploy', () => {
       GetCallerIdentity: '<Account>111122223333</Account><Arn>arn:ann</Arn>',
       DescribeStacks:
         stacks[name] &&
-        `<Stacks><member><StackStatus>${stacks[name]}</StackStatus><LastUpdatedTime>2026-11-20T12:00:00Z</LastUpdatedTime><EnableTerminationProtection>true</EnableTerminationProtection></member></Stacks>`,
+        `<Stacks><member><StackStatus>${stacks[name]}</StackStatus><LastUpdatedTime>2026-11-20T12:00:00Z</LastUpdatedTime><EnableTerminationProtection>${name.startsWith('production')}</EnableTerminationProtection></member></Stacks>`,
       DescribeStackResource: `<StackResourceDetail><ResourceStatus>CREATE_COMPLETE</ResourceStatus><LastUpdatedTimestamp>${createdAt}</LastUpdatedTimestamp></StackResourceDetail>`,
       GetTemplate: `<TemplateBody>${JSON.stringify(template).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</TemplateBody>`,
       CancelUpdateStack: stacks[name]?.includes('PROGRESS') ? '' : undefined,
@@ -260,22 +260,29 @@ describe('npm run deploy', () => {
     expect(await onAws(['--stage', 'staging', '--roll-back', '--dry-run'])).toMatchObject({ exitCode: 0, stderr: '' });
     stacks = {};
     expect(await onAws(['--stage', 'staging', '--dry-run'])).toMatchObject({ exitCode: 0, stderr: '' });
+    // Neither changes that are in no commit stop it, nor alarms without recipients.
+    stacks = { 'production-Inventory': 'UPDATE_COMPLETE' };
+    const changed = await onAws(['--stage', 'production', '--dry-run'], { CHANGES: ' M infra/stages.ts' });
+    expect(changed).toMatchObject({ exitCode: 0, stderr: '' });
 
     const diff = 'cdk diff staging/* --app FOLDER --method template';
-    expect(called()).toEqual([`${synth} --context rollout=allAtOnce`, diff, synth, diff]);
+    const ofProduction = diff.replace('staging', 'production');
+    expect(called()).toEqual([`${synth} --context rollout=allAtOnce`, diff, synth, diff, synth, ofProduction]);
     expect(cancelled).toEqual([]);
   });
 
   test('begins nothing where a first deployment has left a protected stack', async () => {
-    stacks = { 'staging-Inventory': 'ROLLBACK_COMPLETE' };
-    expect((await onAws(['--stage', 'staging'])).stderr).toMatch(
-      /^The first deployment of staging-Inventory failed, .* --no-enable-termination-protection --stack-name staging-/,
+    stacks = { 'production-Inventory': 'ROLLBACK_COMPLETE', 'staging-Inventory': 'ROLLBACK_COMPLETE' };
+    expect((await onAws(['--stage', 'production', '--roll-back'])).stderr).toMatch(
+      /^The first deployment of production-Inventory failed, .* --no-enable-termination-protection --stack-name produ/,
     );
     expect(called()).toEqual([]);
+    // One that is not protected the CDK deletes.
+    expect((await onAws(['--stage', 'staging'])).stderr).toContain('has no bootstrap of the CDK');
   });
 
   test('begins nothing in an account that has no bootstrap, or is too small', async () => {
-    stacks = {};
+    stacks = { 'staging-Inventory': 'DELETE_FAILED' };
     const { exitCode, stderr } = await onAws(['--stage', 'staging']);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,

@@ -41,7 +41,10 @@ test.each<[Release, canaries: number]>([
   for (const group of groups)
     expect(group).toMatchObject({
       DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
-      AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
+      AutoRollbackConfiguration: {
+        Enabled: true,
+        Events: ['FAILURE', 'STOP_ON_REQUEST', 'STOP_ON_ALARM'].map((event) => `DEPLOYMENT_${event}`),
+      },
       AlarmConfiguration: {
         Alarms: [...alarms, 'RolloutFewErrors'].map((name) => ({ Name: { Ref: expect.stringMatching(`^${name}`) } })),
       },
@@ -61,8 +64,11 @@ describe('the checks of new versions', () => {
 
     expect(checks).toHaveLength(functionCount);
     expect(checks.map((id) => before(id))).toEqual(checks.map((_, at) => checks.slice(Math.max(0, at - 1), at)));
-    for (const [id] of resourcesIn(releases.usual, 'AWS::Lambda::Alias', 'Functions'))
-      expect(before(id)).toEqual(expect.arrayContaining(checks));
+    const aliases = resourcesIn(releases.usual, 'AWS::Lambda::Alias', 'Functions').map(([id]) => id);
+    for (const id of aliases) expect(before(id)).toEqual(expect.arrayContaining(checks));
+    // And the API comes last: where a function is rolled back, it stays as it was.
+    for (const [id] of resourcesIn(releases.usual, 'AWS::ApiGateway::Deployment'))
+      expect(before(id)).toEqual(expect.arrayContaining(aliases));
   });
 
   // CloudFormation would run one again that it changes back. One that is new it deletes, which invokes nothing.

@@ -60,6 +60,10 @@ test('A function gives up before the gateway does, so that the answer is its own
   // All but the two lists; the authorizer and the fallback beside the operations.
   expect(timeouts).toHaveLength(Object.keys(operations).length);
   expect(Math.max(...timeouts)).toBeLessThan(29);
+  expect(staging['FunctionsAuthorizer']).toMatchObject({ Properties: { Timeout: 10 } });
+  const integrated = v.object({ Integration: v.object({ TimeoutInMillis: v.optional(v.number(), 29_000) }) });
+  for (const [, { Integration }] of propertiesOf(staging, 'AWS::ApiGateway::Method', integrated))
+    expect(Integration.TimeoutInMillis).toBeGreaterThanOrEqual(29_000);
 });
 
 test('The sync follows each call that CloudTrail sees change a key, a usage plan or a tag', () => {
@@ -71,6 +75,8 @@ test('The sync follows each call that CloudTrail sees change a key, a usage plan
   const rule = propertiesOf(staging, 'AWS::Events::Rule', v.unknown()).find(([name]) => name === 'KeySyncChanges');
 
   expect(v.parse(schema, rule?.[1]).EventPattern.detail.eventName.toSorted()).toEqual(changing.toSorted());
+  expect(rule?.[1]).toMatchObject({ EventPattern: { source: ['aws.apigateway'] } });
+  expect(staging['KeySyncSchedule']).toMatchObject({ Properties: { ScheduleExpression: 'rate(5 minutes)' } });
 });
 
 /** What the authorizer meters refused requests as, and those of keys just issued or moved. */
@@ -134,8 +140,4 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
       expect({ isRecordId: isIssued(value), token: parseToken(value) }).toEqual({ isRecordId: false });
     }
   });
-});
-
-test('No internal key is that of another plan or another stage', () => {
-  expect(new Set(stageNames.flatMap(metersOf)).size).toBe(4);
 });

@@ -23,19 +23,15 @@ const alarmSchema = v.looseObject({
   ComparisonOperator: v.picklist(['GreaterThanThreshold', 'GreaterThanOrEqualToThreshold']),
   Threshold: v.number(),
   EvaluationPeriods: v.number(),
+  DatapointsToAlarm: v.optional(v.number()),
   Metrics: v.array(
     v.object({ Id: v.string(), Expression: v.optional(v.string()), MetricStat: v.optional(metricStat) }),
   ),
 });
-const everyAlarm = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema);
-/** Without the one of the rollout, which has no recipient. */
-const alarms = everyAlarm
-  .filter(([, { AlarmName }]) => AlarmName !== '')
-  .map(([, { AlarmName, TreatMissingData, Metrics }]) => ({
-    id: AlarmName.replace('<stage>-Inventory-', ''),
-    TreatMissingData,
-    formulas: Metrics.map(({ Expression }) => Expression),
-  }));
+// That of the rollout has no name, and no recipient.
+const alarms = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema).map(
+  ([name, alarm]) => [alarm.AlarmName.replace('<stage>-Inventory-', '') || name, alarm] as const,
+);
 
 const ofApi = 'ApiName=Pet store inventory (<stage>), Stage=v1';
 const ofUpdates = 'ApiName=Pet store inventory (<stage>), Method=PATCH, Resource=/inventory/{petId}, Stage=v1';
@@ -71,7 +67,7 @@ const monitored = [
 
 /** Whether an alarm fires on one data point of its metrics: CloudWatch's IF and FILL, and arithmetic as JavaScript has it. */
 function fires(name: string, values: Readonly<Record<string, number>>): boolean {
-  const [, alarm] = everyAlarm.find(([id]) => id === name) ?? [];
+  const [, alarm] = alarms.find(([id]) => id === name) ?? [];
   const functions = {
     IF: (condition: boolean, then: number, otherwise: number) => (condition ? then : otherwise),
     FILL: (value: number) => value,
@@ -88,18 +84,18 @@ function fires(name: string, values: Readonly<Record<string, number>>): boolean 
 
 describe('the alarms', () => {
   test('are those of the table, on a stage that has alarms, and fire on the metrics that they are for', () => {
-    const found = everyAlarm.flatMap(([name, { AlarmName, Threshold, Metrics, ...alarm }]) => {
-      const comparison = alarm.ComparisonOperator === 'GreaterThanThreshold' ? '>' : '>=';
+    const found = alarms.flatMap(([id, { Threshold, Metrics, ComparisonOperator, ...alarm }]) => {
+      const comparison = ComparisonOperator === 'GreaterThanThreshold' ? '>' : '>=';
       return Metrics.flatMap(({ MetricStat }) => MetricStat ?? []).map(({ Metric, Stat, Period }) => {
-        const when = `${comparison} ${Threshold}, ${alarm.EvaluationPeriods} × ${Period} s`;
+        const { EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods } = alarm;
+        const periods = EvaluationPeriods === DatapointsToAlarm ? EvaluationPeriods : NaN;
+        const when = `${comparison} ${Threshold}, ${periods} × ${Period} s`;
         const dimensions = Metric.Dimensions.map(({ Name, Value }) => `${Name}=${Value}`).join(', ');
-        const id = AlarmName.replace('<stage>-Inventory-', '') || name;
         return `${id} ${when}: ${Metric.Namespace} ${Metric.MetricName} ${Stat} ${dimensions}`;
       });
     });
 
     expect(found).toEqual(monitored);
-    expect(alarms.map(({ id }) => id)).toEqual(alarmIds);
     expect(propertiesOf(readableStage('staging'), 'AWS::CloudWatch::Alarm', v.unknown())).toEqual([]);
   });
 
@@ -120,7 +116,7 @@ describe('the alarms', () => {
     const values = { '5XXError': failed, Count: requests };
 
     expect(fires('RolloutFewErrors', values)).toBe(rollsBack);
-    expect(fires('MonitoringAlarmsApiErrors', values)).toBe(wakes);
+    expect(fires('api-errors', values)).toBe(wakes);
     expect(production['RolloutFewErrors']).not.toHaveProperty('Properties.AlarmActions');
   });
 
@@ -132,9 +128,9 @@ describe('the alarms', () => {
   });
 
   test('take no data for good news, but for the one that misses the sync', () => {
-    for (const { id, TreatMissingData, formulas } of alarms) {
+    for (const [id, { TreatMissingData, Metrics }] of alarms) {
       const expected = id === 'sync-missing' ? ['breaching', 'FILL(found, 1)'] : ['notBreaching', 'FILL(found, 0)'];
-      expect([TreatMissingData, formulas[0]]).toEqual(expected);
+      expect([TreatMissingData, Metrics[0]?.Expression?.replace('percent', 'found')]).toEqual(expected);
     }
   });
 });
@@ -156,6 +152,11 @@ test('The metrics of logs look at fields of the access log, at no bulk nor what 
     ]),
   );
   expect(stage?.AccessLogSetting.Format).toMatchObject({
+    requestId: '$context.requestId',
+    ip: '$context.identity.sourceIp',
+    status: '$context.status',
+    milliseconds: '$context.responseLatency',
+    keyId: '$context.authorizer.principalId',
     outcome: '$context.authorizer.outcome',
     gatewayError: '$context.error.responseType',
     method: '$context.httpMethod',
@@ -197,5 +198,9 @@ describe('docs/runbooks.md', () => {
     expect(Object.values(queries).map(({ name }) => name)).toEqual(expect.arrayContaining(namedQueries));
     expect(namedGraphs.length).toBeGreaterThanOrEqual(4);
     for (const title of namedGraphs) expect(dashboard).toContain(`"title":"${title}`);
+    for (const [name] of propertiesOf(production, 'AWS::Lambda::Function', v.unknown()).filter(
+      ([id]) => !id.startsWith('AWS'),
+    ))
+      expect(dashboard).toContain(`["AWS/Lambda","Errors","FunctionName","<${name}>"`);
   });
 });

@@ -46,5 +46,10 @@ describe('the files of the reference page', () => {
 
   test('say what they are, whatever their names say', () => {
     expect(deploymentNamed('Pageshtml').SystemMetadata).toMatchObject({ 'content-type': 'text/html; charset=utf-8' });
+    const cached = { 'cache-control': 'public, max-age=31536000, immutable' };
+    expect(deploymentNamed('Assets').SystemMetadata).toMatchObject(cached);
+    // Pages that are open still load the files of earlier builds.
+    for (const one of propertiesIn(template, 'Custom::CDKBucketDeployment'))
+      expect(one).toMatchObject({ Prune: false });
   });
 });

@@ -83,8 +83,16 @@ describe('a stage with every setting', () => {
     expect(propertiesIn(inventory, 'AWS::ApiGateway::DomainName')).toMatchObject([
       { DomainName: 'api.example.com', SecurityPolicy, EndpointAccessMode: 'STRICT' },
     ]);
+    expect(propertiesIn(inventory, 'AWS::ApiGateway::BasePathMapping')).toMatchObject([{ BasePath: 'v1' }]);
+    const DefaultCacheBehavior = { ViewerProtocolPolicy: 'redirect-to-https' };
+    const CustomErrorResponses = [{ ErrorCode: 403, ResponseCode: 404 }];
+    const ofPage = { DefaultCacheBehavior, CustomErrorResponses, ViewerCertificate };
     expect(propertiesIn(site, 'AWS::CloudFront::Distribution')).toMatchObject([
-      { DistributionConfig: { Aliases: ['docs.example.com'], ViewerCertificate } },
+      { DistributionConfig: { Aliases: ['docs.example.com'], ...ofPage } },
+    ]);
+    const SecurityHeadersConfig = { FrameOptions: { FrameOption: 'DENY' } };
+    expect(propertiesIn(site, 'AWS::CloudFront::ResponseHeadersPolicy')).toMatchObject([
+      { ResponseHeadersPolicyConfig: { SecurityHeadersConfig } },
     ]);
     expect(outputsOf(inventory)['BaseUrl']?.Value).toBe('https://api.example.com/v1');
     expect(outputsOf(site)['ReferencePageUrl']?.Value).toBe('https://docs.example.com');

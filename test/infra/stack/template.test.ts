@@ -16,7 +16,13 @@ const settings: readonly [type: string, properties: object][] = [
   ],
   ['AWS::DynamoDB::Table', { BillingMode: 'PAY_PER_REQUEST', SSESpecification: { SSEEnabled: true } }],
   // Lambda would put its own words before a line that is JSON, and CloudWatch would find no metrics in it.
-  ['AWS::Lambda::Function', { LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO' } }],
+  [
+    'AWS::Lambda::Function',
+    { LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO', SystemLogLevel: 'WARN' } },
+  ],
+  ['AWS::ApiGateway::Stage', { TracingEnabled: true }],
+  ['AWS::SQS::Queue', { VisibilityTimeout: 1_860, MessageRetentionPeriod: 3_600 }],
+  ['AWS::Lambda::EventSourceMapping', { ScalingConfig: { MaximumConcurrency: 2 } }],
   ['AWS::Logs::LogGroup', { RetentionInDays: stages.production.logRetentionDays }],
 ];
 
@@ -46,6 +52,8 @@ test('No method is without the throttle of the stage, nor logs what is in reques
 
   expect(apiStage?.MethodSettings).toHaveLength(2);
   for (const one of apiStage?.MethodSettings ?? []) expect(one).toMatchObject(throttled);
+  // An alarm and a graph are about the one operation that has metrics of its own.
+  expect(apiStage?.MethodSettings[1]).toMatchObject({ ResourcePath: '/~1inventory~1{petId}', MetricsEnabled: true });
 });
 
 test('The firewall blocks floods and known attacks, and logs no secret', () => {
@@ -53,7 +61,7 @@ test('The firewall blocks floods and known attacks, and logs no secret', () => {
   const block = (Name: string, Limit: number) => ({
     Name,
     Action: { Block: {} },
-    Statement: { RateBasedStatement: { AggregateKeyType: 'IP', Limit } },
+    Statement: { RateBasedStatement: { AggregateKeyType: 'IP', EvaluationWindowSec: 300, Limit } },
     VisibilityConfig,
   });
   const managed = (Name: string) => ({ Name, OverrideAction: { None: {} }, VisibilityConfig });
@@ -71,8 +79,20 @@ test('The firewall blocks floods and known attacks, and logs no secret', () => {
     },
   });
   expect(production['FirewallLogging']).toMatchObject({
-    Properties: { RedactedFields: [...headers, { QueryString: {} }, { UriPath: {} }] },
+    Properties: {
+      RedactedFields: [...headers, { QueryString: {} }, { UriPath: {} }],
+      LoggingFilter: { DefaultBehavior: 'DROP', Filters: [{ Behavior: 'KEEP' }] },
+    },
   });
+  expect(production['FirewallAcl']).toHaveProperty(
+    'Properties.Rules.3.Statement.RateBasedStatement.ScopeDownStatement.NotStatement.Statement.ByteMatchStatement',
+    {
+      FieldToMatch: { SingleHeader: { Name: 'authorization' } },
+      PositionalConstraint: 'STARTS_WITH',
+      SearchString: 'bearer ',
+      TextTransformations: [{ Priority: 0, Type: 'LOWERCASE' }],
+    },
+  );
 });
 
 test('The firewall lets through the longest query that the contract allows', () => {

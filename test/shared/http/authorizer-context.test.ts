@@ -61,6 +61,8 @@ describe('what the authorizer says of a request', () => {
   ])('that is refused: how many seconds to wait. %s', (message, state, limit, reset, retryAfter) => {
     const context = refused(state);
     expect(context).toMatchObject({ limit, remaining: '0', reset, retryAfter });
+    const late = contextOf(limitRefusal({ ...key, ...state }, NOW), hash, NOW + 86_400_000);
+    expect(late.retryAfter).toBe('1');
     expect(refusalOf(context)).toMatchObject({
       code: context.outcome,
       message,

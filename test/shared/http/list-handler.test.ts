@@ -78,6 +78,8 @@ describe('A list with a limit', () => {
     }
 
     expect(seen).toEqual(['[{"id":1},{"id":2}]', '[{"id":3},{"id":4}]', '[{"id":5}]']);
+    const [cursor] = nextOf(await answerOf(new PagedList(102), { query: 'limit=1' }))?.match(/cursor=.+/) ?? [];
+    expect(nextOf(await answerOf(new PagedList(102), { query: cursor ?? '' }))).toMatch(/^limit=100&/);
   });
 
   test('is 304 as long as the page and its Link are the same', async () => {
@@ -87,6 +89,10 @@ describe('A list with a limit', () => {
     const { 'Content-Encoding': _, ...others } = headers;
     const known = await answerOf(new PagedList(3), { query, headers: asked });
 
+    expect(headers).toMatchObject({
+      'Cache-Control': 'private, no-cache',
+      ETag: expect.stringMatching(/^W\/"[\w-]{16}"$/),
+    });
     expect(known).toMatchObject({ statusCode: 304, headers: others, text: '' });
     expect(await answerOf(new PagedList(2), { query, headers: asked })).toMatchObject({ statusCode: 200 });
     const any = { 'If-None-Match': '*' };
