@@ -72,7 +72,7 @@ const listOf = (name: string, description: string): SchemaObject => ({
 export const schemas = {
   InventoryItem: { description: 'Stock level of one pet', ...schemaOf(inventoryItemSchema) },
   InventoryList: listOf('InventoryItem', 'Stock levels, ascending by petId'),
-  InventoryUpdate: { description: 'What an update sets', ...schemaOf(inventoryUpdateSchema) },
+  InventoryUpdate: { description: 'What is set. Null takes optional fields away', ...schemaOf(inventoryUpdateSchema) },
   InventoryAdjustment: { description: 'What an adjustment adds', ...schemaOf(inventoryAdjustmentSchema) },
   InventoryUpdates: { description: 'Updates of different pets', ...schemaOf(inventoryUpdatesSchema) },
   InventoryUpdateResults: {

@@ -1,4 +1,4 @@
-import type { KeyDetails, OrderStatus, PetStatus } from '../contract/records.ts';
+import type { InventoryUpdateOf, KeyDetails, OrderStatus, PetStatus } from '../contract/records.ts';
 import type { Answer, InventoryItem, InventoryUpdateResult, Order, Page, Pet } from './answer.ts';
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
 import { ConnectionError } from './client-errors.ts';
@@ -10,10 +10,12 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 /** A pet's number: a bigint, or a number where that is exact. */
 export type PetId = bigint | number;
 
+/** What an update sets: null takes an optional field away. */
+export type InventoryUpdate = InventoryUpdateOf<bigint>;
+
 /** One of the updates that {@link InventoryClient.updateInventories} sends together. */
-export interface InventoryUpdateRow {
+export interface InventoryUpdateRow extends InventoryUpdate {
   readonly petId: PetId;
-  readonly quantity: number;
   /** Update only where the entry still has this ETag; the row gets status 412 otherwise. */
   readonly ifMatch?: string | undefined;
 }
@@ -63,9 +65,14 @@ export class InventoryClient {
     return this.#call(`/inventory/${exactPetId(petId)}`, options);
   }
 
-  /** Sets the stock quantity of one pet. Experimental: its request may change. */
-  async updateInventory(petId: PetId, quantity: number, options: UpdateOptions = {}): Promise<Answer<InventoryItem>> {
-    return this.#change('PATCH', `/inventory/${exactPetId(petId)}`, { quantity }, options);
+  /** Sets the stock of one pet: its quantity, or all fields of an update. Experimental: its request may change. */
+  async updateInventory(
+    petId: PetId,
+    update: number | InventoryUpdate,
+    options: UpdateOptions = {},
+  ): Promise<Answer<InventoryItem>> {
+    const body = typeof update === 'number' ? { quantity: update } : update;
+    return this.#change('PATCH', `/inventory/${exactPetId(petId)}`, body, options);
   }
 
   /**

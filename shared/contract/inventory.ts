@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Int64, int64Schema, integerFrom } from './int64.ts';
-import { type InventoryItemOf, petStatuses } from './records.ts';
+import { type InventoryItemOf, type InventoryUpdateOf, petStatuses } from './records.ts';
 
 /** Largest stock quantity: the largest int32. The spec leaves the bounds open. */
 export const MAX_QUANTITY = 2_147_483_647;
@@ -13,8 +13,8 @@ export const petStatusSchema = v.picklist(petStatuses, `must be one of ${petStat
 /** Body of `PATCH /inventory/{petId}` (spec §2, InventoryUpdate). */
 export const inventoryUpdateSchema = v.strictObject({
   quantity: v.pipe(quantitySchema, v.description('The new stock count')),
-});
-export type InventoryUpdate = v.InferOutput<typeof inventoryUpdateSchema>;
+} satisfies SchemasOf<InventoryUpdate>);
+export type InventoryUpdate = InventoryUpdateOf<Int64>;
 
 const DIFFERENCE_RULE = `must be an integer from -${MAX_QUANTITY} to ${MAX_QUANTITY}, and not 0`;
 

@@ -19,6 +19,7 @@ export interface Operation extends Route {
 /** Errors of an operation that changes the stock of one pet. */
 const errorsOfChange = [
   'INVALID_PET_ID',
+  'INVALID_QUERY',
   'INVALID_BODY',
   'INVALID_HEADER',
   'TOKEN_READ_ONLY',
@@ -45,7 +46,7 @@ export const operations = {
   updateInventories: {
     ...routes.updateInventories,
     purpose: 'Set the stock of up to 25 pets',
-    errors: ['INVALID_BODY', 'INVALID_HEADER', 'TOKEN_READ_ONLY', 'UNSUPPORTED_MEDIA_TYPE'],
+    errors: ['INVALID_QUERY', 'INVALID_BODY', 'INVALID_HEADER', 'TOKEN_READ_ONLY', 'UNSUPPORTED_MEDIA_TYPE'],
   },
   adjustInventory: {
     ...routes.adjustInventory,

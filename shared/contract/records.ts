@@ -37,6 +37,12 @@ export interface InventoryItemOf<Int> {
   readonly status: PetStatus;
 }
 
+/** Fields to be set. One that is left out stays as it is; null takes an optional one away. */
+type UpdateOf<T> = { readonly [Name in keyof T]: undefined extends T[Name] ? T[Name] | null : T[Name] };
+
+/** The fields of an entry that clients set. */
+export type InventoryUpdateOf<Int> = UpdateOf<Pick<InventoryItemOf<Int>, 'quantity'>>;
+
 /** What became of one row of `PATCH /inventory`. */
 export type InventoryUpdateResultOf<Int> =
   | { readonly petId: Int; readonly status: 200; readonly etag: string; readonly item: InventoryItemOf<Int> }

@@ -8,7 +8,7 @@
  * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function from `ApiRequest` to `Reply`.
  * 1. `request.ts` reads the event; `authorizer-context.ts` reads the verdict in it.
  * 2. A request that was not admitted is answered with the error that the verdict names. A token that may only read changes
- *    nothing.
+ *    nothing, nor does a request with query parameters: a change knows none.
  * 3. The function parses with `json-body.ts`, `update-headers.ts` or `list-query.ts`, asks its store, and replies.
  * 4. The pipeline adds the headers, leaves the body out for HEAD, and logs when the answer has ended.
  * Lists (`list-handler.ts`) stream: each page is read when the one before was taken.
@@ -33,7 +33,7 @@ import { requestLog } from '../request-log.ts';
 import { ADMITTED, limitHeadersOf, refusalOf, UNCOUNTED } from './authorizer-context.ts';
 import { isRequest, type Probe, runProbe, warmUp } from './probe.ts';
 import { corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
-import { type ApiRequest, readRequest } from './request.ts';
+import { type ApiRequest, quoted, readRequest } from './request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -136,9 +136,14 @@ export function loggedErrorOf(failure: unknown, { id: requestId }: Pick<ApiReque
 }
 
 const admittedOnly: Middleware = {
-  before: ({ event: { operation, authorizer } }) => {
+  before: ({ event: { operation, authorizer, query } }) => {
     if (authorizer.outcome !== ADMITTED) throw refusalOf(authorizer);
-    if (operation && isChange(operation) && authorizer.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
+    if (!operation || !isChange(operation)) return;
+    if (authorizer.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
+    const [parameter] = Object.keys(query);
+    if (parameter === undefined) return;
+    const message = `The parameter ${quoted(parameter)} is not known: a change takes none.`;
+    throw new ServiceError('INVALID_QUERY', { message });
   },
 };
 

@@ -5,7 +5,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
-import type { InventoryItem } from '../contract/inventory.ts';
+import { type InventoryItem, inventoryItemSchema } from '../contract/inventory.ts';
 import { isAnswerLost, isUnavailable, tryAgain } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import { stockEntrySchema } from './sorted-table.ts';
@@ -22,6 +22,7 @@ import {
   type StockStore,
   type StockUpdate,
   type StockVersion,
+  withoutNulls,
 } from './stock-store.ts';
 
 /** How long the answer to a request is kept. */
@@ -104,7 +105,7 @@ export class IdempotentChanges {
     const { petId } = fields;
     const found = tries.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
     tries.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
-    return { entry: { ...tries.entry, ...fields }, version: tries.version };
+    return { entry: v.parse(inventoryItemSchema, withoutNulls({ ...tries.entry, ...fields })), version: tries.version };
   }
 
   /** The answer to a request that was carried out before. */

@@ -53,7 +53,7 @@ interface Target {
   readonly versions?: readonly string[] | undefined;
 }
 
-export type StockUpdate = Target & Readonly<InventoryUpdate>;
+export type StockUpdate = Target & InventoryUpdate;
 
 /** `by` is added to the quantity, which stays between 0 and {@link MAX_QUANTITY}. */
 export type StockAdjustment = Target & Readonly<InventoryAdjustment>;
@@ -152,16 +152,19 @@ export class StockStore {
   writeOf(change: StockChange, version: string, unchanged: Readonly<Record<string, unknown>> = {}) {
     const { petId, versions, ...fields } = change;
     const by = 'by' in fields ? fields.by : 0;
-    const sets = 'by' in fields ? ['#quantity = #quantity + :by'] : Object.keys(fields).map(equality);
-    const range = { least: Math.max(0, -by), most: MAX_QUANTITY - Math.max(0, by) };
-    const statuses = numbered('known', petStatuses);
-    const expected = versions ? numbered('expected', versions) : { text: 'S' };
-    const isExpected = versions ? `#version IN (${listOf(expected)})` : 'attribute_type(#version, :text)';
+    const sets = 'by' in fields ? ['#quantity = #quantity + :by'] : Object.keys(withoutNulls(fields)).map(equality);
+    const removals = Object.entries(fields).flatMap(([name, value]) => (value === null ? `#${name}` : []));
+    // Own names begin with an underscore, as a field may have any other.
+    const range = { _least: Math.max(0, -by), _most: MAX_QUANTITY - Math.max(0, by) };
+    const statuses = numbered('_known', petStatuses);
+    const expected = numbered('_expected', versions ?? []);
+    const isExpected = versions ? `#version IN (${listOf(expected)})` : 'attribute_type(#version, :_text)';
     const mayHaveNone = versions?.includes(unversioned(petId)) ?? true;
-    const values = { ...fields, ...unchanged, version, ...range, ...statuses, ...expected };
-    const update = `SET ${[...sets, equality('version')].join(', ')}`;
+    const values = { ...fields, ...unchanged, version, ...range, ...statuses, ...expected, _text: 'S' };
+    const remove = removals.length > 0 ? ` REMOVE ${removals.join(', ')}` : '';
+    const update = `SET ${[...sets, equality('version')].join(', ')}${remove}`;
     const condition = [
-      '#quantity BETWEEN :least AND :most',
+      '#quantity BETWEEN :_least AND :_most',
       `#status IN (${listOf(statuses)})`,
       mayHaveNone ? `(${isExpected} OR attribute_not_exists(#version))` : isExpected,
       ...Object.entries(unchanged).map(([name, value]) =>
@@ -174,7 +177,7 @@ export class StockStore {
       UpdateExpression: update,
       ConditionExpression: condition,
       ExpressionAttributeNames: namesIn(update + condition),
-      ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
+      ExpressionAttributeValues: valuesIn(update + condition, values),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
@@ -193,6 +196,14 @@ const listOf = (values: object): string =>
 /** The attributes that expressions name, each by itself after a `#`, as some are called like words of the language. */
 const namesIn = (expressions: string): Record<string, string> =>
   Object.fromEntries((expressions.match(/#\w+/g) ?? []).map((name) => [name, name.slice(1)]));
+
+/** The values that they name, each by itself after a `:`. DynamoDB takes no others. */
+const valuesIn = (expressions: string, values: Item): Record<string, unknown> =>
+  Object.fromEntries((expressions.match(/:\w+/g) ?? []).map((name) => [name, values[name.slice(1)]]));
+
+/** The fields of an update that stay: null takes one away. */
+export const withoutNulls = (fields: object): Item =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
-import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
+import { inventoryItemSchema, type InventoryUpdate, inventoryUpdateSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
 import { AdminCommand, describeOnTerminal, failureLine, Terminal } from '../support/admin-command.ts';
@@ -21,11 +23,13 @@ let link: FaultyLink;
 let host: LocalHost;
 let admin: AdminCommand;
 let api: ApiClient;
+let client: InventoryClient;
 
 beforeAll(async () => {
   host = await LocalHost.start({ sampleData: false });
   admin = new AdminCommand(host.origin);
   api = ApiClient.withKey(host.baseUrl, host.host.keys.enterprise);
+  client = new InventoryClient({ baseUrl: host.baseUrl, apiKey: host.host.keys.enterprise });
 });
 
 afterAll(() => host.close());
@@ -51,14 +55,12 @@ const REX =
   `{"id":${MAX_INT64},"category":{"id":${MIN_INT64},"name":"dogs"},"name":"Zoë 🐶",` +
   '"photoUrls":["https://images.example.com/1.jpg"],"tags":[{"id":9007199254740993,"name":"family"}]}\n';
 
+/** Text with all that a format could lose is tried first. */
+const texts = [' thrée; fo\\ur\t', 'https://example.com/?a=1&b=2', '2026-12-01T10:00:00Z', MAX_INT64];
+const scalars = [...texts, 7, true, 8, false];
+
 describe('What an import has read, an export writes, digit for digit:', () => {
   test.each([
-    [
-      'inventory',
-      'csv',
-      `petId,quantity,status\n${MIN_INT64},0,available\n9007199254740993,3,pending\n${MAX_INT64},2147483647,sold\n`,
-      '3 stock entries',
-    ],
     [
       'orders',
       'csv',
@@ -76,10 +78,10 @@ describe('What an import has read, an export writes, digit for digit:', () => {
     writeFileSync(file, 'what was there before');
     expect(await admin.output(records, 'export', file)).toMatch(/^Exported \d+ .* from http.* to .*\n$/);
 
-    const lines = text.trimEnd().split('\n');
-    expect(readFileSync(file, 'utf8').split('\n')).toEqual(expect.arrayContaining(lines));
+    const exportedText = readFileSync(file, 'utf8');
+    for (const line of text.trimEnd().split('\n')) expect(`\n${exportedText}`).toContain(`\n${line}`);
     expect(readdirSync(folder)).toEqual([`records.${ending}`]);
-    const { length } = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const { length } = exportedText.trimEnd().split('\n');
     const exported = ending === 'csv' ? length - 1 : length;
     expect(await admin.json(records, 'export', file)).toEqual({ exported, file });
   });
@@ -102,6 +104,44 @@ describe('What an import has read, an export writes, digit for digit:', () => {
       expect(await textOf(path)).toBe(answer);
     }
   });
+});
+
+// The fields of an update are those of its schema too.
+const set = v.parse(inventoryUpdateSchema, sampleOf(inventoryUpdateSchema));
+const others = Object.entries(v.parse(inventoryUpdateSchema, sampleOf(inventoryUpdateSchema, 'findLast')));
+const optional = Object.keys(set).filter((name) => v.is(inventoryUpdateSchema, { ...set, [name]: undefined }));
+const nulls = v.parse(inventoryUpdateSchema, { ...set, ...Object.fromEntries(optional.map((name) => [name, null])) });
+const stored = (update: InventoryUpdate): string =>
+  JSON.stringify({ petId: 8_001, status: 'sold', ...update }, (_, value: unknown) => value ?? undefined);
+
+type Change = (update: InventoryUpdate) => Promise<readonly unknown[]>;
+const plain: Change = async (update) => [JSON.parse((await api.patch(8_001, JSON.stringify(update))).text)];
+const keyed: Change = async (update) => {
+  const idempotencyKey = randomUUID();
+  const send = (fields: InventoryUpdate) => client.updateInventory(8_001n, fields, { idempotencyKey });
+  const answers = [await send(update), await send(update)];
+  for (const [name, value] of others)
+    await expect(send({ ...update, [name]: value })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+  return answers.map(({ data }) => data);
+};
+const bulk: Change = async (update) =>
+  (await client.updateInventories([{ petId: 8_001n, ...update }])).data.map((row) => row.status === 200 && row.item);
+const load: Change = async (update) => {
+  await admin.output('inventory', 'import', written('one.jsonl', stored(update)));
+  return [];
+};
+
+test.each(Object.entries({ plain, keyed, bulk, load }))('Every field of an update is stored: %s', async (_, change) => {
+  await load({ quantity: 0 });
+  for (const update of [set, nulls]) {
+    const answers = await change(update);
+    await admin.output('inventory', 'export', join(folder, 'all.jsonl'));
+    const lists = [await textOf('/inventory'), readFileSync(join(folder, 'all.jsonl'), 'utf8')];
+    const entries = lists.map((list) => /\{"petId":8001,[^{}]*\}/.exec(list)?.[0] ?? '');
+
+    for (const json of [...answers.map(recordToJson), await textOf('/inventory/8001'), ...entries])
+      expect(JSON.parse(json)).toEqual(JSON.parse(stored(update)));
+  }
 });
 
 describe('An import', () => {
@@ -203,16 +243,14 @@ describeOnTerminal('On a terminal, an import', () => {
   });
 });
 
-/** Text with all that a format could lose is tried first. */
-const scalars = [' thrée; fo\\ur\t', 'https://example.com/?a=1&b=2', '2026-12-01T10:00:00Z', MAX_INT64, 7, true];
-
-/** A value of a schema, with all of its optional fields. @throws Error where none is known */
-function sampleOf(schema: v.GenericSchema): unknown {
+/** A value of a schema, with all of its optional fields: the first or the last known. @throws Error where none is */
+function sampleOf(schema: v.GenericSchema, which: 'find' | 'findLast' = 'find'): unknown {
   const { wrapped, entries, item, options }: Parts = Object(schema);
-  if (wrapped) return sampleOf(wrapped);
-  if (entries) return Object.fromEntries(Object.entries(entries).map(([name, field]) => [name, sampleOf(field)]));
-  if (item) return [sampleOf(item)];
-  const value = [...(options ?? []), ...scalars].find((one) => v.is(schema, one));
+  if (wrapped) return sampleOf(wrapped, which);
+  if (entries)
+    return Object.fromEntries(Object.entries(entries).map(([name, field]) => [name, sampleOf(field, which)]));
+  if (item) return [sampleOf(item, which)];
+  const value = [...(options ?? []), ...scalars][which]((one) => v.is(schema, one));
   if (value === undefined) throw new Error(`There is no sample of ${schema.expects}`);
   return value;
 }

@@ -65,14 +65,15 @@ describe('Every answer is as the OpenAPI document has it', () => {
     [404, 'PET_NOT_FOUND', 'GET', '/inventory/999', {}],
     [400, 'INVALID_PET_ID', 'PATCH', '/inventory/70%2F01', json({ quantity: 5 })],
     [404, 'PET_NOT_FOUND', 'PATCH', '/inventory/999', json({ quantity: 5 })],
+    [400, 'INVALID_QUERY', 'PATCH', '/inventory/7001?dryRun=1', json({ quantity: 5 })],
     [412, 'PRECONDITION_FAILED', 'PATCH', '/inventory/7001', json({ quantity: 5 }, { 'If-Match': '"v0"' })],
     [413, 'PAYLOAD_TOO_LARGE', 'PATCH', '/inventory/7001', json(' '.repeat(7_000_000))],
     [400, 'INVALID_BODY', 'PATCH', '/inventory', json([])],
     [409, 'INSUFFICIENT_STOCK', 'POST', '/inventory/7001/adjustments', json({ by: -61 })],
     [404, 'PET_NOT_FOUND', 'GET', '/pets/-101', {}],
     [400, 'INVALID_QUERY', 'GET', '/store/orders?status=sold', {}],
-    [404, 'ROUTE_NOT_FOUND', 'GET', '/nowhere', {}],
-    [405, 'METHOD_NOT_ALLOWED', 'POST', '/key', {}],
+    [404, 'ROUTE_NOT_FOUND', 'PATCH', '/nowhere?dryRun=1', json({})],
+    [405, 'METHOD_NOT_ALLOWED', 'POST', '/key?dryRun=1', {}],
   ])('%i %s: %s %s, and nothing is changed', async (status, code, method, path, parts) => {
     const answer = await api.send(method, path, parts);
 

@@ -103,7 +103,6 @@ describe('PATCH /inventory', () => {
       'Row 2: The field "quantity" is given twice.',
     ],
     ['a petId twice', [...rows(2), { petId: 1, quantity: 1 }], 'Row 3: It has the petId of a row before it.'],
-    ['a petId as text', [{ petId: '1', quantity: 9 }], 'Row 1: The field "petId" is "1", but must be an int64'],
     [
       'a petId beyond int64',
       '[{"petId":9223372036854775808,"quantity":9}]',

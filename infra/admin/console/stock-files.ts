@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import { AdminError } from '../admin-error.ts';
 import { recordsText } from '../records/export-records.ts';
 import { importRecords } from '../records/import-records.ts';
-import { formatsOf, stockEntries } from '../records/record-kinds.ts';
+import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
 import { field, type Html, markup, nothingSent, type Sent } from './markup.ts';
 import { onForm, type Site } from './site.ts';
@@ -42,7 +42,7 @@ const fileField = {
   name: 'file',
   label: 'File',
   type: 'file',
-  hint: `A ${formatsOf(stockEntries)} file with petId, quantity and status, of 1 MiB at most.`,
+  hint: `A ${formatsOf(stockEntries)} file with ${fieldsOf(stockEntries)}, of 1 MiB at most.`,
   attributes: markup`accept="${stockEntries.formats.join(',')}" required`,
 } as const;
 

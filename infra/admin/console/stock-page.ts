@@ -1,5 +1,7 @@
 import type { Hono } from 'hono';
+import * as v from 'valibot';
 import { isInt64 } from '../../../shared/contract/int64.ts';
+import { inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { petStatuses } from '../../../shared/contract/records.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import type { Target } from '../target.ts';
@@ -19,6 +21,10 @@ const fields = [
   },
 ] as const;
 
+const columns = v.keyof(inventoryItemSchema).options;
+const title = (field: string): string => `${field.charAt(0).toUpperCase()}${field.slice(1).replace(/Id$/, '')}`;
+const cell = (value: number | string = ''): string => (typeof value === 'number' ? formatNumber(value) : value);
+
 /** `/stock`: the stock of all pets to look at, and files of it to change it. */
 export function addStockPage(app: Hono, site: Site): void {
   addStockFiles(app, site, async (c, sent) => {
@@ -30,11 +36,11 @@ export function addStockPage(app: Hono, site: Site): void {
 /** The stock, a page at a time, in ascending id. */
 async function stockTable(target: Target, query: Sent['values']): Promise<Html> {
   const { entries, last } = await read(target, query);
-  const rows = entries.map(({ petId, quantity, status }) => [petId, formatNumber(quantity), status]);
+  const rows = entries.map((entry) => columns.map((column) => cell(entry[column])));
   const next = new URLSearchParams({ status: query['status'] ?? '', after: last ?? '' }).toString();
   const none = markup`<p class="empty">No pet is like that${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(fields, query)}<section>
-${rows.length > 0 ? table('Stock', ['Pet', 'Quantity', 'Status'], rows) : none}
+${rows.length > 0 ? table('Stock', columns.map(title), rows) : none}
 ${last === undefined ? '' : markup`<p class="pages"><a href="stock?${next}">The pets after ${last} →</a></p>`}</section>`;
 }
 

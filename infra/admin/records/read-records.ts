@@ -6,7 +6,7 @@ import { duplicateField, parseExactJson } from '../../../shared/contract/exact-j
 import { integerOrText } from '../../../shared/contract/int64.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import { visible } from '../text-format.ts';
-import { type Format, formatOf, type RecordKind } from './record-kinds.ts';
+import { fieldNames, fieldsOf, type Format, formatOf, type RecordKind } from './record-kinds.ts';
 
 /** A file to be read, from its beginning each time. */
 export interface Source {
@@ -60,11 +60,14 @@ const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries)
 
 /** @param fields what a row may have: a cell is read as the value that its field has */
 async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncGenerator<Row> {
-  const columns = Object.keys(fields);
+  let names: string[] = [];
   const checkColumns = (line: readonly string[]): string[] => {
-    if (isDeepStrictEqual(line.toSorted(), columns.toSorted())) return [...line];
+    names = [...line];
+    const isWanted = (field: string): boolean => line.includes(field) || fields[field]?.type !== 'optional';
+    if (isDeepStrictEqual(line.toSorted(), Object.keys(fields).filter(isWanted).toSorted())) return names;
+    const wanted = fieldNames(fields).join();
     const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
-    throw new AdminError(`The first line of ${name} must be ${columns.join()}, not ${found}. Nothing was written.`);
+    throw new AdminError(`The first line of ${name} must be ${wanted}, not ${found}. Nothing was written.`);
   };
   const toRows = parseCsv({
     bom: true,
@@ -86,10 +89,7 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
       const cells = info.error?.record?.length;
       if (cells === undefined) yield { line, value: record };
       else
-        yield {
-          line,
-          fault: `has ${cells} cells, but the first line names ${info.columns.length} columns: ${columns.join()}`,
-        };
+        yield { line, fault: `has ${cells} cells, but the first line names ${names.length} columns: ${names.join()}` };
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -162,11 +162,8 @@ function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
 type Checked<Entry> = { readonly entry: Entry } | { readonly fault: string };
 
 function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<Entry> {
-  const { entries } = kind.schema;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const required = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');
-    return { fault: `must be an object with ${new Intl.ListFormat('en-GB').format(required)}` };
-  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { fault: `must be an object with ${fieldsOf(kind)}` };
   const result = v.safeParse(kind.schema, value, { abortPipeEarly: true });
   if (result.success) return { entry: result.output };
   const faults = result.issues.slice(0, MAX_NAMED_FAULTS).map((issue) => oneLine(faultOf(issue, kind)));

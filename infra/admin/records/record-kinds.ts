@@ -95,5 +95,13 @@ export function formatOf<Entry>(file: string, kind: RecordKind<Entry>, action: s
   throw new AdminError(`Cannot ${action} ${file}: its name must end in ${formatsOf(kind)}.`);
 }
 
+/** `petId, quantity and status`. */
+export const fieldsOf = ({ schema }: Pick<RecordKind<unknown>, 'schema'>): string =>
+  new Intl.ListFormat('en-GB').format(fieldNames(schema.entries));
+
+/** Of fields, such as `petId` and `shipDate (optional)`. */
+export const fieldNames = (fields: v.ObjectEntries): string[] =>
+  Object.entries(fields).map(([name, { type }]) => (type === 'optional' ? `${name} (optional)` : name));
+
 /** `.csv or .jsonl`. */
 export const formatsOf = ({ formats }: Pick<RecordKind<never>, 'formats'>): string => formats.join(' or ');

@@ -65,7 +65,8 @@ describe('an update', () => {
       },
     });
     expect(server.requests).toEqual([first, first, first]);
-    await store.updateInventory(101n, 7);
+    await store.updateInventory(101n, { quantity: 7 });
+    expect(server.requests[3]?.body).toBe(first?.body);
     expect(server.requests[3]?.headers['idempotency-key']).not.toBe(first?.headers['idempotency-key']);
   });
 
@@ -162,9 +163,7 @@ test.each<
     '',
     (store) => store.updateInventories([{ petId: big, quantity: 1, ifMatch: '"6"' }]),
     done,
-    {
-      body: `[{"petId":${big},"quantity":1,"ifMatch":"\\"6\\""}]`,
-    },
+    { body: `[{"petId":${big},"quantity":1,"ifMatch":"\\"6\\""}]` },
   ],
   ['GET', `/${big}`, (store) => store.getInventory(big), row, {}],
   ['GET', `?petId=${big},2`, (store) => store.getInventories([big, 2]), `[${row}]`, {}],

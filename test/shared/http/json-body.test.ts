@@ -109,7 +109,6 @@ describe('a body that is not one JSON object is 400 and says what is expected', 
 
 describe('a fault in a field is 400 and names the field, with its value as it was sent', () => {
   test.each([
-    ['-1', '-1'],
     ['2147483648', '2147483648'],
     ['1.50', '1.50'],
     ['1e400', '1e400'],

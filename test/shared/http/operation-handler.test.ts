@@ -119,12 +119,15 @@ describe.each([
 
   test('lets a token that may only read do no more, nor one of which it is not known what it may do', async () => {
     const respond = jest.fn(ok);
-    const update = { method: 'PATCH', resource: '/inventory/{petId}' };
+    const update = { method: 'PATCH', resource: '/inventory/{petId}', query: 'dryRun' };
     for (const access of ['read', undefined]) {
       const answer = await invoke(respond, aProxyEvent({ ...update, authorizer: { ...admittedContext, access } }));
       expect(answer).toMatchObject({ statusCode: 403, headers: { ...own, ...admittedHeaders } });
       expect(answer.body).toContain('TOKEN_READ_ONLY');
     }
+    // Nor one that may do all, with a parameter that no change knows.
+    const { body } = await invoke(respond, aProxyEvent(update));
+    expect(JSON.parse(body).message).toBe('The parameter "dryRun" is not known: a change takes none.');
     expect(respond).not.toHaveBeenCalled();
     expect(lines()[0]).toMatchObject({ status: '403', code: 'TOKEN_READ_ONLY' });
     // It was admitted, and counted.

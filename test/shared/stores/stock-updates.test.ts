@@ -61,12 +61,15 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
   ];
 
   describe.each(ways)('%s', (_, apply) => {
-    test.each([[undefined], [['v1']]])('replace %j, and leave the status', async (versions) => {
-      const { entry, version } = await apply(anUpdate({ versions }));
+    test.each([[undefined], [['v1']]])('replace %j, whatever the names of fields', async (versions) => {
+      await stock.put(anEntry(42, 1, 'pending'), { version: 'v1', zone: 'a', comment: 'a' });
+      const update = { ...anUpdate({ versions }), zone: null, comment: 'b', least: 'b' };
+      const { entry, version } = await apply(update);
 
-      expect(entry).toEqual(anEntry(42, 12, 'pending'));
-      expect(version).not.toBe('v1');
+      expect([entry, version !== 'v1']).toEqual([anEntry(42, 12, 'pending'), true]);
       expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
+      const { zone, comment, least } = Object(await stock.readItem('42'));
+      expect([zone, comment, least]).toEqual([undefined, 'b', 'b']);
     });
 
     test('refuse other versions, with the current one, and find no pet where there is none', async () => {
