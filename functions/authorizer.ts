@@ -22,7 +22,7 @@ const page = pageOrigin();
 const logRequest = requestLog();
 
 /**
- * Authenticates and counts a request (spec §5 and §8). A missing or bad key is denied, which the gateway answers with
+ * Authenticates and counts a request. A missing or bad key is denied, which the gateway answers with
  * 401. A request over a limit goes on to its function on the overflow usage plan; one that could not be counted on the
  * interim plan, which has no throttle; with the error that the function answers it with, and logs.
  */
@@ -49,7 +49,7 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
   }
 }
 
-/** The gateway's time. API Gateway's guide has none in its example of the event of an authorizer, though AWS's types have. */
+/** The gateway's time. The guide's example of an authorizer event has none, though AWS's types have. */
 const receivedAt = ({ requestTimeEpoch }: { readonly requestTimeEpoch?: number }): number =>
   requestTimeEpoch ?? Date.now();
 
@@ -57,7 +57,7 @@ const MISTYPED = 'The API key is mistyped or cut off: send all 50 characters.';
 const UNKNOWN =
   'The API key is well-formed, but unknown, disabled, ended or expired: ask the admin of the store for a new one.';
 
-/** What is found where there is no API key, and what to send. The gateway puts it in JSON as it is, so it quotes nothing. */
+/** What is found where there is no API key, and what to send. The gateway puts it in JSON as is: no quotes. */
 function missingKey(headers: RequestHeaders): string {
   return `${foundInstead(headers)}. ${errorCatalogue.API_KEY_MISSING.message}`;
 }

@@ -14,7 +14,7 @@ const client = documentClient();
 const petsTable = requiredEnv('PETS_TABLE');
 const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 
-/** `GET /pets/{petId}`: one pet, with the status of its stock entry (spec §4.3; deprecated, §9). */
+/** `GET /pets/{petId}`: one pet, with the status of its stock entry (deprecated). */
 async function getPet(request: ApiRequest): Promise<Reply> {
   const petId = parsePetId(request);
   const [record, inStock] = await readAgain(() => find(petId));

@@ -7,7 +7,7 @@ import { stockList } from '../shared/stores/sorted-table.ts';
 const client = documentClient();
 const stock = stockList(client, requiredEnv('STOCK_TABLE'));
 
-/** `GET /inventory`: the stock levels of all pets, in ascending petId (spec §4.1). */
+/** `GET /inventory`: the stock levels of all pets, in ascending petId. */
 export const { handler, initialise } = listHandler({
   operation: 'listInventory',
   entries: stock,

@@ -7,7 +7,7 @@ import { orderList } from '../shared/stores/order-list.ts';
 const client = documentClient();
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 
-/** `GET /store/orders`: all orders of the store, in ascending id (spec §4.3). */
+/** `GET /store/orders`: all orders of the store, in ascending id. */
 export const { handler, initialise } = listHandler({
   operation: 'listOrders',
   entries: orders,

@@ -38,8 +38,8 @@ export const handler = async (): Promise<void> => {
 };
 
 /**
- * One line of the log. CloudWatch takes metrics from it (Embedded Metric Format), which an alarm monitors; a metric of 0 is
- * left out: it costs.
+ * One line of the log. CloudWatch takes metrics from it (Embedded Metric Format), which an alarm monitors; a metric of
+ * 0 is left out: it costs.
  */
 function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
   const counts = Object.entries(counters).map(([name, list]) => [name, report[list].length] as const);

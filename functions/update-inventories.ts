@@ -12,7 +12,7 @@ import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
-/** Rows that are written at once, and the least time from the beginning of one to that of the next, in milliseconds: 50 rows a second. */
+/** Rows written concurrently, and the min time in ms between the starts of two of them: 50 rows per second. */
 const WRITERS = 5;
 const ROW_MS = 100;
 /** No row begins later, in milliseconds: each may take some ten seconds, and the function has fifteen. */
@@ -44,7 +44,7 @@ async function updateInventories(request: ApiRequest): Promise<Reply> {
   return { status: 200, body: `[${results.join(',')}]` };
 }
 
-/** The JSON text of what became of a row. It never throws: the function would be stopped while other rows are written. */
+/** The JSON text of what became of a row. It never throws: the function would stop while other rows are written. */
 async function resultOf({ ifMatch, ...update }: Row, request: ApiRequest, lastBegin: number): Promise<string> {
   const { petId } = update;
   const versions = ifMatch === undefined ? undefined : [ifMatch.slice(1, -1)];

@@ -1,5 +1,5 @@
 import { inventoryUpdateSchema } from '../shared/contract/inventory.ts';
 import { changeHandler } from '../shared/http/change-handler.ts';
 
-/** `PATCH /inventory/{petId}`: sets the stock quantity of one pet and returns its entry (spec §4.2). */
+/** `PATCH /inventory/{petId}`: sets the stock quantity of one pet and returns its entry. */
 export const { handler, initialise } = changeHandler('updateInventory', inventoryUpdateSchema, '{"quantity":5}');

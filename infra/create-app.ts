@@ -7,8 +7,8 @@ import { ReferenceSite } from './stack/reference-site.ts';
 import { parseStageName, settingsOf, STAGE_NAMES, type StageSettings } from './stages.ts';
 
 /**
- * The feature flags of cdk.json, which the CDK CLI hands over too: so every way of synthesizing makes the same template.
- * Without the CLI the templates are not checked against CloudFormation's rules: that takes longer than all the rest.
+ * The feature flags of cdk.json, which the CDK CLI hands over too: so every way of synthesizing makes the same
+ * template. Without the CLI the templates are not checked against CloudFormation's rules: that takes the longest.
  */
 const context = { ...cdkJson.context, '@aws-cdk/core:validateAgainstDefaultRules': false };
 

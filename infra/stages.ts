@@ -10,7 +10,7 @@ export type AnyStageName = StageName | PersonalStageName;
 
 export const STAGE_NAMES = 'staging, production, or dev- and up to 18 lowercase letters, digits and hyphens';
 
-/** @returns undefined where no stage can be called so. `dev-…-Inventory` has to fit the 32 characters of an X-Ray rule */
+/** @returns undefined where no stage can be called so. `dev-…-Inventory` must fit the 32 characters of an X-Ray rule */
 export function parseStageName(text: string): AnyStageName | undefined {
   return stageNames.find((name) => name === text) ?? (isPersonal(text) ? text : undefined);
 }
@@ -21,14 +21,14 @@ export const isPersonal = (text: string): text is PersonalStageName => /^dev-[a-
 export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests'] as const;
 export type TableName = (typeof tableNames)[number];
 
-/** What differs between deployments of the service. The account comes from the environment of the deploy, as the region does. */
+/** What differs between deployments of the service. Account and region come from the environment of the deploy. */
 export interface StageSettings {
   readonly name: AnyStageName;
   /** Of the bootstrap that deploys the stage: the standard one, or another of `cdk bootstrap --qualifier`. */
   readonly qualifier: string;
   /** Keep the tables when the stack goes, and refuse to delete them. */
   readonly retainData: boolean;
-  /** All tables each night, kept for 35 days here and in the AWS Backup vault with this ARN: of another region or account. */
+  /** All tables each night, kept for 35 days here and in the AWS Backup vault of this ARN, elsewhere. */
   readonly backup?: { readonly copyTo: string };
   readonly logRetentionDays: LogRetentionDays;
   /** 0.10 USD a month for each metric that they check, some 2 together. They roll a canary back. */
@@ -38,8 +38,8 @@ export interface StageSettings {
   /** One page of graphs in CloudWatch: 3 USD a month. */
   readonly dashboard: boolean;
   /**
-   * API Gateway's own logs. The account has one role for those of all APIs in a region, which this sets, and which stays
-   * when the stage goes.
+   * API Gateway's own logs. The account has one role for those of all APIs in a region, which this sets, and which
+   * stays when the stage goes.
    */
   readonly gatewayLogs: boolean;
   /** The reference page, on CloudFront. A fresh account may have to ask AWS for CloudFront first. */
@@ -51,8 +51,8 @@ export interface StageSettings {
   readonly throttle: ThrottleSettings;
   readonly lists: ListSettings;
   /**
-   * The most bulks (`PATCH /inventory`) that run at once: each writes 50 entries a second, and all stock is one partition,
-   * of 1,000 writes a second until DynamoDB splits it. Other functions lack these: a fresh account (10) refuses it.
+   * The most bulks (`PATCH /inventory`) that run at once: each writes 50 entries a second, and all stock is one
+   * partition: 1,000 writes a second until DynamoDB splits it. Other functions lack these; a new account (10) refuses.
    */
   readonly bulksAtOnce?: number;
   /** A name of one's own for the API, and for the reference page; by default API Gateway's and CloudFront's. */
@@ -60,7 +60,7 @@ export interface StageSettings {
   readonly pageDomain?: Domain;
   /** The most that an admin agrees with one Enterprise customer: raise it, and deploy, before a customer gets more. */
   readonly mostForEnterprise: Limits;
-  /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone (spec §9, rule 3): times in ISO 8601. */
+  /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone: times in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
 }
 
@@ -79,8 +79,8 @@ export interface AlarmTargets extends AlarmRecipients {
 }
 
 /**
- * What each method takes from all clients together (API Gateway developer guide, "Throttle requests to your REST APIs"),
- * of the 10,000 requests a second that the account has for all of its APIs.
+ * What each method takes from all clients together (API Gateway developer guide, "Throttle requests to your REST
+ * APIs"), of the 10,000 requests a second that the account has for all of its APIs.
  */
 export interface ThrottleSettings {
   /** At least what the largest customer may send. */
@@ -124,7 +124,7 @@ export const STANDARD_QUALIFIER = 'hnb659fds';
 
 const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
 
-/** What staging and the stages of developers have in common: nothing that one of them alone can have, such as a domain. */
+/** What staging and the stages of developers have in common: nothing that only one can have, such as a domain. */
 const forTrying = {
   qualifier: STANDARD_QUALIFIER,
   retainData: false,
@@ -177,7 +177,7 @@ export const stages: Readonly<Record<StageName, StageSettings>> = { staging, pro
 export const settingsOf = (name: AnyStageName): StageSettings =>
   isPersonal(name) ? { ...personal, name } : stages[name];
 
-/** Why a stage must not be deployed yet: its alarms have no recipients. Undefined where they have, or `nobody` is written. */
+/** Why a stage must not be deployed yet: its alarms have no recipients. Undefined where they have, or say `nobody`. */
 export const missingAlarmTargets = ({ name, alarms, alarmTargets }: StageSettings): string | undefined =>
   alarms && alarmTargets === undefined
     ? `The alarms of ${name} have no recipients: set alarmTargets in infra/stages.ts, or write 'nobody' there`

@@ -8,8 +8,8 @@ export interface ClientOptions {
   /** Longest wait for one response, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
   readonly requestTimeout?: number;
   /**
-   * Tries per call, the first included: one by default. The bundles of the functions of requests have no client that repeats
-   * calls; their stores do, who know which may be repeated ({@link tryAgain}).
+   * Tries per call, the first included: one by default. The bundles of the functions of requests have no client that
+   * repeats calls; their stores do, who know which may be repeated ({@link tryAgain}).
    */
   readonly maxAttempts?: number;
 }
@@ -43,8 +43,8 @@ const DISCONNECTED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
  * What became of a call that failed:
  * - `throttled`: DynamoDB, or the item in a transaction, was too busy. It was not carried out.
  * - `unreached`: the connection was refused, or the host not found. It was not carried out.
- * - `disconnected`: the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile finds
- *   out only when it uses one: then the call has not arrived, but it may have.
+ * - `disconnected`: the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile
+ *   finds out only when it uses one: then the call has not arrived, but it may have.
  * - `unanswered`: no answer came, or none that can be read. The call may have been carried out, or may be yet.
  * - `faulty`: the failure lies neither with DynamoDB nor with the way to it.
  */
@@ -115,8 +115,8 @@ export interface TryLimits {
 }
 
 /**
- * Makes an attempt again while it fails in a way that `mayRepeat` says. Pauses are random and longer each time, or those
- * who collide would collide again.
+ * Makes an attempt again while it fails in a way that `mayRepeat` says. Pauses are random and longer each time, or
+ * those who collide would collide again.
  *
  * @throws the last failure
  */

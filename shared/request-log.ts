@@ -6,8 +6,8 @@ import { requiredEnv } from './environment.ts';
 export const METRICS_NAMESPACE = 'PetStoreInventory';
 
 /**
- * The metrics of requests by their names, each a count, with the dimensions that it is kept by: those that an alarm or a
- * graph reads. Every distinct set of dimension values is a metric of its own to CloudWatch, and to its bill.
+ * The metrics of requests by their names, each a count, with the dimensions that it is kept by: those that an alarm or
+ * a graph reads. Every distinct set of dimension values is a metric of its own to CloudWatch, and to its bill.
  */
 const requestMetrics = {
   Requests: [['stack'], ['stack', 'plan']],
@@ -52,7 +52,7 @@ export interface LogOrigin {
 export function requestLog(): (request: AnsweredRequest) => void {
   const origin = { namespace: requiredEnv('METRICS_NAMESPACE'), stack: requiredEnv('STACK_NAME') };
   // Lambda would put its own words before what goes through the console, and CloudWatch reads whole lines of JSON only.
-  // Node.js opens its standard output at the first use: now, while Lambda initialises, rather than in the first request.
+  // Node.js opens its standard output at the first use: now, while Lambda initialises, not in the first request.
   const { stdout } = process;
   let isFirst = true;
   return (request) => {

@@ -19,7 +19,7 @@ const production = readableStage('production');
 
 const read = (file: string): string => readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
 
-/** A page of docs/operating, as one line of words: where its lines break, and how its tables are padded, says nothing. */
+/** A page of docs/operating, as one line of words: line breaks and the padding of tables say nothing. */
 const page = (name: string): string => read(`docs/operating/${name}.md`).replaceAll(/\s+/g, ' ');
 
 const formatNumber = (value: number): string => value.toLocaleString('en');
@@ -107,4 +107,13 @@ test('package.json, client, document and change log are of one version', () => {
   expect([versionIn('package.json'), versionIn('shared/client/package.json')]).toEqual([API_VERSION, API_VERSION]);
   expect(JSON.parse(read('docs/openapi.json'))).toMatchObject({ info: { version: API_VERSION } });
   expect(/^## \[(\d[^\]]*)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(API_VERSION);
+});
+
+test('CONTRIBUTING says of every package what it is there for', () => {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+  const packages = Object.keys({ ...dependencies, ...devDependencies }).map((name) =>
+    name.replace(/^(@aws-sdk|@smithy|@types)\/.+/, '$1/*'),
+  );
+  const [, table = ''] = /^## Packages\n\n(.*?)\n\n/ms.exec(read('CONTRIBUTING.md')) ?? [];
+  expect(new Set([...table.matchAll(/`(.+?)`/g)].map(([, name]) => name))).toEqual(new Set(packages));
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Marked, type Token } from 'marked';
@@ -85,3 +85,10 @@ test.each(pages.filter((page) => page !== 'docs/errors.md'))(
     expect(proseOf(read(page)).filter((line) => line.length > 120)).toEqual([]);
   },
 );
+
+test('a line of a comment has at most 120 characters, which the formatter does not see to', () => {
+  const folders = '{functions,infra,shared,test}/**/*.{css,js,ts}';
+  const files = globSync(folders, { cwd: root, exclude: (file) => file.endsWith('node_modules') });
+  const lines = files.flatMap((file) => read(file).split('\n'));
+  expect(lines.filter((line) => line.length > 120 && /^ *(\/\/|\/?\*)/.test(line))).toEqual([]);
+});

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 
-/** `npm test`: everything that a change must pass. The checks run while Jest prepares the suites; one that fails ends it. */
+/** `npm test`: everything that a change must pass. Checks run while Jest prepares the suites; a failed one ends it. */
 const checks = ['validate', 'format:check', 'typecheck', 'lint'];
 
 new Command('npm test --')
@@ -23,7 +23,7 @@ new Command('npm test --')
   })
   .parse();
 
-/** Prints all output of a check once it has ended, so that it is not mixed with another's. @returns whether it passed */
+/** Prints all output of a check once it has ended, not mixed with another's. @returns whether it passed */
 async function check(script: string): Promise<boolean> {
   const child = spawn('npm', ['run', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [exitCode]] = await Promise.all([

@@ -8,7 +8,7 @@ const LONGEST_ANSWER_MS = 30_000;
 
 type Handle = NodeHttpHandler['handle'];
 
-/** Sends the calls of the AWS SDK. Where nothing answers it says so at once: the SDK would repeat the call, for minutes. */
+/** Sends the calls of the AWS SDK. Where nothing answers it fails at once: the SDK would retry for minutes. */
 export class FailFastHandler extends NodeHttpHandler {
   readonly #sentence: (reason: string) => string;
 

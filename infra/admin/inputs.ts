@@ -148,7 +148,7 @@ function isDuration(text: string): text is StringValue {
 }
 
 /**
- * The limits of a key on a plan: the catalogue's, or those agreed, which Enterprise demands and every other plan refuses.
+ * The limits of a key on a plan: the catalogue's, or those agreed, which only Enterprise takes, and needs.
  *
  * @param stage where the key is to be, on AWS: its account lets through so much, whatever was agreed
  * @throws AdminError

@@ -15,7 +15,7 @@ export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> 
 export const MAX_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-/** Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway has metered. */
+/** Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway metered. */
 export async function dailyUsage(target: Target, key: string, dayCount: number): Promise<Usage> {
   const now = Date.now();
   const record = await findKey(target, key);

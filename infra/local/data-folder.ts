@@ -33,7 +33,7 @@ export function openDataFolder(dataFolder: string): void {
   );
 }
 
-/** Makes a folder in the data folder, if it is not there yet, for its owner alone. @throws HostError where that cannot be */
+/** Makes a folder in the data folder, if missing, for its owner alone. @throws HostError where that cannot be */
 export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): string {
   const folder = join(dataFolder, name);
   try {

@@ -3,20 +3,20 @@
  *
  * Problem. Whoever changes or tries the service must see what AWS would do, without an account, Docker or Java.
  *
- * Algorithm. `assemble.ts` lets a process of its own synthesize the template, once per state of the sources. `template/`
- * reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a request through
- * router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite with what it lacks),
- * API Gateway's own (`account/`), the outputs and the reference page. `lambda/` runs the bundles that are deployed. Each
- * function makes the DynamoDB calls that its role grants, and no other.
+ * Algorithm. `assemble.ts` lets a process of its own synthesize the template, once per state of the sources.
+ * `template/` reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a
+ * request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite
+ * with what it lacks), API Gateway's own (`account/`), the outputs and the reference page. `lambda/` runs the bundles
+ * that are deployed. Each function makes the DynamoDB calls that its role grants, and no other.
  *
  * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
  * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its
- * transactions run one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests
- * that come before the host is ready wait. One host at a time uses a data folder: the lock of LevelDB refuses the second.
+ * transactions run one after the other. The sync of keys runs once at a time, after changes and at its interval.
+ * Requests that come before the host is ready wait. The lock of LevelDB refuses a data folder to a second host.
  *
- * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that serves
- * requests and that the host does not know is one, and so is a property that it needs and does not find. What fails in a
- * request is answered as API Gateway does, and the host goes on; what fails in the database ends it.
+ * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that
+ * serves requests and that the host does not know is one, and so is a property that it needs and does not find. What
+ * fails in a request is answered as API Gateway does, and the host goes on; what fails in the database ends it.
  *
  * Imports: `shared`, the files beside the folder, and the page of `reference`; `functions` only as bundles.
  */

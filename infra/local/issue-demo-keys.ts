@@ -15,8 +15,8 @@ export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan
 }
 
 /**
- * Issues the demo keys, once per data folder: a key that an admin has changed or deleted stays so. A key that the gateway
- * has gets its record in the table where that is missing, as with another engine or a folder that was half deleted.
+ * Issues the demo keys, once per data folder: a key that an admin has changed or deleted stays so. A key that the
+ * gateway has gets its record in the table where that is missing, as with another engine or a half deleted folder.
  *
  * @returns the plans whose demo key opens this host
  */

@@ -18,7 +18,7 @@ export class LogGroups {
     this.#folder = folder;
   }
 
-  /** Adds a text to the end of a log group. After the logs are closed, such as of an answer that was cut off, it is dropped. */
+  /** Adds a text to the end of a log group. Once the logs are closed, as after a disconnect, it is dropped. */
   write(group: string, text: string): void {
     if (this.#isClosed) return;
     this.#waiting.set(group, (this.#waiting.get(group) ?? '') + text);

@@ -10,8 +10,8 @@ export interface Caller {
 }
 
 /**
- * Why a call to database, control plane or outputs is refused; undefined where it may pass. They answer programs on this
- * machine and the host's own page.
+ * Why a call to database, control plane or outputs is refused; undefined where it may pass. They answer programs on
+ * this machine and the host's own page.
  */
 export function refusalOf({ headers, socket }: Caller): string | undefined {
   const remote = bareAddress(socket.remoteAddress ?? '');
@@ -27,8 +27,8 @@ export function refusalOf({ headers, socket }: Caller): string | undefined {
 
 /**
  * Whether a `Host` is a name that only this host can have, with or without a port. A web page of any other could be one
- * from elsewhere, whose name was made to resolve to this machine. An address is never resolved, nor is a name that ends in
- * `.localhost` by anyone else (RFC 6761 §6.3).
+ * from elsewhere, whose name was made to resolve to this machine. An address is never resolved, nor is a name that ends
+ * in `.localhost` by anyone else (RFC 6761 §6.3).
  *
  * @param listensAs name or address that the host was started with
  */

@@ -34,7 +34,7 @@ async function run(options: StartOptions): Promise<void> {
   const dataFolder = options.data === 'memory' ? undefined : options.data;
   const host = await startHost({ ...options, dataFolder });
   for (const signal of stopSignals) process.removeAllListeners(signal);
-  // Less memory for a little speed: 175 MB after 2,000 requests instead of 270. The start itself would take a fifth longer.
+  // Less memory for a little speed: 175 MB after 2,000 requests instead of 270. The start takes a fifth longer.
   setFlagsFromString('--optimize-for-size');
   const { baseUrl, openPlans } = host;
   const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
@@ -46,7 +46,7 @@ async function run(options: StartOptions): Promise<void> {
   process.exit(0);
 }
 
-/** Ctrl-C comes twice, from the terminal and from npm: the second must not end the host while it saves and cleans up. */
+/** Ctrl-C comes twice, from the terminal and from npm: the second must not end the host as it saves and cleans up. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of stopSignals) process.on(signal, () => resolve());

@@ -45,8 +45,8 @@ export class SyncSchedule {
 }
 
 /**
- * The sync of keys: the one function that reads a queue, at the one schedule that there is. The queue is not imitated: its
- * messages only say that a sync is wanted.
+ * The sync of keys: the one function that reads a queue, at the one schedule that there is. The queue is not imitated:
+ * its messages only say that a sync is wanted.
  *
  * @param functions by ARN: `name:alias` ends it
  * @throws HostError where the template has none

@@ -31,7 +31,6 @@ export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY
       title: 'Pet Store Inventory Service',
       version: API_VERSION,
       description: guide({ serverUrl, exampleKey, petDeprecation }),
-      contact: { name: 'Pet Store Inventory Service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl, description: `The ${environment} service`, 'x-internal': false }],

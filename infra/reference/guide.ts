@@ -19,8 +19,8 @@ export const PAGES = { 'errors.md': '/errors', '../shared/client/README.md': '/t
 const FILE_LINK = /\[([^\][]+)\]\((?!https?:)([^()#]*)(?:#([^()]*))?\)/g;
 
 /**
- * `docs/guide.md` for one service, in Markdown: the introduction of the reference. Its title is the reference's own, and
- * its links lead to pages beside that.
+ * `docs/guide.md` for one service, in Markdown: the introduction of the reference. Its title is the reference's own,
+ * and its links lead to pages beside that.
  */
 export function guide({ serverUrl, exampleKey, petDeprecation }: GuideOptions): string {
   return readFileSync(file, 'utf8')

@@ -50,7 +50,7 @@ const { deprecatedAt, sunsetAt } = stages.production.petDeprecation;
 const page = 'https://pets.example.com';
 const deprecation = deprecationHeaders({ deprecatedAt: new Date(deprecatedAt), sunsetAt: new Date(sunsetAt), page });
 
-/** Every header that a client goes by, by its name in the document. Those of HTTP, CORS and transport security it leaves to its platform. */
+/** Every header that a client goes by, by its name in the document; not those of HTTP, CORS and transport security. */
 export const headers = {
   ...ofEveryAnswer,
   ETag: header('The version of the stock entry: for `If-Match`', '"mX0aVbq3Zk1T"'),

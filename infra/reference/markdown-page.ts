@@ -17,7 +17,7 @@ const read = (path: string): string => readFileSync(join(import.meta.dirname, pa
 const withOwnAnchors = (markdown: string): string =>
   markdown.replaceAll(/\(#(\w+)\)/g, (_, anchor: string) => `(#${anchor.toUpperCase()})`);
 
-/** A page for readers without JavaScript too, in the look of the reference. @param source Markdown of our own, by its path from `docs` */
+/** A page in the look of the reference, without JavaScript. @param source our Markdown, by its path from `docs` */
 export function markdownPage(title: string, source: string): string {
   const content = marked.parse(withOwnAnchors(read(join('../../docs', source))), { async: false });
   return read('markdown-page.html')

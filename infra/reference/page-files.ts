@@ -13,8 +13,8 @@ const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-referen
 
 /**
  * Scalar's build for browsers: ES modules, of which a visitor loads what they look at. All that they need is bundled in
- * them, so the 27 packages that Scalar depends on are never loaded: `overrides` in package.json puts an empty package in the
- * place of each. A Scalar with a new dependency needs a new line there.
+ * them, so the 27 packages that Scalar depends on are never loaded: `overrides` in package.json puts an empty package
+ * in the place of each. A Scalar with a new dependency needs a new line there.
  */
 const scalarFolder = join(dirname(scalarModule), 'browser');
 const SCALAR_ENTRY = 'standalone.esm.js';
@@ -39,8 +39,8 @@ export interface PageOptions {
 }
 
 /**
- * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, the licence
- * of Scalar, and assets. Each is made or read when it is wanted.
+ * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, the
+ * licence of Scalar, and assets. Each is made or read when it is wanted.
  */
 export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
@@ -73,8 +73,8 @@ function inPlace(html: string, assetFolder: string, { serverUrl, demoKey }: Page
 }
 
 /**
- * The files that are the same wherever the page is served, and the folder of their paths. It is named after their content,
- * so that a new release never meets old files.
+ * The files that are the same wherever the page is served, and the folder of their paths. It is named after their
+ * content, so that a new release never meets old files.
  */
 let assets: { readonly folder: string; readonly files: PageFiles } | undefined;
 
@@ -118,7 +118,7 @@ const COPYRIGHT = 'Copyright (c) 2023-present Scalar';
 
 const packageSchema = v.object({ version: v.string(), license: v.literal('MIT'), homepage: v.string() });
 
-/** The licence notice of Scalar; the text of the MIT licence is that of this service's own. @throws Error where it is under another */
+/** The licence notice of Scalar, with the text of our own MIT licence. @throws Error if Scalar has another licence */
 function scalarLicense(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(scalarFolder, '../../package.json'), 'utf8'));
   const { version, homepage } = v.parse(packageSchema, manifest);

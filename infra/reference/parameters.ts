@@ -13,7 +13,7 @@ import { int64, schemaOf } from './schemas.ts';
 const TAG = String.raw`(W/)?"[!#-~]*"`;
 const TAGS = String.raw`^(\*|${TAG}(, ?${TAG}){0,19})$`;
 
-/** An example that the page's try-it sends only where the reader ticks it: a first PATCH with an `If-Match` would be refused. */
+/** An example that the try-it sends only if the reader ticks it: a first PATCH with an `If-Match` would be refused. */
 const unlessTicked = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
 
 /** Every parameter of a path or in a header, by its name in the document. */

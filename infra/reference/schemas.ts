@@ -52,7 +52,7 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
 
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
   if (valibotAction === int64Guard || valibotAction.type === 'check_items') return jsonSchema;
-  // Of a list the contract checks in this way that its items differ; of a time, that its day exists: a date-time says so.
+  // This check says of a list that its items differ; of a time, that its day exists, as a date-time does.
   if (valibotAction.type === 'check')
     return jsonSchema.type === 'array' ? { ...jsonSchema, uniqueItems: true } : jsonSchema;
   // All plain integers of the contract have bounds within int32.
@@ -97,14 +97,15 @@ export const schemas = {
     required: ['petId', 'status'],
     additionalProperties: false,
   },
-  PetStatus: { description: 'Status of a pet', ...schemaOf(petStatusSchema) },
-  PetCategory: { description: 'A kind of animal', ...schemaOf(petCategorySchema) },
+  // What refers to these describes them: the page shows both descriptions.
+  PetStatus: schemaOf(petStatusSchema),
+  PetCategory: schemaOf(petCategorySchema),
   PetTag: { description: 'A label of a pet', ...schemaOf(petTagSchema) },
   Pet: { description: 'A pet, with the status of its stock entry', ...schemaOf(petSchema) },
   Order: { description: 'An order for a pet', ...schemaOf(orderSchema) },
   KeyDetails: { description: 'What a key may do, and how much of it is left', ...schemaOf(keyDetailsSchema) },
   OrderList: listOf('Order', 'Orders, ascending by id'),
-  OrderStatus: { description: 'How far an order has come', ...schemaOf(orderStatusSchema) },
+  OrderStatus: schemaOf(orderStatusSchema),
   Error: {
     description: 'Body of every answer that is an error',
     type: 'object',

@@ -12,8 +12,8 @@ const SYNC = 'sync-keys';
 const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
 
 /**
- * Folder of the ES modules of a package, some of which it exports in its index only. Any release may move or change them, so
- * package.json has one exact version of such a package.
+ * Folder of the ES modules of a package, some of which it exports in its index only. Any release may move or change
+ * them, so package.json has one exact version of such a package.
  */
 const modulesOf = (name: string): string => join(dirname(fileURLToPath(import.meta.resolve(name))), '../dist-es');
 
@@ -44,8 +44,8 @@ export { handler };
 `;
 
 /**
- * Bundles modules in one pass, each into a folder of its name, as what starts fastest: `function.cjs` with its SDK, of ES
- * module sources and with only what a Lambda uses, and `index.mjs`. No Docker is involved.
+ * Bundles modules in one pass, each into a folder of its name, as what starts fastest: `function.cjs` with its SDK, of
+ * ES module sources and with only what a Lambda uses, and `index.mjs`. No Docker is involved.
  *
  * @param alias what they have in the place of packages
  */
@@ -82,7 +82,7 @@ export const functionFiles = (): Record<string, string> =>
 
 let bundles: string | undefined;
 
-/** The bundle of a function. Those of all are made at the first call, and are there as long as the process: stages share them. */
+/** The bundle of a function. The first call makes all of them, for the life of the process: stages share them. */
 export function bundleOf(name: string): string {
   bundles ??= bundleFunctions();
   return join(bundles, name);

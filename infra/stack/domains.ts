@@ -14,7 +14,7 @@ import { Construct } from 'constructs';
 import { API_VERSION } from '../../shared/contract/operations.ts';
 import { type Domain, exportNames, type StageSettings } from '../stages.ts';
 
-/** The version segment that every base address ends in (spec §1 and §9): the stage of the API, and its base path. */
+/** The version segment that every base address ends in: the stage of the API, and its base path. */
 export const VERSION_SEGMENT = `v${API_VERSION.split('.')[0]}`;
 
 /** Base address of an API with a name of its own. */
@@ -25,7 +25,7 @@ export function baseUrlOf({ name, apiDomain }: StageSettings): string {
   return apiDomain ? baseUrlAt(apiDomain) : Fn.importValue(exportNames.baseUrl(name));
 }
 
-/** Origin of the reference page, for the stacks beside its own; or of a page that is kept elsewhere; undefined without one. */
+/** Origin of the reference page, for the stacks beside its own; or of a page kept elsewhere, if any. */
 export function pageOriginOf({ name, page, pageDomain }: StageSettings): string | undefined {
   if (pageDomain) return `https://${pageDomain.name}`;
   return page ? Fn.importValue(exportNames.pageOrigin(name)) : undefined;

@@ -20,7 +20,7 @@ const CUSTOMERS_OF_ADDRESS = 2;
 
 /**
  * Rules of the AWS managed common rule set that only count. API clients are programs: some send no User-Agent. The
- * service itself refuses a body that is too large, and says so (413). `petId` takes queries above that rule's 2,048 bytes.
+ * service itself refuses a body that is too large (413). `petId` takes queries above that rule's 2,048 bytes.
  */
 const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING'];
 
@@ -28,8 +28,8 @@ const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY', 'SizeRestri
 const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie'];
 
 /**
- * The firewall in front of the API: it refuses addresses that send more than any customer may, and what AWS knows for an
- * attack. API Gateway answers for it (WAF_FILTERED in gateway-responses.ts).
+ * The firewall in front of the API: it refuses addresses that send more than any customer may, and what AWS knows for
+ * an attack. API Gateway answers for it (WAF_FILTERED in gateway-responses.ts).
  */
 export class Firewall extends Construct {
   /** Name of the web ACL in its metrics. */

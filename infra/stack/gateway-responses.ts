@@ -60,7 +60,7 @@ const answers: Record<string, GatewayAnswer> = {
 };
 
 /**
- * Makes every error of the gateway itself an Error body with the limit headers (spec §7 and §8).
+ * Makes every error of the gateway itself an Error body with the limit headers.
  *
  * @param page origin of the reference page, which each leads to
  */

@@ -90,8 +90,8 @@ export class InventoryApi extends Construct {
     if (gatewayLogs) this.#keepExecutionLogs(logRetentionDays);
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
-    // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy ends
-    // there, and the API stays as it was.
+    // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy
+    // ends there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
     this.#acknowledgeFindings(gatewayLogs);
   }
@@ -177,7 +177,7 @@ export class InventoryApi extends Construct {
 
   #addMethod(path: string, httpMethod: string, target: LambdaIntegration): void {
     const method = this.restApi.root.resourceForPath(path).addMethod(httpMethod, target);
-    acknowledge(method, 'COG4', 'Clients are programs with API keys (spec §5), which our own authorizer checks.');
+    acknowledge(method, 'COG4', 'Clients are programs with API keys, which our own authorizer checks.');
   }
 
   #acknowledgeFindings(gatewayLogs: boolean): void {

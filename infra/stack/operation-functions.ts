@@ -58,8 +58,8 @@ export interface OperationFunctionsProps extends Pick<
 }
 
 /**
- * The operation whose time to answer is monitored, for 1.50 USD a month. A list takes as long as its reader; whatever else is
- * slow for long, updates are too.
+ * The operation whose time to answer is monitored, for 1.50 USD a month. A list takes as long as its reader; whatever
+ * else is slow for long, updates are too.
  */
 export const timedOperation = 'updateInventory' satisfies OperationId;
 

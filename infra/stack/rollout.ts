@@ -29,8 +29,8 @@ export interface CanaryRolloutProps {
 const FEW_FAILED = { percent: 0.05, atLeast: 2 };
 
 /**
- * Replaces the functions for one tenth of the requests, and for the rest after ten minutes. If an alarm goes off, all goes
- * back to the versions before, and CloudFormation takes back all else that the deploy has changed.
+ * Replaces the functions for one tenth of the requests, and for the rest after ten minutes. If an alarm goes off, all
+ * goes back to the versions before, and CloudFormation takes back all else that the deploy has changed.
  */
 export class CanaryRollout extends Construct {
   constructor(scope: Construct, id: string, { functions, alarms, metrics, atOnce }: CanaryRolloutProps) {
@@ -133,8 +133,8 @@ export class VersionCheck extends Construct {
 }
 
 /**
- * Gives a check another logical id with each version. A deploy then makes a new check, which invokes the version, and its
- * rollback deletes that one and leaves the check before alone: deleting invokes nothing, so no check can fail a rollback.
+ * Gives a check another logical id with each version. A deploy then makes a new check, which invokes the version, and
+ * its rollback deletes that one and leaves the check before alone: deleting invokes nothing, so no check fails it.
  */
 function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFunction): void {
   const [check, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];

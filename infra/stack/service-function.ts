@@ -91,9 +91,9 @@ export class ServiceFunction extends LambdaFunction {
 }
 
 /**
- * Gives a policy another logical id whenever its grants change. CloudFormation then adds the new policy before it replaces
- * the function, and takes the old one away when the release is over: the version that serves until then, and again after a
- * rollback, keeps what it may do.
+ * Gives a policy another logical id whenever its grants change. CloudFormation then adds the new policy before it
+ * replaces the function, and takes the old one away when the release is over: the version that serves until then, and
+ * again after a rollback, keeps what it may do.
  */
 function nameAfterGrants(policy: IConstruct): void {
   const resource = policy.node.defaultChild;

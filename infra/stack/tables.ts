@@ -25,7 +25,7 @@ const schemas: Readonly<Record<TableName, Schema>> = {
   requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'ttl' },
 };
 
-/** The DynamoDB tables. Another logical id would leave one behind, and make an empty one (test/infra/stack/tables.test.ts). */
+/** The DynamoDB tables. Another logical id would leave one behind and make an empty one (tables.test.ts). */
 export class Tables extends Construct {
   readonly #tables: Readonly<Record<TableName, Table>>;
 

@@ -8,14 +8,14 @@ import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans
 import type { ThrottleSettings } from '../stages.ts';
 
 /**
- * What a usage plan lets each key send of bulks (`PATCH /inventory`): requests a second, and bucket size. All stock is one
- * partition of DynamoDB, and no key may take all of what bulks may write.
+ * What a usage plan lets each key send of bulks (`PATCH /inventory`): requests a second, and bucket size. All stock is
+ * one partition of DynamoDB, and no key may take all of what bulks may write.
  */
 export const bulkShare = { rateLimit: 5, burstLimit: 5 } as const;
 
 /**
- * Refused bulks, of all keys together, that reach their function for an exact answer: requests a second, and bucket size.
- * The function is reserved to few at once, so more of them would keep out the bulks that are admitted.
+ * Refused bulks, of all keys together, that reach their function for an exact answer: requests a second, and bucket
+ * size. The function is reserved to few at once, so more of them would keep out the bulks that are admitted.
  */
 export const refusedBulks = { rateLimit: 100, burstLimit: 10 } as const;
 
@@ -28,14 +28,14 @@ export interface UsagePlansProps {
 }
 
 /**
- * Plans that no customer is on. Overflow meters refused requests. Interim meters the requests of keys that were just issued
- * or moved, until API Gateway knows the change everywhere.
+ * Plans that no customer is on. Overflow meters refused requests. Interim meters the requests of keys that were just
+ * issued or moved, until API Gateway knows the change everywhere.
  */
 type InternalPlan = 'Overflow' | 'Interim';
 
 /**
- * One usage plan per plan of the catalogue, and the internal ones. Overflow is one bucket for all keys: were it narrower
- * than the stage, a key that floods it would take the exact answers from all others.
+ * One usage plan per plan of the catalogue, and the internal ones. Overflow is one bucket for all keys: were it
+ * narrower than the stage, a key that floods it would take the exact answers from all others.
  */
 export class UsagePlans extends Construct {
   #previous: UsagePlan | undefined;

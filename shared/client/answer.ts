@@ -29,6 +29,6 @@ export interface Answer<T> {
 }
 
 export interface Page<T> extends Answer<readonly T[]> {
-  /** The `cursor` of the next page; undefined on the last one. A page with a `status` may be empty and yet have a next one. */
+  /** The `cursor` of the next page; undefined on the last one. A page with a `status` may be empty and yet have one. */
   readonly next: string | undefined;
 }

@@ -24,8 +24,8 @@ export interface UpdateOptions extends CallOptions {
   /** Update only where the entry still has this ETag; ApiError with the code `PRECONDITION_FAILED` otherwise. */
   readonly ifMatch?: string | undefined;
   /**
-   * 1 to 255 visible ASCII characters that stand for this one update, so that it can be repeated without harm. The client
-   * makes a key for each call and its repetitions; with your own you can repeat the call itself, after a crash for example.
+   * 1 to 255 visible ASCII characters that stand for this one update, so that it can be repeated without harm. The
+   * client makes a key for each call and its repetitions; with your own you can repeat the call, as after a crash.
    */
   readonly idempotencyKey?: string | undefined;
 }

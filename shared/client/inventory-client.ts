@@ -23,8 +23,8 @@ export interface InventoryUpdateRow extends InventoryUpdate {
 /**
  * Client of the Pet Store Inventory Service.
  *
- * A request that failed and may succeed later is repeated, with exponential backoff and no sooner than `Retry-After` says.
- * What fails for good throws an ApiError where the service has answered, and a ConnectionError where it has not.
+ * A request that failed and may succeed later is repeated, with exponential backoff and no sooner than `Retry-After`
+ * says. What fails for good throws an ApiError where the service has answered, and a ConnectionError where it has not.
  */
 export class InventoryClient {
   readonly #baseUrl: string;
@@ -84,9 +84,9 @@ export class InventoryClient {
   }
 
   /**
-   * Sets the stock quantities of up to 25 pets, each by itself: the answer has what became of each row, in their order. Where
-   * an answer was lost, the request is repeated without an `Idempotency-Key`: a row with `ifMatch` may get 412 though it was
-   * done, and one without it replaces what others set in between. Experimental.
+   * Sets the stock quantities of up to 25 pets, each by itself: the answer has what became of each row, in their order.
+   * Where an answer was lost, the request is repeated without an `Idempotency-Key`: a row with `ifMatch` may get 412
+   * though it was done, and one without it replaces what others set in between. Experimental.
    */
   async updateInventories(
     rows: readonly InventoryUpdateRow[],
@@ -178,7 +178,7 @@ function checkIfMatch(change: { readonly ifMatch?: string | undefined }): void {
   );
 }
 
-/** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits where none is given. */
+/** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits by default. */
 function idempotencyKeyHeader(key = crypto.getRandomValues(new BigUint64Array(2)).join('-')): string {
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
   throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');

@@ -8,7 +8,7 @@ export type Turn = { readonly deadline: number; wake: () => void };
 
 /**
  * Says when a request may be sent, first come, first served: so many are in flight at most. After a 429 none is sent
- * until it ends, then one (the probe), and the others once its headers are there. Too many refusals suspend a key (spec §7).
+ * until it ends, then one (the probe), and the others once its headers are there. Too many refusals suspend a key.
  */
 export class RequestGate {
   readonly #waiting = new Set<Turn>();
@@ -103,7 +103,7 @@ export class RequestGate {
   }
 }
 
-/** Waits so long, or until `sleeper.wake` is called. No timer and no listener stays behind. @throws the signal's reason */
+/** Waits so long, or until `sleeper.wake` is called. No timer or listener stays behind. @throws the signal's reason */
 export const sleep = (milliseconds: number, signal?: AbortSignal, sleeper?: { wake: () => void }): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted();

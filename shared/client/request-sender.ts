@@ -82,8 +82,8 @@ const isPassing = (error: unknown): error is ApiError | ConnectionError =>
   error instanceof ConnectionError || (error instanceof ApiError && PASSING_STATUSES.has(error.status));
 
 /**
- * Milliseconds until the next request: as long as `Retry-After` says, and on top a backoff that doubles each time. A random
- * part of up to half of it keeps clients that failed together from coming back together.
+ * Milliseconds until the next request: as long as `Retry-After` says, and on top a backoff that doubles each time. A
+ * random part of up to half of it keeps clients that failed together from coming back together.
  */
 function pauseAfter(error: ApiError | ConnectionError, attempt: number, retryDelay: number): number {
   const backoff = Math.min(MAX_BACKOFF, retryDelay * 2 ** (attempt - 1));

@@ -5,7 +5,7 @@ export interface ErrorDefinition {
   readonly message: string;
 }
 
-/** Every `code` an Error body can carry (spec §2 and §7). A closed list: new failures need an entry here. */
+/** Every `code` an Error body can carry. A closed list: new failures need an entry here. */
 export const errorCatalogue = {
   BAD_REQUEST: { status: 400, message: 'The request is malformed.' },
   INVALID_PET_ID: { status: 400, message: 'petId must be an int64 in decimal, such as 42.' },
@@ -39,7 +39,7 @@ export type ErrorCode = keyof typeof errorCatalogue;
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCatalogue, text);
 
-/** The one shape of every error answer (spec §2, Error). */
+/** The one shape of every error answer. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;

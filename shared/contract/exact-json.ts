@@ -12,8 +12,8 @@ export const recordToJson = (record: unknown): string =>
   JSON.stringify(record, (name, value: unknown) => (int64Fields.includes(name) ? JSON.rawJSON(String(value)) : value));
 
 /**
- * Parses JSON whose numbers are integers. An int64 comes as its digits, as a number of JavaScript would lose some. What is no
- * such number comes as `JSON.rawJSON` has it, for the schema to refuse under its field's name, as it was sent.
+ * Parses JSON whose numbers are integers. An int64 comes as its digits, as a number of JavaScript would lose some. What
+ * is no such number comes as `JSON.rawJSON` has it, for the schema to refuse under its field's name, as it was sent.
  *
  * @param mayBeText whether an int64 may be text as well as a number
  * @throws SyntaxError
@@ -38,12 +38,12 @@ function isIntegerText(text: string): boolean {
   return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
 }
 
-/** A JSON text in pieces: its strings, those that are names of fields with their colon; braces; and all between them. */
+/** A JSON text in pieces: its strings, names of fields with their colon; braces; and all between them. */
 const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]|[^"{}]+/gy;
 
 /**
- * The first field that an object in a valid JSON text has twice, and the number of that object where the text is a list;
- * `JSON.parse` would silently take the last.
+ * The first field that an object in a valid JSON text has twice, and the number of that object where the text is a
+ * list; `JSON.parse` would silently take the last.
  */
 export function duplicateField(json: string): { readonly field: string; readonly row: number } | undefined {
   const objects: Set<string>[] = [];

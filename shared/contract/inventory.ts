@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Int64, int64Schema, integerFrom } from './int64.ts';
 import { type InventoryItemOf, type InventoryUpdateOf, petStatuses } from './records.ts';
 
-/** Largest stock quantity: the largest int32. The spec leaves the bounds open. */
+/** Largest stock quantity: the largest int32. */
 export const MAX_QUANTITY = 2_147_483_647;
 
 /** A stock count. */
@@ -10,7 +10,7 @@ export const quantitySchema = integerFrom(0, MAX_QUANTITY);
 
 export const petStatusSchema = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
 
-/** Body of `PATCH /inventory/{petId}` (spec §2, InventoryUpdate). */
+/** Body of `PATCH /inventory/{petId}`. */
 export const inventoryUpdateSchema = v.strictObject({
   quantity: v.pipe(quantitySchema, v.description('The new stock count')),
 } satisfies SchemasOf<InventoryUpdate>);
@@ -74,7 +74,7 @@ export const inventoryItemSchema = v.object({
   status: v.pipe(petStatusSchema, v.description('Status of the pet')),
 } satisfies SchemasOf<InventoryItem>);
 
-/** The JSON text of an entry. A list has very many, and `JSON.rawJSON` for the digits of `petId` takes several times as long. */
+/** The JSON text of an entry. A list has many, and `JSON.rawJSON` for the digits of `petId` takes much longer. */
 export const inventoryItemToJson = ({ petId, ...fields }: InventoryItem): string =>
   `{"petId":${petId},${JSON.stringify(fields).slice(1)}`;
 

@@ -4,7 +4,7 @@ import { type ListParameters, listParameters, petIdsSchema } from './list-parame
 import { orderStatusSchema } from './orders.ts';
 import { type OperationId, type Route, routes } from './routes.ts';
 
-/** The version of the interface (spec §9, rule 1). Its major number is the last segment of the base address. */
+/** The version of the interface. Its major number is the last segment of the base address. */
 export const API_VERSION = '1.0.0';
 
 export interface Operation extends Route {
@@ -29,7 +29,7 @@ const errorsOfChange = [
   'IDEMPOTENCY_KEY_REUSED',
 ] as const satisfies readonly ErrorCode[];
 
-/** Every operation of the interface, by its name in the spec (§4). */
+/** Every operation of the interface, by its name. */
 export const operations = {
   listInventory: {
     ...routes.listInventory,

@@ -1,12 +1,12 @@
 /**
- * What service and client share: the records of the interface as plain types, over the type of their int64s (text in the
- * service, bigint in the client), and what an int64 is. It has no schemas, so that the client's package needs no validator.
+ * What service and client share: the records of the interface as plain types, over the type of their int64s (text in
+ * the service, bigint in the client), and what an int64 is. No schemas: the client's package needs no validator.
  */
 
 declare const int64: unique symbol;
 
 /**
- * A 64-bit signed integer as canonical decimal text, such as `9223372036854775807` (spec §2, format int64).
+ * A 64-bit signed integer as canonical decimal text, such as `9223372036854775807`.
  * It is never a JavaScript number: above 2^53 a number would change the digits.
  */
 export type Int64 = string & { readonly [int64]: never };
@@ -21,7 +21,7 @@ export function isInt64(text: string): text is Int64 {
 /** The fields that are int64, wherever they are. */
 export const int64Fields: readonly string[] = ['id', 'petId'];
 
-/** Statuses a pet can have (spec §2, PetStatus). */
+/** Statuses a pet can have. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
@@ -29,7 +29,7 @@ export type PetStatus = (typeof petStatuses)[number];
 export const orderStatuses = ['placed', 'approved', 'delivered'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
-/** Stock level of one pet (spec §2, InventoryItem). */
+/** Stock level of one pet. */
 export interface InventoryItemOf<Int> {
   /** The pet that the entry tracks. */
   readonly petId: Int;
@@ -91,7 +91,7 @@ export interface OrderOf<Int> {
 /** What a key may do, and how much of it is left. */
 export interface KeyDetails {
   readonly plan: string;
-  /** The token that asks: its label, and the last four characters of the API key. Absent while a release is under way. */
+  /** The token that asks: its label, and the last four characters of the API key. Absent during a release. */
   readonly token?: string;
   /** `read`: it changes nothing. */
   readonly access: 'full' | 'read';

@@ -1,6 +1,6 @@
 export type Method = 'GET' | 'PATCH' | 'POST';
 
-/** How settled an operation is; the marks that the spec names (§9, rule 2), and `stable` for one without a mark. */
+/** How settled an operation is; `stable`: it has no mark. */
 export type Stability = 'stable' | 'experimental' | 'beta';
 
 export interface Route {
@@ -11,7 +11,7 @@ export interface Route {
 }
 
 /**
- * The route of every operation, by its name in the spec (§4). The gateway's routes and 405 answers are derived from it. No
+ * The route of every operation, by its name. The gateway's routes and 405 answers are derived from it. No
  * schemas here: the authorizer, which every request waits for, would have to build them in each cold start.
  */
 export const routes = {

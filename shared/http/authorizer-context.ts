@@ -4,7 +4,7 @@ import { isErrorCode, ServiceError } from '../contract/errors.ts';
 /** The outcome of a request that goes on to its function. */
 export const ADMITTED = 'ADMITTED';
 
-/** Text, as API Gateway hands every value over; or what is safe where an authorizer of another release has not sent any. */
+/** Text, as API Gateway hands every value over; or what is safe where an authorizer of another release sent none. */
 const text = (otherwise: string) => v.fallback(v.optional(v.string(), otherwise), otherwise);
 const textIfAny = v.fallback(v.optional(v.string()), undefined);
 
@@ -23,9 +23,9 @@ const limitContextSchema = v.object({
 export type LimitContext = v.InferOutput<typeof limitContextSchema>;
 
 /**
- * What the gateway and the functions get from the authorizer about a request: both take the limit headers from here, and
- * the functions the rest of their log lines. During a canary the two are of different releases: whatever the one does not
- * know of the other's is safe.
+ * What the gateway and the functions get from the authorizer about a request: both take the limit headers from here,
+ * and the functions the rest of their log lines. During a canary the two are of different releases: whatever the one
+ * does not know of the other's is safe.
  */
 const authorizerContextSchema = v.object({
   /** `ADMITTED`, or the error code that the function answers with. */
@@ -53,7 +53,7 @@ export const readAuthorizerContext = (context: unknown): AuthorizerContext =>
   v.parse(authorizerContextSchema, context ?? {});
 
 /**
- * The limit headers of every answer, by the context value each one carries: those of the spec (§8, rule 1), and beside
+ * The limit headers of every answer, by the context value each one carries: `X-RateLimit-*`, and beside
  * them those that are becoming a standard (IETF draft-ietf-httpapi-ratelimit-headers).
  */
 export const limitHeaders = {
@@ -84,7 +84,7 @@ function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): stri
 /** The principal of a request that could not be counted, because the keys table is out of reach. */
 export const UNCOUNTED = 'uncounted';
 
-/** The limit headers of an answer that knows neither the key nor the time: the standard's two would have to name a quota. */
+/** The limit headers of an answer that knows neither the key nor the time: the standard's two would need a quota. */
 export const unknownLimitHeaders = {
   'X-RateLimit-Limit': '0',
   'X-RateLimit-Remaining': '0',

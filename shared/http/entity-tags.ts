@@ -26,8 +26,8 @@ export const entryReply = ({ entry, version }: StockVersion): Reply => ({
 });
 
 /**
- * The reply with an `ETag` of what it says; 304 where the request knows it. The tag is weak: it is the same for a compressed
- * answer, and stands for no version that an update could name.
+ * The reply with an `ETag` of what it says; 304 where the request knows it. The tag is weak: it is the same for a
+ * compressed answer, and stands for no version that an update could name.
  */
 export function withEntityTag(requestHeaders: RequestHeaders, { status, headers, body }: Reply): Reply {
   const digest = createHash('sha256')
@@ -36,7 +36,7 @@ export function withEntityTag(requestHeaders: RequestHeaders, { status, headers,
   return notModifiedOr(requestHeaders, { status, headers: { ...headers, ETag: `W/"${digest.slice(0, 16)}"` }, body });
 }
 
-/** The reply, which its client may keep; or 304 without its body where `If-None-Match` names its `ETag`, weak or strong (RFC 9110 §13.1.2). */
+/** The reply, for its client to keep; or 304 if `If-None-Match` has its `ETag`, weak or strong (RFC 9110 §13.1.2). */
 export function notModifiedOr(requestHeaders: RequestHeaders, reply: Reply): Reply {
   const asked = headerValues(requestHeaders, 'if-none-match').join(', ');
   const tags = tagsIn(asked).map(opaque);

@@ -53,7 +53,7 @@ const invalid = (fault: string, example: string, cause?: unknown): ServiceError 
 const unsupported = ({ resource }: ApiRequest, message: string): ServiceError =>
   new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: allowedMethods(resource), message });
 
-/** Whether `Content-Encoding` names anything but `identity` (RFC 9110 §8.4); empty elements count for nothing (§5.6.1). */
+/** Whether `Content-Encoding` names anything but `identity` (RFC 9110 §8.4); empty elements are ignored (§5.6.1). */
 function isCompressed(headers: RequestHeaders): boolean {
   const codings = headerValues(headers, 'content-encoding').flatMap((value) => value.split(','));
   return codings.some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));

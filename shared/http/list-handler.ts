@@ -81,8 +81,8 @@ async function onePage<Entry>(
 }
 
 /**
- * The list as a stream that is read as it is taken. The first entries are read before the answer begins, so that a store
- * out of reach is an Error body.
+ * The list as a stream that is read as it is taken. The first entries are read before the answer begins, so that a
+ * store out of reach is an Error body.
  */
 async function wholeList<Entry>(
   { id: requestId }: ApiRequest,
@@ -136,8 +136,8 @@ const tooSlow = ({ bytes, withinMs }: LeastPace): Error =>
   new Error(`The reader was too slow: it took less than ${bytes} bytes in ${withinMs} ms`);
 
 /**
- * API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. When the list has
- * ended, its reader has the time of the least pace for what is still in the compressor.
+ * API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. When the list
+ * has ended, its reader has the time of the least pace for what is still in the compressor.
  */
 function compressed(
   { method, headers: requestHeaders }: ApiRequest,

@@ -70,7 +70,7 @@ const placeSchema = v.strictTuple([v.string(), v.string(), int64Schema]);
 
 const REMEDY = 'Follow the Link header of a page as it is, or begin again without a cursor.';
 
-/** The cursor for a place. It is a position, no secret: one that a client makes up leads to the entries after its id. */
+/** The cursor for a place. It is a position, no secret: one that a client invents leads to the entries after its id. */
 export function encodeCursor({ list, status = '', after }: Place): string {
   return Buffer.from([list, status, after].join(':')).toString('base64url');
 }

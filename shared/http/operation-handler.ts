@@ -1,25 +1,25 @@
 /*
  * The room `shared/http`: what surrounds every operation, written once.
  *
- * Problem: every function has to read the event of API Gateway, refuse what the authorizer refused, answer each failure with
- * the Error body, put the limit headers on each answer, and log one line. The file of a function says only what its own
- * operation does.
+ * Problem: every function has to read the event of API Gateway, refuse what the authorizer refused, answer each failure
+ * with the Error body, put the limit headers on each answer, and log one line. The file of a function says only what
+ * its own operation does.
  *
- * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function from `ApiRequest` to `Reply`.
+ * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function `ApiRequest` → `Reply`.
  * 1. `request.ts` reads the event; `authorizer-context.ts` reads the verdict in it.
- * 2. A request that was not admitted is answered with the error that the verdict names. A token that may only read changes
- *    nothing, nor does a request with query parameters: a change knows none.
+ * 2. A request that was not admitted is answered with the error that the verdict names. A token that may only read
+ *    changes nothing.
  * 3. The function parses with `json-body.ts`, `update-headers.ts` or `list-query.ts`, asks its store, and replies.
  * 4. The pipeline adds the headers, leaves the body out for HEAD, and logs when the answer has ended.
  * Lists (`list-handler.ts`) stream: each page is read when the one before was taken.
  *
- * Concurrency: an execution environment serves one request at a time, so nothing here is shared between requests. During a
- * release the authorizer and a function may be of different versions: each value of the context that is missing or unknown
- * has a safe substitute. `probe.ts` calls the store once while Lambda initialises, so that the first request finds it set up.
+ * Concurrency: an execution environment serves one request at a time, so nothing here is shared between requests.
+ * During a release the authorizer and a function may be of different versions: each value of the context that is
+ * missing or unknown has a safe substitute. `probe.ts` sets up the store's connection while Lambda initialises.
  *
  * Errors: code below throws `ServiceError`, whose code, message and headers are the answer. Anything else is a fault of
- * ours: it is logged, and answered with 500 without a word of it. A stream that fails after it has begun is cut off, so that
- * no client takes a part for the whole.
+ * ours: it is logged, and answered with 500 without a word of it. A stream that fails after it has begun is cut off, so
+ * that no client takes a part for the whole.
  */
 import { Readable } from 'node:stream';
 import middy, { type MiddlewareObj, type Request } from '@middy/core';
@@ -63,14 +63,14 @@ export interface OperationOptions {
   readonly probe?: Probe;
 }
 
-/** The Lambda function of an operation that answers at once: its handler, and what Lambda waits for before the first request. */
+/** The Lambda function of an operation without a stream: its handler, and what Lambda awaits before any request. */
 export function operationHandler(respond: Respond<string>, options: OperationOptions = {}) {
   return withPipeline<string>(middy({ requestEnd: requestLogger() }), respond, options);
 }
 
 /**
- * The Lambda function of an operation whose answer is streamed. What goes wrong before the reply is an Error body; after
- * that the connection is cut, so that no client takes a part for the whole.
+ * The Lambda function of an operation whose answer is streamed. What goes wrong before the reply is an Error body;
+ * after that the connection is cut, so that no client takes a part for the whole.
  */
 export function streamingHandler(respond: Respond<string | Readable>, options: OperationOptions = {}) {
   const handler = middy({ executionMode: executionModeStreamifyResponse, requestEnd: requestLogger() });
@@ -78,9 +78,9 @@ export function streamingHandler(respond: Respond<string | Readable>, options: O
 }
 
 /**
- * What every operation has around it: it reads the request, refuses what the authorizer refused, turns what is thrown into an
- * Error body, puts headers on whatever goes out (the limit headers, spec §8, rule 1; those of CORS and security; the operation's
- * own), leaves the body out for HEAD, and logs the request once it is answered: a stream, once it has ended or broken off.
+ * What every operation has around it: it reads the request, refuses what the authorizer refused, turns what is thrown
+ * into an Error body, puts headers on whatever goes out (the limit headers; those of CORS and security; the operation's
+ * own), leaves the body out for HEAD, and logs the request once it is answered: a stream, once it has ended.
  */
 function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<Body>, options: OperationOptions) {
   const { headers = {}, probe = async () => undefined } = options;
@@ -151,7 +151,7 @@ const admittedOnly: Middleware = {
 function requestLogger() {
   const log = requestLog();
   return (call: unknown): void => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy hands over its own request, answered, without its type
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy passes its own request, answered, untyped
     const { event: request, response, error } = call as Answered & { readonly response: ProxyResult<unknown> };
     const { id: requestId, receivedAt, operation, authorizer } = request;
     const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;

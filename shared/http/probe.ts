@@ -2,8 +2,8 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * One call of a function's own store, for which it needs the rights of all that it does there. It changes nothing. It runs
- * while Lambda initialises the function, and again where a release invokes a new version without a request.
+ * One call of a function's own store, for which it needs the rights of all that it does there. It changes nothing. It
+ * runs while Lambda initialises the function, and again where a release invokes a new version without a request.
  *
  * @throws what a request would fail with
  */
@@ -29,7 +29,7 @@ export async function warmUp(probe: Probe): Promise<void> {
   }
 }
 
-/** Whether API Gateway sent an event: each of its has a request context. Any other event, such as none, asks for the probe. */
+/** Whether API Gateway sent an event: its events have a request context. Any other, or none, asks for the probe. */
 export const isRequest = (event: unknown): boolean =>
   typeof event === 'object' && event !== null && 'requestContext' in event;
 

@@ -66,7 +66,7 @@ export const headerValues = (headers: RequestHeaders, name: string): readonly st
 const BEARER = /^Bearer +(\S+)$/i;
 
 /**
- * The token of `Authorization: Bearer <token>` (spec §5, RFC 6750 §2.1), or undefined where the header is missing, is
+ * The token of `Authorization: Bearer <token>` (RFC 6750 §2.1), or undefined where the header is missing, is
  * sent more than once, or has another form.
  */
 export function bearerToken(headers: RequestHeaders): string | undefined {
@@ -74,13 +74,13 @@ export function bearerToken(headers: RequestHeaders): string | undefined {
   return values.length === 1 ? BEARER.exec(values[0]?.trim() ?? '')?.[1] : undefined;
 }
 
-/** The path parameter `petId` (spec §4.2). @throws ServiceError INVALID_PET_ID where it is not an int64 */
+/** The path parameter `petId`. @throws ServiceError INVALID_PET_ID where it is not an int64 */
 export function parsePetId({ pathParameters: { petId } }: Pick<ApiRequest, 'pathParameters'>): Int64 {
   if (petId !== undefined && isInt64(petId)) return petId;
   throw new ServiceError('INVALID_PET_ID', { message: `petId is ${quoted(petId ?? '')}, but ${INT64_RULE}.` });
 }
 
-/** What a client has sent, as JSON: cut short, and with an escape for each character that is not seen where it is printed. */
+/** What a client has sent, as JSON: cut short, and with an escape for each invisible character. */
 export function quoted(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : JSON.stringify(value).slice(0, 40);
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);

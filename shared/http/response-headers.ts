@@ -3,8 +3,8 @@ import { methodsOf, type OperationId, type Route, routes } from '../contract/rou
 import { limitHeaders } from './authorizer-context.ts';
 
 /**
- * Headers of every answer, of the functions and of the gateway: nothing is taken for another type or asked for without TLS again, and nothing
- * is kept by caches but what has an `ETag` to ask again with, by its client (OWASP REST Security Cheat Sheet, "Security Headers").
+ * Headers of every answer, of the functions and of the gateway: nothing is taken for another type or asked for without
+ * TLS again, and nothing is kept by caches but what has an `ETag` to ask again with, by its client (OWASP, REST).
  */
 export const securityHeaders = {
   'Cache-Control': 'no-store',
@@ -15,7 +15,7 @@ export const securityHeaders = {
 /** What a client may keep, to ask for it again with `If-None-Match` (RFC 9111 §5.2.2). */
 export const REVALIDATED = 'private, no-cache';
 
-/** Names the stability mark of an operation (spec §9, rule 2). */
+/** Names the stability mark of an operation. */
 export const STABILITY_HEADER = 'X-API-Stability';
 
 /** The header of a marked operation; none for one without a mark. */
@@ -36,10 +36,10 @@ export function allowedMethods(path: string): Record<string, string> {
 /** Leads to what the reference page says of an error (RFC 8288). */
 export const helpLink = (page: string, code: ErrorCode): string => `<${page}/errors#${code}>; rel="help"`;
 
-/** Since when an operation is deprecated, from when on it may be gone, and the origin of the page that says so, if there is one. */
+/** Since when an operation is deprecated, from when on it may be gone, and the origin of the page about it, if any. */
 export type Deprecation = Readonly<Record<'deprecatedAt' | 'sunsetAt', Date> & { page: string | undefined }>;
 
-/** The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to what they say. */
+/** The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to their page. */
 export function deprecationHeaders({ deprecatedAt, sunsetAt, page }: Deprecation): Record<string, string> {
   const link = (relation: string): string => `<${page}/#description/deprecations>; rel="${relation}"; type="text/html"`;
   return {
@@ -74,8 +74,8 @@ export const exposedHeaders = [
 ];
 
 /**
- * Lets pages of every origin read the answers (Fetch standard, CORS protocol): a key is sent by the page itself, never by
- * the browser, so no origin has more rights than another.
+ * Lets pages of every origin read the answers (Fetch standard, CORS protocol): a key is sent by the page itself, never
+ * by the browser, so no origin has more rights than another.
  */
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',

@@ -14,8 +14,8 @@ const MAX_TAGS_LENGTH = 2_000;
 const STRONG_TAG = /^"([\w-]+)"$/;
 
 /**
- * The versions that an update is meant for: those that `If-Match` names; undefined where it is not sent, or is `*`. A tag
- * that is weak or not ours stays in its quotes, and matches no version (RFC 9110 §13.1.1).
+ * The versions that an update is meant for: those that `If-Match` names; undefined where it is not sent, or is `*`. A
+ * tag that is weak or not ours stays in its quotes, and matches no version (RFC 9110 §13.1.1).
  *
  * @throws ServiceError INVALID_HEADER
  */

@@ -4,8 +4,8 @@ import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 
 /**
- * Value of the tag `plan` on the usage plans that no customer is on: Overflow meters refused requests; Interim meters those
- * of keys that API Gateway may not know everywhere yet, and refuses none.
+ * Value of the tag `plan` on the usage plans that no customer is on: Overflow meters refused requests; Interim meters
+ * those of keys that API Gateway may not know everywhere yet, and refuses none.
  */
 export const INTERNAL_PLAN = 'internal';
 

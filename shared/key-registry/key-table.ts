@@ -93,7 +93,7 @@ export class KeyTable {
   }
 
   /**
-   * Makes a conditional write. Where an answer is lost, the SDK sends the write again, which then finds its own revision.
+   * Makes a conditional write. Where an answer is lost, the SDK repeats the write, which then finds its own revision.
    *
    * @param record as it is then @param changed the part of it to set, and to take away where it is undefined
    * @returns the record; undefined where its condition was false

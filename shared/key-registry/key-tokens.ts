@@ -6,7 +6,7 @@ export const MAX_TOKENS = 4;
 /** Those too: one token of a key is rotated at a time. */
 export const MAX_TOKENS_WITH_GRACE = 5;
 
-/** With all its tokens, the longest name and labels, an item stays below 1,024 bytes: to count a request costs one write unit. */
+/** With all tokens, the longest name and labels, an item is below 1,024 bytes: a request counts with one write unit. */
 export const MAX_NAME_BYTES = 100;
 export const MAX_LABEL_BYTES = 12;
 
@@ -53,7 +53,7 @@ export function workingTokens({ tokens }: Pick<KeyRecord, 'tokens'>, now: number
     .toSorted((one, other) => one.since - other.since);
 }
 
-/** Of the tokens with a label: the one that has it, those that it replaced and that work on, one that was never shown. */
+/** Of the tokens with a label: the one that has it, those it replaced that are still valid, one never shown. */
 export function tokensLabelled(record: Pick<KeyRecord, 'tokens'>, label: string, now: number) {
   const labelled = workingTokens(record, now).filter((token) => token.label === label);
   const shown = labelled.filter(({ pending }) => !pending);

@@ -11,11 +11,11 @@
 //
 // Any of these may run at once: each write replaces the revision that it read. API Gateway has no such condition, and a
 // call may arrive late. So no call begins later than a minute after the stamp of its write, a stamp is made before the
-// write is sent, and only what has been the same for three minutes counts as applied; a command clears its own stamp only
-// where the key was applied before, all its calls were answered and the revision is its own.
+// write is sent, and only what has been the same for three minutes counts as applied; a command clears its own stamp
+// only where the key was applied before, all its calls were answered and the revision is its own.
 //
-// Whatever is cut off leaves `unappliedSince`: requests go on by the item, on the Interim plan, and a sync does the rest. What
-// an admin blocks in API Gateway meanwhile looks the same, so a sync names each key that it opens there.
+// Whatever is cut off leaves `unappliedSince`: requests go on by the item, on the Interim plan, and a sync does the
+// rest. What an admin blocks in API Gateway meanwhile looks the same, so a sync names each key that it opens there.
 
 import { idOf, type KeyRecord, NEVER } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
@@ -30,7 +30,7 @@ export const AT_WORK_MS = 60_000;
 /** A call that was late has arrived after so long, also by a clock that is a minute ahead. */
 export const SETTLED_MS = 3 * 60_000;
 
-/** How long API Gateway may take to know a change everywhere. Until then the Interim plan meters the requests of the key. */
+/** Max time for API Gateway to apply a change everywhere. Until then the Interim plan meters the key's requests. */
 export const INTERIM_MS = 5 * 60_000;
 
 /**
@@ -129,7 +129,7 @@ export function missingInGateway(record: KeyRecord, live: LiveKey | undefined): 
   return Object.keys(differences(record, { ...reading.fields, ...limits }));
 }
 
-/** What an admin should know of a key that is opened in API Gateway, where it was blocked; undefined where it was not. */
+/** What an admin should know of a key that is unblocked in API Gateway; undefined where it was not blocked. */
 export function openingProblem(record: KeyRecord, live: LiveKey | undefined): string | undefined {
   const { enabled, expiresAtMs = NEVER } = record;
   const expires = live?.tags[gatewayTags.expires];

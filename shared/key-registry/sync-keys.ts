@@ -111,7 +111,7 @@ class Sync {
     this.report = { ...done, problems, keysInAccount };
   }
 
-  /** After a failure no more is begun, and what is under way is waited for: a function that has ended must not write. */
+  /** After a failure no more is begun, and what is in progress is awaited: a function that has ended must not write. */
   async inParallel(items: readonly Item[]): Promise<void> {
     for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
       const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.#carryOut(item));

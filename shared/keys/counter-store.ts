@@ -12,10 +12,10 @@ import { firstMinuteOfDay } from './window.ts';
 export type Write =
   { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
 
-/** When API Gateway received a request; and until when, by this machine's clock, its writes begin. Unix milliseconds. */
+/** When API Gateway received a request; and until when, by this machine's clock, its writes begin. Unix ms. */
 export type RequestTimes = Readonly<Record<'now' | 'tryUntil', number>>;
 
-/** How often a write is tried while DynamoDB throttles it. Longer, and a flood with one key would hold many functions. */
+/** Max attempts of a write while DynamoDB throttles it. With more, a flood with one key would hold many functions. */
 const THROTTLED_TRIES = 3;
 
 /** An update and its condition, beside {@link IS_GOOD}. */
@@ -62,8 +62,8 @@ const SUSPENDED: Expressions = {
 };
 
 /**
- * The counters of the keys. Each change of them is one conditional write, which says by itself whether the key and the token are good.
- * The SDK client must not retry: a repeated increment would count twice.
+ * The counters of the keys. Each change of them is one conditional write, which says by itself whether the key and the
+ * token are good. The SDK client must not retry: a repeated increment would count twice.
  */
 export class CounterStore {
   readonly #client: DynamoDBDocumentClient;
@@ -85,7 +85,7 @@ export class CounterStore {
     return this.#updateIf(token, times, REFUSED[window.starts ?? 'none'], values);
   }
 
-  /** Suspends a key that was refused as often within the minute as it may make requests (spec §7, rule 2). */
+  /** Suspends a key that was refused as often within the minute as it may make requests. */
   async suspendIfRefusedTooOften(token: Token, key: KeyRecord, times: RequestTimes): Promise<KeyRecord> {
     const { now, tryUntil } = times;
     // Too late for one more write: the next refusal suspends the key.

@@ -106,9 +106,9 @@ export function parseKeyRecord(item: unknown, tableName: string): KeyRecord {
 /** How an admin names a token of a key: by its label and its last four characters, such as `main/ly02`. */
 export const tokenName = ({ label, last }: Pick<TokenRecord, 'label' | 'last'>): string => `${label}/${last}`;
 
-/** What names a key in logs and commands: the id that API Gateway gave it; until then that of its record, which is no secret. */
+/** What names a key in logs and commands: its id in API Gateway; until then its record's, which is no secret. */
 export const idOf = ({ keyId, recordId }: Pick<KeyRecord, 'keyId' | 'recordId'>): string => keyId ?? recordId;
 
-/** Whether the Interim plan, which refuses none, meters the requests of a key: API Gateway may not know its own everywhere. */
+/** Whether the Interim plan, which refuses none, meters the requests of a key: API Gateway may not have its own yet. */
 export const isInterim = ({ unappliedSince, interimUntil }: KeyRecord, now: number): boolean =>
   unappliedSince !== undefined || now < interimUntil;

@@ -12,25 +12,25 @@ const MAX_ROUNDS = 16;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Authenticates and counts requests, exactly: N concurrent requests of a key with room for L are admitted min(N, L) times.
+ * Authenticates and counts requests, exactly: of N concurrent requests with room for L, min(N, L) are admitted.
  *
- * Algorithm. The item of a key has its state, its tokens and the counters of its two windows. One conditional update says
- * "this token opens this key, and minute and day have room", and counts. Where the condition is false, DynamoDB returns the
- * item as it is, and a pure function of it (`nextStep`) decides: deny, refuse, or another conditional update, which begins a
- * minute or counts a refusal. Nothing is read before it is written, and nothing that was counted is given back.
+ * Algorithm. The item of a key has its state, its tokens and the counters of its two windows. One conditional update
+ * says "this token opens this key, and minute and day have room", and counts. Where the condition is false, DynamoDB
+ * returns the item as it is, and a pure function of it (`nextStep`) decides: deny, refuse, or another conditional
+ * update, which begins a minute or counts a refusal. Nothing is read before it is written, or given back once counted.
  *
- * Cost. An admitted request is one write; the first one in a minute of each environment is two, unless it begins the minute
- * of a key that the environment knows. A key takes as many requests as one item takes writes: some 1,000 a second.
+ * Cost. An admitted request is one write; the first one in a minute of each environment is two, unless it begins the
+ * minute of a key that the environment knows. A key takes as many requests as its item takes writes: some 1,000/s.
  *
  * Memory. An environment admits nothing from memory. It refuses and denies from the item as it last saw it for a second
- * (`RememberedKey`), and counts these refusals with its next write, unless that is throttled. So a flood over a limit costs next to no writes, and a
- * key that is resumed or moved waits that second out. A key whose writes DynamoDB throttles is not asked for in that second:
- * it is refused where it was refused before, and else the error is thrown again.
+ * (`RememberedKey`), and counts these refusals with its next write, unless that is throttled. So a flood over a limit
+ * costs next to no writes, and a key that is resumed or moved waits that second out. A key whose writes DynamoDB
+ * throttles is not asked for in that second: it is refused where it was refused before; else the error is thrown.
  *
  * Concurrency. Any number of environments, and of requests within one: each decision is the condition of one write.
  *
- * Errors. What the SDK throws where the table cannot be reached: the request must then not be served. The SDK's client must
- * not retry: a repeated increment would count twice. The one repetition is that of a write whose connection was gone.
+ * Errors. What the SDK throws where the table cannot be reached: the request must then not be served. The SDK's client
+ * must not retry: a repeated increment would count twice. The one repetition is of a write whose connection was gone.
  */
 export class Limiter {
   readonly #counters: CounterStore;

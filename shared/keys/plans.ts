@@ -10,7 +10,7 @@ export interface Plan {
   readonly limits: Limits | 'agreed';
 }
 
-/** The plan catalogue (spec §8). Everything that depends on a plan or its limits is derived from it. */
+/** The plan catalogue. Everything that depends on a plan or its limits is derived from it. */
 export const plans = {
   free: { title: 'Free', limits: { perMinute: 60, perDay: 1_000 } },
   pro: { title: 'Pro', limits: { perMinute: 300, perDay: 10_000 } },

@@ -40,7 +40,7 @@ export class RememberedKey {
     return { kind: 'countAdmitted', window: { minute: minuteOf(now) } };
   }
 
-  /** Refusals of a minute to count with the next write: the one at hand, and those from memory, which are counted once. */
+  /** Refusals of a minute to count with the next write: this one, and those from memory, which are counted once. */
   takeRefusals(minute: Minute): number {
     const uncounted = this.#key?.currentMinute === minute ? this.#uncounted : 0;
     this.#uncounted = 0;

@@ -15,8 +15,8 @@ const FOREIGN_FORMAT = /^[A-Za-z0-9._~+/-]+={0,2}$/;
 const HEX_HASH = /^[0-9a-f]{64}$/i;
 
 /**
- * What a client sends to prove who it is, taken apart: `psk_`, 16 characters that find the key (its handle: no secret), 24
- * that prove it (142 bits), 6 of checksum. Or the value of a key that an admin has made in the AWS console.
+ * What a client sends to prove who it is, taken apart: `psk_`, 16 characters that find the key (its handle: no secret),
+ * 24 that prove it (142 bits), 6 of checksum. Or the value of a key that an admin has made in the AWS console.
  */
 export interface Token {
   /** Partition key of the key's item: `petstoreinventory` and the handle; the SHA-256 of a value from the console. */
@@ -37,7 +37,7 @@ export const tokenFrom = (handleAndSecret: string): string => PREFIX + handleAnd
 
 /**
  * Takes a bearer token apart, without the database; undefined for one that can be of no key. Ours must carry the right
- * checksum. A record id opens nothing, and nor does a text of 64 hex digits: those are the keys of internal usage plans.
+ * checksum. A record id opens nothing, nor does a text of 64 hex digits: those are keys of internal usage plans.
  */
 export function parseToken(text: string): Token | undefined {
   if (text.startsWith(PREFIX)) {

@@ -119,7 +119,7 @@ function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }:
   };
 }
 
-/** What `X-RateLimit-*` say: the window with the least left; on a tie the one that resets later, most often the day's. */
+/** What `X-RateLimit-*` say: the window with the least left; on a tie the one that resets later, mostly the day's. */
 export function tightest({ minute, day }: Windows): Window {
   if (day.remaining === minute.remaining) return day.resetsAt >= minute.resetsAt ? day : minute;
   return day.remaining < minute.remaining ? day : minute;

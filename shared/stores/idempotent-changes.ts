@@ -122,7 +122,7 @@ export class IdempotentChanges {
     return found;
   }
 
-  /** An update has the fields that it leaves as they are for conditions, so that the answer which is kept is what was stored. */
+  /** An update has the fields that it does not change as conditions, so that the stored answer is what was written. */
   #transaction(request: IdempotentRequest, change: StockChange, version: string, answer: StockVersion | undefined) {
     const now = Math.floor(Date.now() / 1_000);
     const { petId: _, ...fields } = answer?.entry ?? {};

@@ -9,7 +9,7 @@ import { int64AttributeSchema, type Item, parseItem, safeNumberSchema } from '..
 /** The one store there is: the partition key of every entry that is listed. */
 export const STORE_ID = 'main';
 
-/** Items of the first Query of a whole list. Few, so that a client has the first entries soon, however long the list. */
+/** Items of the first Query of a whole list. Few, so that a client gets the first entries soon, however long it is. */
 const FIRST_QUERY = 1_000;
 /** So many that DynamoDB's latency counts little, so few that memory stays flat. */
 const NEXT_QUERIES = 2_000;
@@ -46,7 +46,7 @@ class Unprocessed extends Error {
   override readonly name = 'ThrottlingException';
 }
 
-/** The items that there are of these keys, at most 100, as they are now, in any order. @throws ServiceError SERVICE_UNAVAILABLE */
+/** The existing items of max 100 keys, read consistently, in any order. @throws ServiceError SERVICE_UNAVAILABLE */
 export async function itemsOf(
   client: DynamoDBDocumentClient,
   tableName: string,
@@ -83,7 +83,7 @@ export class SortedTable<Entry> {
     this.#schema = schema;
   }
 
-  /** All entries after an id, one array for each Query; empty ones too where a status is rare. @throws ServiceError SERVICE_UNAVAILABLE */
+  /** All entries after an id, an array per Query, also empty (rare status). @throws ServiceError SERVICE_UNAVAILABLE */
   async *all(status?: string, after?: Int64): AsyncGenerator<readonly Entry[]> {
     let size = FIRST_QUERY;
     do {
@@ -108,7 +108,7 @@ export class SortedTable<Entry> {
     return { entries: this.#parse(entries), last: items.length > limit ? this.#idOf(entries.at(-1)) : last };
   }
 
-  /** The entries that there are of these ids, at most 100, as they are now, in ascending id. @throws ServiceError SERVICE_UNAVAILABLE */
+  /** The existing entries of these ids, max 100, read consistently, by id. @throws ServiceError SERVICE_UNAVAILABLE */
   async byIds(ids: readonly Int64[]): Promise<readonly Entry[]> {
     const keys = ids.map((id) => ({ storeId: STORE_ID, [this.#idName]: BigInt(id) }));
     const found = await itemsOf(this.#client, this.#tableName, keys, this.#projection());

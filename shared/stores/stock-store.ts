@@ -1,22 +1,22 @@
 /*
  * The room `shared/stores`: stock, orders and pets in DynamoDB.
  *
- * Problem: many clients change the same entry at once, and answers get lost. No change may be lost or made twice, and no
- * answer may be 200 for a quantity that was never stored.
+ * Problem: many clients change the same entry at once, and answers get lost. No change may be lost or made twice, and
+ * no answer may be 200 for a quantity that was never stored.
  *
- * Algorithm: an entry is one item (partition = store, sort key = petId) with a random `version`, which each write replaces
- * and which is its ETag.
+ * Algorithm: an entry is one item (partition = store, sort key = petId) with a random `version`, which each write
+ * replaces and which is its ETag.
  * - `StockStore.change` is one conditional write. If its answer is lost, one consistent read looks for its version.
- * - `IdempotentChanges` is one transaction of the change and a record of the request, put only if it is not there. If it is
- *   there, the request was carried out before, and its answer is given again.
+ * - `IdempotentChanges` is one transaction of the change and a record of the request, put only if it is not there. If
+ *   it is there, the request was carried out before, and its answer is given again.
  * - `SortedTable` lists by Query in the order of the ids; a page is one Query.
  *
- * Concurrency: the condition of the write decides every race, and fails for an entry that this release cannot read. Nothing
- * is locked. Whole lists and pages are read eventually consistent; entries by id, and all that a change looks at, are not.
+ * Concurrency: the condition of the write decides every race, and fails for an entry that this release cannot read.
+ * Nothing is locked. Whole lists and pages are read eventually consistent; entries by id and reads of a change are not.
  *
- * Errors: `shared/dynamodb.ts` sorts failures by what became of the call. What surely was not carried out is tried again,
- * up to four times in five seconds. What may have been is tried again only where a second time does nothing: with a record,
- * or with a version. Otherwise it is 503 or 500, whose message says that the change may have been made.
+ * Errors: `shared/dynamodb.ts` sorts failures by what became of the call. What surely was not carried out is tried
+ * again, up to four times in five seconds. What may have been is tried again only where a second time does nothing:
+ * with a record, or with a version. Otherwise it is 503 or 500, whose message says that the change may have been made.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
@@ -106,9 +106,9 @@ export class StockStore {
   }
 
   /**
-   * Changes the stock of one pet: one conditional write. It is sent again where it surely was not done; and, if it names
-   * versions, where the connection was gone: at most one of the two can succeed. If its answer is lost, one read shows
-   * whether it was done: then the entry has its version.
+   * Changes the stock of one pet: one conditional write. It is sent again where it surely was not done; and, if it
+   * names versions, where the connection was gone: at most one of the two can succeed. If its answer is lost, one read
+   * shows whether it was done: then the entry has its version.
    *
    * @returns the entry as the change made it
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or as
@@ -134,7 +134,7 @@ export class StockStore {
     return parseStockItem(Attributes);
   }
 
-  /** After a failure: the entry, if a lost attempt has made the change. @throws why it was not made, or may not have been */
+  /** After a failure: the entry, if a lost attempt made the change. @throws why it was not, or may not have been */
   async #settle(failure: unknown, change: StockChange, { version, mayBeMade }: Attempts): Promise<StockVersion> {
     const isRefused = failure instanceof ConditionalCheckFailedException;
     if (!isRefused && !mayBeMade) throw failure;
@@ -144,8 +144,8 @@ export class StockStore {
   }
 
   /**
-   * The write that carries out a change, for UpdateItem and for TransactWriteItems. Its condition fails where there is no
-   * entry, or one that this release cannot read. DynamoDB has no condition that a fraction fails.
+   * The write that carries out a change, for UpdateItem and for TransactWriteItems. Its condition fails where there is
+   * no entry, or one that this release cannot read. DynamoDB has no condition that a fraction fails.
    *
    * @param unchanged fields that the entry must have with these values, or not at all where undefined
    */
@@ -257,8 +257,8 @@ export const ANY_ID = v.parse(int64Schema, '0');
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['PET_NOT_FOUND', 'PRECONDITION_FAILED']);
 
 /**
- * For a probe: makes a change whose condition is false, as no write sets this version. The pet is another each time, so that
- * many functions that start at once do not wait for each other.
+ * For a probe: makes a change whose condition is false, as no write sets this version. The pet is another each time, so
+ * that many functions that start at once do not wait for each other.
  *
  * @throws what a request would fail with
  */

@@ -16,7 +16,7 @@ interface Attack {
   readonly keys: readonly KeyRecord[];
   readonly attacker: Sender;
   readonly good: Sender;
-  /** Whether all keys share what one partition takes. DynamoDB gives an item that is hot for long a partition of its own. */
+  /** Whether all keys share what one partition takes. DynamoDB gives an item that stays hot its own partition. */
   readonly isOnePartition: boolean;
 }
 

@@ -13,8 +13,8 @@ const PAGE = 100;
 const BULK = 25;
 
 /**
- * What requests take: capacity, time, log lines and bytes, through the whole host. docs/operating/costs.md has them, and
- * what they cost. The time is that of this machine, whose worker threads and engine are not Lambda's and DynamoDB's.
+ * What requests take: capacity, time, log lines and bytes, through the whole host. docs/operating/costs.md has them,
+ * and what they cost. The time is that of this machine, whose threads and engine are not Lambda's and DynamoDB's.
  */
 export async function benchCosts(): Promise<Figure[]> {
   progress('starting a host');

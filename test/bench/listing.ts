@@ -34,8 +34,8 @@ interface Turn extends Record<keyof typeof sizes, Call> {
 }
 
 /**
- * The list function from its bundle, for stores of 1,000 and of 100,000 pets, beside a bare loop of Queries that discards
- * the items. They take turns; each store has a process of its own, whose memory is read from the system at every chunk.
+ * The list function from its bundle, for stores of 1,000 and of 100,000 pets, beside a bare loop of Queries that
+ * discards the items. They take turns; each store has a process of its own, whose memory is read at every chunk.
  */
 export async function benchListing(): Promise<Figure[]> {
   const engine = await startEmbeddedEngine(undefined);

@@ -1,6 +1,6 @@
 import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
-import { markdownTable } from 'markdown-table';
+import { format } from 'prettier';
 import { benchAttacks } from './attacks.ts';
 import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
@@ -41,5 +41,8 @@ for (const name of program.processedArgs.flat().map(String)) {
 const verdict = ({ met }: Figure): string => (met === undefined ? '' : met ? 'met' : 'missed');
 const rows = figures.map((figure) => [figure.what, figure.measured, figure.target, verdict(figure)]);
 const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? arch()}, ${type()} ${release()}`;
-process.stdout.write(`${markdownTable([['figure', 'measured', 'target', ''], ...rows])}\n\n${machine}\n`);
+const lines = [['figure', 'measured', 'target', ''], ['-', '-', '-', '-'], ...rows].map(
+  (row) => `| ${row.join(' | ')} |`,
+);
+process.stdout.write(`${await format(lines.join('\n'), { parser: 'markdown' })}\n${machine}\n`);
 process.exit(0);

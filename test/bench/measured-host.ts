@@ -47,7 +47,7 @@ export interface RequestKind {
   readonly seconds?: number;
 }
 
-/** A local host whose every request is looked at: capacity by the engine's account, time and log lines by its log files. */
+/** A local host that measures every request: capacity by the engine's account, time and lines by its log files. */
 export class MeasuredHost {
   readonly host: LocalHost;
   readonly #consumed: Consumed;
@@ -171,7 +171,7 @@ async function forward(
   const answer = await fetch(engine, { method: 'POST', headers: sent, body: JSON.stringify(metered) });
   const text = await answer.text();
   const { ConsumedCapacity, __type } = v.parse(answerSchema, JSON.parse(text));
-  // No engine reports it, but DynamoDB bills the write that was refused, by the size of the item: all of ours are small.
+  // No engine reports it, but DynamoDB bills the refused write, by the size of the item: all of ours are small.
   const refused = __type.endsWith('ConditionalCheckFailedException') ? 1 : 0;
   const units = refused + sum([ConsumedCapacity].flat().map(({ CapacityUnits }) => CapacityUnits));
   consumed[WRITES.has(action) ? 'writeUnits' : 'readUnits'] += units;

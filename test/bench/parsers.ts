@@ -96,7 +96,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-/** What the worst that a client can send takes of the processor, beside the longest that is taken, through the whole host. */
+/** Processor time of the worst input a client can send, beside the longest valid one, through the whole host. */
 export async function benchParsers(): Promise<Figure[]> {
   progress('starting a host');
   const host = await LocalHost.start();

@@ -20,7 +20,7 @@ export interface Side {
 /** Requests as the soak sends them. */
 export const comparedRequests = (): FuzzedRequest[] => fc.sample(fuzzedRequest, { seed: SEED, numRuns: REQUESTS });
 
-/** Sends each request to both, one after the other. @returns the differences, a line for each kind of it, with the requests that have it */
+/** Sends each request to both, one after the other. @returns the differences, a line per kind, with their requests */
 export async function compare(expected: Side, other: Side): Promise<Map<string, FuzzedRequest[]>> {
   const agent = new http.Agent({ keepAlive: true });
   const differences = new Map<string, FuzzedRequest[]>();

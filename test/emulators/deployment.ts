@@ -23,8 +23,8 @@ export interface Deployment {
 }
 
 /**
- * Deploys staging by the CDK's own command. What the emulator refuses is made an empty resource and tried again without,
- * so that the rest can be looked at; all else is as it was synthesised.
+ * Deploys staging by the CDK's own command. What the emulator refuses is made an empty resource and tried again
+ * without, so that the rest can be looked at; all else is as it was synthesised.
  *
  * @param assembly as synthesised
  * @param work folder for the copy that is deployed

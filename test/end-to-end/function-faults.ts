@@ -60,8 +60,8 @@ const streamed = `
   });`;
 
 /**
- * Lets a function fail in the way that a header of a request asks for: `crashes` or `throws`, alone or with `afterwards`
- * (of a function that streams, `in the middle`).
+ * Lets a function fail in the way that a header of a request asks for: `crashes` or `throws`, alone or with
+ * `afterwards` (of a function that streams, `in the middle`).
  *
  * @param logicalId how the function's id in the template begins
  * @param header in small letters

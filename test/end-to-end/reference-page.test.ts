@@ -97,6 +97,13 @@ describeInBrowser('The reference page in a browser', () => {
     await reference.tryOut('inventory', 'PATCH', '/inventory/{petId}');
     const updated = await reference.send();
     expect(updated).toEqual({ status: '200 OK', body: expect.stringContaining('"quantity": 7,') });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const answer = reference.client.getByRole('region', { name: 'Response', exact: true });
+    await answer.evaluate(({ parentElement: form }) => form?.scrollTo(0, form.scrollHeight));
+    expect((await answer.boundingBox())?.y).toBeLessThan(0);
+    await reference.send();
+    expect((await answer.boundingBox())?.y).toBeGreaterThan(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await reference.closeClient();
     await reference.tryOut('inventory', 'GET', '/inventory');
     const { body } = await reference.send();

@@ -40,7 +40,7 @@ const pairs: readonly Pair[] = firsts.flatMap((first) => seconds.map((second) =>
 /** No command makes so many calls. */
 const MOST_CALLS = 30;
 
-/** The first actor is stopped at each of its calls, in each way; with `until` the second is, too, at each of its own. */
+/** The first actor is stopped at each of its calls, in each way; with `until` the second is too, at each of its own. */
 function* scenarios(of: readonly Pair[], isDeep: boolean): Generator<Scenario> {
   for (const pair of of) {
     for (let at = 1; at <= MOST_CALLS; at++) {

@@ -109,8 +109,8 @@ class Actor {
 }
 
 /**
- * Runs pairs of admin commands, syncs and edits in the AWS console over API Gateway and a keys table in memory. The clock
- * stands still but for what a scenario says. @throws RuleBrokenError
+ * Runs pairs of admin commands, syncs and edits in the AWS console over API Gateway and a keys table in memory. The
+ * clock stands still but for what a scenario says. @throws RuleBrokenError
  */
 export class KeyExplorer {
   readonly #world = new InProcessTarget();

@@ -175,7 +175,7 @@ export class KeyRules {
     this.hold(true);
   }
 
-  /** An edit that was made while a command was at the key may be set back: then a sync, or a command that was done, says so. */
+  /** An edit made while a command was changing the key may be reverted: then a sync, or a finished command, says so. */
   #isReported(name: ActorName): boolean {
     const { first } = this.#scenario;
     const putsOnPlan = first.startsWith('move') && name === 'console: take off';

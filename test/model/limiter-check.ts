@@ -20,8 +20,8 @@ interface Version {
 type Faults = Readonly<Record<string, boolean>>;
 
 /**
- * Answers that the table does not bear out, and writes that it must not have; none where all is well. Each admitted request
- * has one write that counts it, no write takes more than a window has, so no window admits more than its limit.
+ * Answers that the table does not bear out, and writes that it must not have; none where all is well. Each admitted
+ * request has one write that counts it, no write takes more than a window has, so no window admits more than its limit.
  */
 export function violationsOfLimiter({ requests, commits }: LimiterHistory): string[] {
   const versions = commits.map(({ at, writer, before, after }): Version => {
@@ -78,7 +78,7 @@ function faultsOfWrite(request: LimiterRequest, { before, key }: Version): Fault
 const isAdmission = ({ before, key }: Version): boolean =>
   key.minuteUsed > (before?.currentMinute === key.currentMinute ? before.minuteUsed : 0);
 
-/** A suspension goes by refusals that were answered, or may be; a write whose answer was lost may have counted twice. */
+/** A suspension goes by refusals that were answered, or may be; a write with a lost answer may have counted twice. */
 function isTooEarly({ at, key, before }: Version, own: readonly LimiterRequest[]): boolean {
   if (key.suspendedUntil <= (before?.suspendedUntil ?? 0)) return false;
   const earlier = own.filter(({ invokedAt }) => invokedAt <= at);

@@ -51,7 +51,7 @@ for (const parser of [conditionParser, updateParser]) rememberParsed(parser);
 
 const metadata = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1, totalRetryDelay: 0 } });
 
-/** The keys table in memory, with dynalite's expressions: a command is executed at once, and every write is recorded. */
+/** The keys table in memory, with dynalite's expressions: a command is executed at once; every write is recorded. */
 export class VirtualTable {
   readonly commits: Commit[] = [];
   readonly #items = new Map<string, Item>();

@@ -48,7 +48,7 @@ export class VirtualTime {
     return this.#random.next();
   }
 
-  /** Runs something at a time, behind what is to run at the same time. Most of it comes last, so the list is kept sorted. */
+  /** Runs something at a time, after what is already due then. Most comes last, so the list is kept sorted. */
   at(time: number, run: () => void): void {
     const at = Math.max(time, this.now);
     this.#events.splice(this.#events.findLastIndex((event) => event.at <= at) + 1, 0, { at, run });

@@ -1,8 +1,8 @@
 import { partsOf, type Tamper } from '../model/virtual-table.ts';
 
 /**
- * Faults that a limiter could have, put into what it sends to DynamoDB. The tests of the models show that each is found: a
- * model that finds nothing could be one that sees nothing.
+ * Faults that a limiter could have, put into what it sends to DynamoDB. The tests of the models show that each is
+ * found: a model that finds nothing could be one that sees nothing.
  */
 export const brokenLimiters: Readonly<Record<string, Tamper>> = {
   // The conditions of the counter store, taken out one at a time.

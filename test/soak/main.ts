@@ -51,7 +51,7 @@ try {
   process.exit(1);
 }
 
-/** Each planted fault has a process of its own: its modules are other ones. @throws Error where a rule is broken, or a fault overlooked */
+/** Each planted fault has a process with modules of its own. @throws Error if a rule is broken or a fault overlooked */
 async function runKeys(): Promise<void> {
   if (values.broken && values.planted === undefined) {
     for (const index of [...plantedFaults.keys()].filter(isChosen)) {

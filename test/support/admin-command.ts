@@ -47,7 +47,7 @@ async function outcomeOf(child: Child): Promise<Outcome> {
   return { exitCode: child.exitCode, stdout, stderr };
 }
 
-/** Commands that have run in this process. One has to end before the next begins: they share its arguments and output. */
+/** Commands that have run in this process. One must end before the next begins: they share arguments and output. */
 let lastCommand: Promise<unknown> = Promise.resolve();
 let commands = 0;
 
@@ -169,7 +169,7 @@ const noProgress: ProgressListener = {
   incomplete: () => undefined,
 };
 
-/** A local host as the admin command finds it, without what AWS needs and a laptop does not: the pace, and the pause. */
+/** A local host as the admin command finds it, without what only AWS needs: the pace, and the pause. */
 export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, noProgress);
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {
@@ -180,7 +180,7 @@ async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise
 
 let pause: (milliseconds: number) => void = () => undefined;
 
-/** Says what happens while a command that runs in this process waits; nothing does otherwise, and it goes on at once. */
+/** What happens while a command that runs in this process waits; by default nothing, and it goes on at once. */
 export function whilePausing(act: typeof pause): void {
   pause = act;
 }

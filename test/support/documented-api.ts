@@ -24,7 +24,7 @@ const documentSchema = v.object({
 
 type DeclaredHeaders = v.InferOutput<typeof response>['headers'];
 
-/** Headers of HTTP itself, of CORS and of API Gateway, which the document does not name: clients leave them to their platform. */
+/** Headers of HTTP itself, of CORS and of API Gateway, not in the document: clients leave them to their platform. */
 const OF_PLATFORM = [
   'accept-patch',
   'connection',
@@ -199,7 +199,7 @@ function parseExactly(text: string): unknown {
   );
 }
 
-/** The Error body (spec §2): exactly these fields. */
+/** The Error body: exactly these fields. */
 export const errorBodySchema = v.strictObject({
   code: v.custom<ErrorCode>((value) => typeof value === 'string' && value in errorCatalogue),
   message: v.pipe(v.string(), v.minLength(1)),
@@ -208,8 +208,8 @@ export const errorBodySchema = v.strictObject({
 
 /**
  * What is wrong with an answer beside what the document says of it; empty where nothing is. Every answer of the API
- * promises this, whatever the request: limit headers that agree (spec §8), and for an error the Error body with the very
- * status of the answer (spec §7), and a link to what the page says of it.
+ * promises this, whatever the request: limit headers that agree, and for an error the Error body with the very
+ * status of the answer, and a link to what the page says of it.
  */
 export function brokenPromises({ status, headers, text }: RawAnswer, method: string): string[] {
   const isKept = headers.get('Cache-Control') === REVALIDATED;

@@ -30,8 +30,8 @@ async function dynamoDBLocal(port: number): Promise<Engine> {
 }
 
 /**
- * Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does, and gets what makes
- * a client of the functions for the code under test.
+ * Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does, and gets what
+ * makes a client of the functions for the code under test.
  */
 export function describeOnEachEngine(title: string, body: (newClient: () => DynamoDBDocumentClient) => void): void {
   describe.each(engines)(`${title}, on %s`, (_, start) => {
@@ -81,8 +81,8 @@ export class EmbeddedDatabase {
 }
 
 /**
- * Longer than those of the functions: in a test hundreds of requests share one process, its event loop and its 50 sockets,
- * maybe with the engine too. On Lambda each request has a process of its own.
+ * Longer than those of the functions: in a test hundreds of requests share one process, its event loop and its 50
+ * sockets, maybe with the engine too. On Lambda each request has a process of its own.
  */
 const PATIENT = { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
 
@@ -92,8 +92,8 @@ export const testClient = (): DynamoDBDocumentClient => newClient(PATIENT);
 type RequestHandlerSettings = Parameters<typeof newClient>[0];
 
 /**
- * A client as the bundles of the functions have it: of parts of the SDK, whose commands it takes. The settings are those of
- * the SDK's HTTP handler.
+ * A client as the bundles of the functions have it: of parts of the SDK, whose commands it takes. The settings are
+ * those of the SDK's HTTP handler.
  */
 export function clientOfFunctions(settings: RequestHandlerSettings): DynamoDBDocumentClient {
   const { send } = bundled().newClient(settings);

@@ -18,7 +18,7 @@ export type Fault =
   | FalseAnswer
   /** The connection breaks off, and the call is not carried out. */
   | { readonly kind: 'hangUp' }
-  /** The call is carried out, and the connection breaks off before the answer, or in the middle of it; or it is a 500. */
+  /** The call is carried out, and the connection breaks before or within the answer; or it is a 500. */
   | { readonly kind: 'lostAnswer' | 'halfAnswer' | 'falseFailure' }
   /** No answer comes. */
   | { readonly kind: 'silence' }
@@ -79,7 +79,7 @@ export class FaultyLink {
     this.#port = await listen(this.#proxy);
   }
 
-  /** Resets the connections that are open now at their next call: a caller that was frozen has not seen that they are closed. */
+  /** Resets the connections that are open now at their next call: a frozen caller has not seen that they closed. */
   dropConnections(): void {
     this.#dropped = new Set(this.#connections);
     this.#connections.clear();

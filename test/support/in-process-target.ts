@@ -30,8 +30,8 @@ export const KEYS_TABLE = 'keys';
 export type Interception = <Answer>(perform: () => Promise<Answer>, name: string) => Promise<Answer>;
 
 /**
- * API Gateway's control plane and a keys table as the admin command sees them, in this process and in memory: hundreds of
- * commands run in seconds, and each can be stopped before any of its calls.
+ * API Gateway's control plane and a keys table as the admin command sees them, in this process and in memory: hundreds
+ * of commands run in seconds, and each can be stopped before any of its calls.
  */
 export class InProcessTarget {
   readonly records = GatewayRecords.inMemory();
@@ -160,7 +160,7 @@ const HOUR_MS = 3_600_000;
 const AGREED = { perMinute: 900, perDay: 9_000 };
 const limitTags = { [gatewayTags.perMinute]: '900', [gatewayTags.perDay]: '9000' };
 
-/** A command of an admin, on the key with an id. @param subject as it was issued @returns the new token where it makes one */
+/** A command of an admin, on the key with an id. @param subject as it was issued @returns the new token, if any */
 type Command = (target: Target, id: string, subject?: KeyRecord) => Promise<unknown>;
 
 /** The name of the keys in a test, so that one command comes across what another has left. */

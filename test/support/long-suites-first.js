@@ -3,7 +3,7 @@ import Sequencer from '@jest/test-sequencer';
 /** Folders whose suites take long, the longest first. */
 const LONG = ['/test/model/', '/test/infra/deploy/', '/test/end-to-end/'];
 
-/** Starts long suites first. Jest itself knows of them from its last run: in a fresh clone they would come by their size. */
+/** Starts long suites first. Jest itself knows of them from its last run: in a fresh clone they would run by size. */
 export default class LongSuitesFirst extends Sequencer {
   async sort(tests) {
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's own

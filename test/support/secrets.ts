@@ -74,8 +74,8 @@ function formsOf(token: string): [form: string, kind: string][] {
 }
 
 /**
- * Half a secret in a row has one of them. Those of demo keys are hexadecimal, as the ids of requests are: in 1,000 lines of
- * a log one of six characters stands by chance in one run of a hundred.
+ * Half a secret in a row has one of them. Those of demo keys are hexadecimal, as the ids of requests are: in 1,000
+ * lines of a log one of six characters stands by chance in one run of a hundred.
  */
 function piecesOf(secret: string): string[] {
   const [length, starts] = /^[0-9a-f]+$/.test(secret) ? [8, [0, 4, 8, 12, 16]] : [6, [0, 6, 12, 18]];

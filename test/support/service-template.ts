@@ -74,8 +74,8 @@ export type ReadableStage = Readonly<Record<string, unknown>>;
 
 /**
  * The resources of a stage's API in a form that changes only where their meaning does: references and joined texts are
- * one text with `<names>`, JSON texts are values, and hashes and the name of the stage are left out. What the CDK brings
- * to invoke a new version (see `VersionCheck`) is not among them.
+ * one text with `<names>`, JSON texts are values, and hashes and the name of the stage are left out. What the CDK
+ * brings to invoke a new version (see `VersionCheck`) is not among them.
  */
 export function readableStage(stage: StageName): ReadableStage {
   const resources = Object.entries(inventoryTemplate(stage).Resources).map(([id, resource]): [string, unknown] => [
@@ -85,7 +85,7 @@ export function readableStage(stage: StageName): ReadableStage {
   return Object.fromEntries(resources.filter(([name]) => !name.startsWith('AWSCDK')));
 }
 
-/** The properties of all resources of a type, by their names. A property that the schema wants and a resource lacks fails the test. */
+/** The properties of all resources of a type, by their names. A missing property fails the test. */
 export function propertiesOf<Schema extends v.GenericSchema>(
   stage: ReadableStage,
   type: string,

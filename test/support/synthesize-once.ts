@@ -62,8 +62,8 @@ const script = `
 `;
 
 /**
- * Synthesises the service for all suites: in each suite it would take seconds, as Jest loads the CDK anew for every one.
- * A process of its own, with nothing of an account in its environment, leaves nothing in the memory of the tests.
+ * Synthesises the service for all suites: in each suite it would take seconds, as Jest loads the CDK anew for every
+ * one. A process of its own, with nothing of an account in its environment, leaves nothing in the memory of the tests.
  */
 export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> = variants): void {
   const folder = mkdtempSync(join(tmpdir(), 'pet-store-tests-'));
@@ -76,8 +76,8 @@ export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> =
 }
 
 /**
- * Folder of the cloud assembly that all suites share, of the access of the pipeline, or of a variant, which suites alone
- * have. Read only. A process that is no suite makes its own at the first call.
+ * Folder of the cloud assembly that all suites share, of the access of the pipeline, or of a variant, which suites
+ * alone have. Read only. A process that is no suite makes its own at the first call.
  */
 export function synthesizedOnce(variant: VariantName | 'service' | 'access' = 'service'): string {
   if (process.env[FOLDER_VARIABLE] === undefined) synthesizeForAllSuites({});

@@ -52,7 +52,7 @@ function addAction(command: Command, action: KeyAction): void {
   });
 }
 
-/** Asks about what cannot be taken back. @returns the id of the key that was asked about: another may get its name meanwhile */
+/** Asks about what cannot be taken back. @returns the id of the key: another may get its name meanwhile */
 async function confirmedId(target: Target, { title, asks }: KeyAction, values: Inputs, key: string): Promise<string> {
   const view = await showKey(target, key);
   const effect = asks?.(view, values);

@@ -54,7 +54,7 @@ const print = (line: string): Promise<void> =>
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
   });
 
-/** Adds the options that say where the service is: to the program, so that they may stand before a command and after it. */
+/** Adds the options that say where the service is: to the program, so that they may stand before or after a command. */
 export function withTargetOptions(program: Command): Command {
   return program
     .addOption(

@@ -48,8 +48,8 @@ export const newLoginLink = (): LoginLink => ({ base: `/${newSecret()}`, token: 
 
 /**
  * Lets in a browser that has the cookie, and is at the path of the pages: browsers send a cookie to all ports of this
- * machine, also to programs of other users, so it is bound to a path that those do not know. (A name like x.localhost would
- * do in some browsers, and leads to ::1 too, where another program may listen.)
+ * machine, also to programs of other users, so it is bound to a path that those do not know. (A name like x.localhost
+ * would do in some browsers, and leads to ::1 too, where another program may listen.)
  */
 export function session(
   origin: string,

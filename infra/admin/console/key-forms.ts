@@ -22,7 +22,7 @@ function fieldsOf(action: string, { inputs }: KeyAction, { tokens }: KeyView): F
   });
 }
 
-/** The forms of a key's page: those of each day, and those that cut off the customer. @param sentTo the action that `sent` was sent to */
+/** The forms of a key's page: everyday ones, and those that stop the customer. @param sentTo the action of `sent` */
 export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): readonly Html[][] {
   const { plan, perMinute, perDay } = view;
   const agreed = plans[plan].limits === 'agreed' && { plan, perMinute: String(perMinute), perDay: String(perDay) };

@@ -49,7 +49,7 @@ class FormError extends Error {
   }
 }
 
-/** The inputs of an action, from the fields that {@link fieldOf} makes of them. @throws FormError that names all that is wrong */
+/** The inputs of an action, from the fields that {@link fieldOf} makes. @throws FormError that names all faults */
 export function parseInputs(names: readonly (keyof Inputs)[], values: Sent['values']): Inputs {
   const fieldErrors: Record<string, string> = {};
   const parsed: Record<string, unknown> = {};

@@ -64,8 +64,8 @@ const notFound = (keyId: string): AdminError =>
   );
 
 /**
- * Makes API Gateway say what was written. Where another command changes the key meanwhile, the record stays unapplied, and
- * a sync does the rest.
+ * Makes API Gateway say what was written. Where another command changes the key meanwhile, the record stays unapplied,
+ * and a sync does the rest.
  *
  * @param wasApplied before that
  * @returns the key as it is then

@@ -65,7 +65,7 @@ export async function untilDone<Result>(attempt: () => Promise<Result | undefine
   throw new AdminError('The key is being changed by others all the time. Run the command again.');
 }
 
-/** Waits until no execution environment refuses a key by what it was before: each remembers refusals for up to a second. */
+/** Waits until no execution environment refuses a key by its old state: each caches refusals for up to 1 s. */
 export const waitOutMemory = ({ pause }: Pick<Target, 'pause'>): Promise<void> => pause(REMEMBERED_MS + MARGIN_MS);
 
 export const revokedError = (record: KeyRecord): AdminError => new AdminError(`The key ${idOf(record)} was revoked.`);

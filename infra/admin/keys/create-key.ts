@@ -18,7 +18,7 @@ export interface KeyOrder {
   readonly expiresAtMs?: number | undefined;
 }
 
-/** Issues a key with one token. Its record comes first, with the token pending until it was shown; then API Gateway has it made. */
+/** Issues a key with one token. Its record comes first, its token pending until shown; API Gateway is next. */
 export async function createKey(target: Target, order: KeyOrder): Promise<NewToken> {
   const { name, plan, limits, access, expiresAtMs } = order;
   await usagePlanIdOf(target, plan);

@@ -54,7 +54,7 @@ const changedMeanwhile = (id: string): AdminError =>
     `The key ${id} was changed by another command meanwhile. Look at it with npm run admin -- keys show ${id}, and run the command again.`,
   );
 
-/** Puts a key on another plan, or gives an Enterprise key other limits; the counters stay. A key that is closed stays closed. */
+/** Puts a key on another plan, or gives an Enterprise key other limits; counters stay. A blocked key stays blocked. */
 export async function moveKey(target: Target, key: string, plan: PlanId, limits: Limits): Promise<KeyView> {
   await usagePlanIdOf(target, plan);
   const moved = await changeKey(target, await findKey(target, key), (now, { record, live }) => ({
@@ -70,7 +70,7 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
   return keyView(moved);
 }
 
-/** Refuses a key for good, with all its tokens: in the keys table, so that it ends at once; then it is deleted in API Gateway. */
+/** Refuses a key permanently, with all tokens: at once in the keys table; then deletes it in API Gateway. */
 export async function revokeKey(target: Target, { recordId }: KeyRecord): Promise<KeyRecord> {
   const revoked = await untilDone(async () => {
     const record = await target.keyTable.get(recordId);

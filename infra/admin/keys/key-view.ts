@@ -42,7 +42,7 @@ export function keyView(key: KeyRecord, now = Date.now()) {
   };
 }
 
-/** A token as the commands show it; times are ISO 8601. Never the token itself, nor anything it could be rebuilt from. */
+/** A token as the commands show it; times are ISO 8601. Never the token, nor anything it could be rebuilt from. */
 export type TokenView = Readonly<ReturnType<typeof tokenView>>;
 
 const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) => ({

@@ -21,9 +21,9 @@ export interface Rotation extends NewToken {
 }
 
 /**
- * Replaces a token by a new one; the old one works until the grace ends. One conditional write adds the new token, marked
- * as pending; once it has been shown, another removes the mark and ends the old one. Cut off anywhere, the old token
- * works, and the next rotation replaces what is pending.
+ * Replaces a token by a new one; the old one works until the grace ends. One conditional write adds the new token,
+ * marked as pending; once it has been shown, another removes the mark and ends the old one. Cut off anywhere, the old
+ * token works, and the next rotation replaces what is pending.
  */
 export async function rotateKey(target: Target, key: string, order: RotationOrder): Promise<Rotation> {
   const { label, graceMs } = order;

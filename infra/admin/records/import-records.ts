@@ -42,7 +42,7 @@ export async function importRecords<Entry>(
   };
 }
 
-/** Reads the whole file once before anything is written. @returns the number of rows @throws AdminError listing faults */
+/** Reads the whole file before anything is written. @returns the number of rows @throws AdminError listing faults */
 async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Promise<number> {
   /** By value: the digits as text would keep the whole line in memory that they were cut from. */
   const lines = new Map<bigint, number>();

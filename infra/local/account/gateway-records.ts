@@ -61,9 +61,9 @@ const contentSchema = v.object({
 });
 
 /**
- * What API Gateway keeps of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and changes
- * are made in memory; {@link save} writes them to one JSON file, which is replaced whole: a host that is killed leaves
- * the file before or the file after.
+ * What API Gateway keeps of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and
+ * changes are made in memory; {@link save} writes them to one JSON file, which is replaced whole: a host that is killed
+ * leaves the file before or the file after.
  */
 export class GatewayRecords {
   /** What the host itself has to remember, by name. */

@@ -54,9 +54,9 @@ const newTagsSchema = v.strictObject({ tags: tagsSchema });
 const newPlanKeySchema = v.strictObject({ keyId: text, keyType: v.literal('API_KEY') });
 
 /**
- * The operations of API Gateway's API that the admin command, the sync of keys and the guides use, by their routes. Each does
- * its work on the records in memory, all of it or none, and gives the body of the answer. Usage plans are changed by a
- * deploy alone.
+ * The operations of API Gateway's API that the admin command, the sync of keys and the guides use, by their routes.
+ * Each does its work on the records in memory, all of it or none, and gives the body of the answer. Usage plans are
+ * changed by a deploy alone.
  */
 export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
   'POST /apikeys': createApiKey,
@@ -199,7 +199,7 @@ function createUsagePlanKey(call: Call): unknown {
   return planKeyBody(apiKey);
 }
 
-/** What keys used on each day, and what was left of the quota at its end: 0 without one, which AWS does not document. */
+/** What keys used each day, and what was left of the quota at its end: 0 without one, which AWS does not document. */
 function getUsage(call: Call): unknown {
   const { records, query } = call;
   const { id, quota } = planOf(call);

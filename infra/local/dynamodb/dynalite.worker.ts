@@ -37,8 +37,8 @@ async function checkStore(path: string): Promise<string | undefined> {
   const store = new Level<string, unknown>(path, { valueEncoding: 'json' });
   try {
     await store.open();
-    // Tables that a host was creating when it was killed: the engine would take them for unfinished for good, and neither
-    // use nor delete them. Nothing can be in them.
+    // Tables that a host was creating when it was killed: the engine would take them for unfinished for good, and
+    // neither use nor delete them. Nothing can be in them.
     for await (const [key, table] of store.iterator({ gte: 'table~', lt: 'table~\u00ff' })) {
       if (v.is(unfinishedSchema, table)) await store.del(key, { sync: true });
     }

@@ -18,7 +18,7 @@ import { isApiError, transactWriteItems } from './transact-write-items.ts';
 const { checkConditional, create } = db;
 for (const parser of [conditionParser, projectionParser, updateParser]) rememberParsed(parser);
 
-/** Folder of the store; in memory without one. What a caller may do, by its path; a call with another path is refused. */
+/** Folder of the store; in memory without one. What a caller may do, by its path; another path is refused. */
 export interface EngineServerOptions {
   readonly folder?: string | undefined;
   readonly callers?: ReadonlyMap<string, readonly Grant[]>;
@@ -63,9 +63,9 @@ export function createEngineServer({
 }
 
 /**
- * dynalite with functions of its modules replaced, which it looks up there at every call; it has no other place for them:
- * the check of a condition, whose failure brings the old item where the request asks for it, and the making of the store,
- * which transactions use too.
+ * dynalite with functions of its modules replaced, which it looks up there at every call; it has no other place for
+ * them: the check of a condition, whose failure brings the old item where the request asks for it, and the making of
+ * the store, which transactions use too.
  */
 function patchedDynalite(folder: string | undefined): { server: Server; store: Store } {
   for (const { types } of [putItem, updateItem, deleteItem]) {

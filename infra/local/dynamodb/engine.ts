@@ -10,7 +10,7 @@ import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalit
 export interface Engine {
   /** Its address, as an AWS endpoint. */
   readonly endpoint: URL;
-  /** The address for a caller that may do no more than it is granted. Another engine than the embedded one lets it do all. */
+  /** The address for a caller that may do only what it is granted. Only the embedded engine enforces that. */
   endpointFor(caller: string, grants: readonly Grant[]): URL;
   close(): Promise<void>;
 }
@@ -21,8 +21,8 @@ export function externalEngine(endpoint: URL): Engine {
 }
 
 /**
- * Starts the embedded engine (dynalite) on a port of its own, reachable from this machine only. Its address has a secret
- * in it, so that only callers that have it from the host can call it.
+ * Starts the embedded engine (dynalite) on a port of its own, reachable from this machine only. Its address has a
+ * secret in it, so that only callers that have it from the host can call it.
  *
  * @param folder where it keeps its data; in memory without one
  * @throws HostError where the folder cannot be used

@@ -14,8 +14,8 @@ interface Parsed {
 }
 
 /**
- * Lets a parser of dynalite read each expression once. What an expression means depends on its text, on what the names in
- * it stand for and on the types of the values. The values themselves are put into a copy, which the engine may change.
+ * Lets a parser of dynalite read each expression once. What an expression means depends on its text, on what the names
+ * in it stand for and on the types of the values. The values are put into a copy, which the engine may change.
  */
 export function rememberParsed(parser: Parser): void {
   const { parse } = parser;

@@ -39,8 +39,8 @@ export function isApiError(error: unknown): error is ApiError {
 }
 
 /**
- * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. Transactions run one after
- * the other, so that none waits for locks of another that waits for its own.
+ * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. Transactions run one
+ * after the other, so that none waits for locks of another that waits for its own.
  *
  * @returns carries out the body of a call, and gives that of its answer; fails with ApiError, then nothing was written
  */
@@ -89,7 +89,7 @@ async function writeLocked(actions: readonly Action[], store: Store): Promise<ob
   }
 }
 
-/** Under which key an item is stored; undefined where its key does not fit its table. @throws where there is no table */
+/** Under which key an item is stored; undefined where its key does not fit its table. @throws if there is no table */
 async function keyOf({ TableName, Item: item, Key: key = {} }: WriteData, store: Store): Promise<string | undefined> {
   const table = await promisify((done: Callback<object>) => store.getTable(TableName, done))();
   const isInvalid = item ? db.validateItem(item, table) : db.validateKey(key, table);
@@ -123,8 +123,8 @@ async function writeAll(actions: readonly Action[], store: Store): Promise<objec
 }
 
 /**
- * The store as the operations of a transaction see it: they read what is there, and their writes are kept back. The locks
- * are held already. Puts and updates delete nothing, and no table has an index.
+ * The store as the operations of a transaction see it: they read what is there, and their writes are kept back. The
+ * locks are held already. Puts and updates delete nothing, and no table has an index.
  */
 function stage(store: Store) {
   const writes: { type: 'put'; key: string; value: Item }[] = [];

@@ -4,8 +4,8 @@ import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { type ContextVariables, GatewayError } from './gateway-responses.ts';
 
 /**
- * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer"), as far
- * as this API's does.
+ * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer"),
+ * as far as this API's does.
  */
 const resultSchema = v.object({
   principalId: v.string(),
@@ -30,8 +30,8 @@ export interface Authorization {
 }
 
 /**
- * Asks a REQUEST authorizer without identity source and caching. Its context becomes `$context.authorizer`, for a denied
- * request too.
+ * Asks a REQUEST authorizer without identity source and caching. Its context becomes `$context.authorizer`, for a
+ * denied request too.
  *
  * @throws GatewayError ACCESS_DENIED or AUTHORIZER_CONFIGURATION_ERROR
  */

@@ -28,8 +28,8 @@ export async function integrate(lambda: LambdaFunction, event: string, timeoutMs
 }
 
 /**
- * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only. The body fails where the
- * function does, or when the time-out is over; a caller that does not read it destroys it.
+ * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only. The body fails where
+ * the function does, or when the time-out is over; a caller that does not read it destroys it.
  *
  * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */

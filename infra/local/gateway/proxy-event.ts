@@ -3,8 +3,8 @@ import type { GatewayRequest, HeaderFields } from './messages.ts';
 import type { Match } from './router.ts';
 
 /**
- * What is read of all that API Gateway knows of a request before it knows where it goes: `requestContext` of the event, and
- * `$context`.
+ * What is read of all that API Gateway knows of a request before it knows where it goes: `requestContext` of the event,
+ * and `$context`.
  */
 export function requestContext(request: GatewayRequest, { apiId, stage }: ApiStage) {
   return {

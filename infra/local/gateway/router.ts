@@ -30,8 +30,8 @@ export class Router<Target> {
   }
 
   /**
-   * Undefined where no resource has the method. Where the one that takes the path most exactly lacks it, API Gateway looks on
-   * among those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/deploying.md).
+   * Undefined where no resource has the method. Where the one that takes the path most exactly lacks it, API Gateway
+   * looks on among those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/deploying.md).
    */
   match(method: string, path: string): Match<Target> | undefined {
     const [matches] = this.#resources.match('ALL', path.replace(/^\/+/, '/'));

@@ -45,11 +45,12 @@ interface Thread {
 }
 
 /**
- * Lambda functions that run their events side by side in one worker thread. A time-out fails one event. A crash fails all
- * that are under way, and so does a function that hangs: it can be ended only with the thread. The next event starts another.
+ * Lambda functions that run their events side by side in one worker thread. A time-out fails one event. A crash fails
+ * all that are under way, and so does a function that hangs: it can be ended only with the thread. The next event
+ * starts another.
  *
- * Lambda refuses an event or a result of more than 6 MB. Here the functions refuse such a request themselves, with the same
- * 413, and none has such a result.
+ * Lambda refuses an event or a result of more than 6 MB. Here the functions refuse such a request themselves, with the
+ * same 413, and none has such a result.
  */
 export class LambdaFunctions {
   readonly #settings: readonly FunctionSettings[];

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 /** How the runtime knows a handler that streams its response (AWS Lambda runtime interface client for Node.js). */
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming');
 
-/** Between the metadata of an HTTP response and its body (API Gateway developer guide, "format for response streaming"). */
+/** Between the metadata of an HTTP response and its body (API Gateway guide, "format for response streaming"). */
 export const DELIMITER = Buffer.alloc(8);
 
 export type StreamingHandler = (event: unknown, stream: Writable, context: unknown) => Promise<unknown>;

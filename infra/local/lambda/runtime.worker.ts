@@ -15,8 +15,8 @@ import type {
 import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
 
 /**
- * The Node.js runtime of all functions. Each bundle is loaded with its first event. The function that runs is a value of
- * the asynchronous context: by it `process.env` has the variables of this function alone, and a line finds its log group.
+ * The Node.js runtime of all functions. Each bundle is loaded with its first event. The function that runs is a value
+ * of the asynchronous context: by it `process.env` has only this function's variables, and a line finds its log group.
  */
 
 type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;

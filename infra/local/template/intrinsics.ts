@@ -1,4 +1,4 @@
-/** What `Ref`, `Fn::GetAtt` and `Fn::ImportValue` stand for in one stack. Undefined: nothing that the local host knows. */
+/** What `Ref`, `Fn::GetAtt` and `Fn::ImportValue` stand for in one stack. Undefined: unknown to the local host. */
 export interface Names {
   ref(name: string): string | undefined;
   attribute(resource: string, attribute: string): string | undefined;
@@ -6,8 +6,8 @@ export interface Names {
 }
 
 /**
- * Resolves the intrinsic functions in a template value. A symbol stands for what has a function or a name that the local
- * host does not know, and says which: much in a template is never read.
+ * Resolves the intrinsic functions in a template value. A symbol stands for what has a function or a name that the
+ * local host does not know, and says which: much in a template is never read.
  */
 export function resolveIntrinsics(value: unknown, names: Names): unknown {
   if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names));

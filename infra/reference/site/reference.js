@@ -2,6 +2,12 @@ import { createApiReference } from './scalar/standalone.esm.js';
 
 /** The API reference in the page. Whatever would call another origin is off: fonts, proxy, telemetry, assistant. */
 
+// On a narrow screen the answer comes above the form: whoever has scrolled down to a body would not see it.
+document.addEventListener('click', ({ target }) => {
+  if (!target.closest('[data-addressbar-action="send"]')) return;
+  document.querySelector('.scalar-client section[aria-label="Response"]')?.parentElement.scrollTo(0, 0);
+});
+
 const { demoKey } = JSON.parse(document.getElementById('settings').textContent);
 
 createApiReference('#reference', {

@@ -35,9 +35,9 @@ interface Data {
 const modeled = new Map(Object.entries({ ConditionalCheckFailedException, TransactionCanceledException }));
 
 /**
- * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: the protocol (AWS JSON 1.0)
- * is all that is ours. It finds region, endpoint and credentials in the variables of the stack's functions, repeats no call, and
- * has no binary values. Like the SDK, it leaves it to TLS that an answer is whole, and does not check its CRC32.
+ * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: the protocol (AWS JSON
+ * 1.0) is all that is ours. It finds region, endpoint and credentials in the variables of the stack's functions,
+ * repeats no call, and has no binary values. It leaves it to TLS that an answer is whole, without a check of CRC32.
  */
 export class DynamoDBClient {
   readonly #endpoint: URL;

@@ -3,8 +3,8 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 
 /**
- * A connection that was idle for longer, in milliseconds, is not used again. DynamoDB was seen to close them after 60 seconds
- * (https://github.com/aws/aws-sdk-java/issues/1365), and promises none: this is a third of that.
+ * A connection that was idle for longer, in milliseconds, is not used again. DynamoDB was seen to close them after 60
+ * seconds (https://github.com/aws/aws-sdk-java/issues/1365), and promises none: this is a third of that.
  */
 const MOST_IDLE_MS = 20_000;
 
@@ -12,9 +12,9 @@ const MOST_IDLE_MS = 20_000;
 const SETTINGS = { keepAlive: true, maxSockets: 50 };
 
 /**
- * The connections of one client. A function that was frozen meanwhile finds out that DynamoDB has closed one only when it
- * uses it: a write then fails, and it is not known whether it was made. No timer runs in a frozen process, so the time of
- * day is compared before each call.
+ * The connections of one client. A function that was frozen meanwhile finds out that DynamoDB has closed one only when
+ * it uses it: a write then fails, and it is not known whether it was made. No timer runs in a frozen process, so the
+ * time of day is compared before each call.
  */
 export class Connections {
   readonly agent: HttpAgent;

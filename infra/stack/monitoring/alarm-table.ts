@@ -19,7 +19,7 @@ export interface AlarmDefinition {
   /** What is monitored; undefined where the deployment does not have it. */
   readonly metric: (metrics: MonitoringMetrics) => Metric | MathExpression | undefined;
   readonly breaches: { readonly above: number } | { readonly atLeast: number };
-  /** By default nothing is good news: most metrics are there only when something happens, or when there are requests. */
+  /** By default no data is good news: most metrics are there only when something happens, or there are requests. */
   readonly missingData?: TreatMissingData;
   /** Whether it stops a release that is under way, and takes it back. */
   readonly rollsBack?: true;
@@ -31,7 +31,7 @@ export interface AlarmDefinition {
  */
 const FAILED = { percent: 1, atLeast: 5 };
 
-/** Long enough for a cold start of authorizer and function; many enough requests for a p99 to be more than the slowest. */
+/** Long enough for a cold start of authorizer and function; enough requests for a p99 to be more than the slowest. */
 const SLOW = { milliseconds: 3_000, requests: 100 };
 
 /** The functions turn every fault into an answer: one that fails itself was killed, ran out of time or cannot start. */
@@ -63,8 +63,8 @@ export const share = (count: string, all: string, { atLeast }: { readonly atLeas
   `IF(${count} >= ${atLeast}, 100 * ${count} / ${all}, 0)`;
 
 /**
- * Every alarm of a deployment, by the name of its section in docs/runbooks.md. DynamoDB's own errors have none: what the
- * SDK's repeats do not cure is a request that failed or was not counted, and these have.
+ * Every alarm of a deployment, by the name of its section in docs/runbooks.md. DynamoDB's own errors have none: what
+ * the SDK's repeats do not cure is a request that failed or was not counted, and these have.
  */
 export const alarmCatalogue = {
   'api-errors': {

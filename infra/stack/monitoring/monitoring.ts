@@ -16,8 +16,8 @@ export interface MonitoringProps extends Monitored {
 }
 
 /**
- * What API Gateway answers by its usage plans and throttles, which must never refuse what the limiter has admitted, but for
- * bulks beyond their share.
+ * What API Gateway answers by its usage plans and throttles, which must never refuse what the limiter has admitted, but
+ * for bulks beyond their share.
  */
 const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
 

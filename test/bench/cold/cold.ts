@@ -60,8 +60,8 @@ interface ColdRun {
 type Round = ReadonlyMap<string, ColdRun>;
 
 /**
- * What Lambda loads of each function, with its warm-up, and its first call, each time in a fresh process and over TLS; in
- * turn with a bare client of two commands.
+ * What Lambda loads of each function, with its warm-up, and its first call, each time in a fresh process and over TLS;
+ * in turn with a bare client of two commands.
  */
 export async function benchCold(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-cold-'));

@@ -46,14 +46,6 @@ test('the page of errors has a section for each code, and leads to it', () => {
 const settingsIn = (html: string): unknown => JSON.parse(/id="settings">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
 
 describe('the page', () => {
-  test('has no script in place but its settings', () => {
-    const scripts = [...textOf('index.html').matchAll(/<script ([^>]*)>/g)].map(([, attributes]) => attributes);
-    expect(scripts).toEqual([
-      'type="application/json" id="settings"',
-      expect.stringMatching(/^type="module" src="\/assets\/\w+\/reference\.js"$/),
-    ]);
-  });
-
   test('has a key only where one is meant for everybody', () => {
     const withKey = pageFiles({ serverUrl, environment: 'local', demoKey: 'psk_DemoKey' });
     expect(settingsIn(textOf('index.html'))).toEqual({});

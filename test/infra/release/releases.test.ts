@@ -19,8 +19,8 @@ test('A release with new versions takes nothing that a running version uses', ()
   const versions = new Set(resourcesIn(usual, 'AWS::Lambda::Version').map(([id]) => id));
 
   expect(resourcesIn(changed, 'AWS::Lambda::Version').filter(([id]) => !versions.has(id))).toHaveLength(functionCount);
-  // CloudFormation takes away what is no longer there when the release is over. It would change a policy at once: so one
-  // with other grants has another id.
+  // CloudFormation takes away what is no longer there when the release is over. It would change a policy at once: so
+  // one with other grants has another id.
   const policies = resourcesIn(usual, 'AWS::IAM::Policy', 'Functions');
   expect(policies).toHaveLength(functionCount);
   for (const [id] of policies) expect(id).toMatch(/[0-9a-f]{32}$/);

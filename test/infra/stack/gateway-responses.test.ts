@@ -13,7 +13,7 @@ const responseSchema = v.object({
   ResponseType: v.string(),
   StatusCode: v.string(),
   ResponseParameters: v.record(v.string(), v.string()),
-  /** Only in JSON: exactly code, message and status (spec §2). */
+  /** Only in JSON: exactly code, message and status. */
   ResponseTemplates: v.strictObject({
     'application/json': v.strictObject({ code: v.string(), message: v.string(), status: v.number() }),
   }),
@@ -51,7 +51,7 @@ test('Gateway responses are set for every type of error that the CDK knows, so t
 });
 
 describe.each(responses)('the gateway response $type', ({ type, status, headers, body }) => {
-  test('has the message and the status of its code (spec §7), the limit headers (spec §8) and the way to what is said of it', () => {
+  test('has the message and the status of its code, the limit headers and the way to what is said of it', () => {
     const code = type === 'ACCESS_DENIED' ? 'API_KEY_INVALID' : body.code;
     const { message, ...entry } = isErrorCode(code) ? errorCatalogue[code] : { status: 0, message: '' };
 
@@ -95,7 +95,7 @@ test.each([
   ],
   ['429', 'Retry-After', /^(?:'1'|context\.authorizer\.retryAfter)$/],
   ['503', 'Retry-After', /^'1'$/],
-])('Every %s has %s (RFC 9110 §11.6.1; spec §7)', (expected, header, form) => {
+])('Every %s has %s (RFC 9110 §11.6.1)', (expected, header, form) => {
   const found = responses.filter(({ status }) => status === expected);
 
   expect(found.length).toBeGreaterThan(1);

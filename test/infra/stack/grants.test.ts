@@ -89,8 +89,8 @@ describe('the role', () => {
 });
 
 /**
- * ARNs of services whose resources have no region, or no account (Service Authorization Reference, "Resource types"): IAM
- * refuses one that is otherwise, or never matches it. Dashboards alone of CloudWatch belong to no region.
+ * ARNs of services whose resources have no region, or no account (Service Authorization Reference, "Resource types"):
+ * IAM refuses one that is otherwise, or never matches it. Dashboards alone of CloudWatch belong to no region.
  */
 const without: Readonly<Record<string, readonly string[]>> = {
   apigateway: ['account'],

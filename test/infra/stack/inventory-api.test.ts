@@ -102,7 +102,7 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     return [title, { Throttle: throttleOf(throttle), Quota: { Limit: quotaPerDay, Period: 'DAY' } }];
   });
 
-  test('refuse nothing that the exact limits admit (spec §8) but bulks beyond a share, nor the exact answers to the rest', () => {
+  test('refuse nothing that the exact limits admit but bulks beyond a share, nor the exact answers to the rest', () => {
     const plan = v.looseObject({ UsagePlanName: v.string(), ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
     const found = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan).map(
       ([name, { Throttle, Quota, ApiStages }]) => {

@@ -65,7 +65,7 @@ const monitored = [
   `RolloutFewErrors > 0.05, 1 × 300 s: AWS/ApiGateway Count Sum ${ofApi}`,
 ];
 
-/** Whether an alarm fires on one data point of its metrics: CloudWatch's IF and FILL, and arithmetic as JavaScript has it. */
+/** Whether an alarm fires on one data point of its metrics: CloudWatch's IF and FILL, and JavaScript's arithmetic. */
 function fires(name: string, values: Readonly<Record<string, number>>): boolean {
   const [, alarm] = alarms.find(([id]) => id === name) ?? [];
   const functions = {

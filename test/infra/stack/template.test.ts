@@ -105,7 +105,7 @@ test('The firewall lets through the longest query that the contract allows', () 
   const counted = { Name: 'SizeRestrictions_QUERYSTRING', ActionToUse: { Count: {} } };
   const RuleActionOverrides = expect.arrayContaining([counted]);
 
-  // What the rule blocks beyond (https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html).
+  // What the rule blocks (https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html).
   expect(longest).toBeGreaterThan(2_048);
   expect(production['FirewallAcl']).toHaveProperty(
     'Properties.Rules.1.Statement.ManagedRuleGroupStatement',

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-/** Checks the example, and with it the declarations of the package, which were built with the types of a browser alone. */
+/** Checks the example, and with it the declarations of the package, built with the types of a browser alone. */
 function checkTypes() {
   const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' };
   const nodeTypes = { module: 'nodenext', types: ['node'] };

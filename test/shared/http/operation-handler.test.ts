@@ -45,7 +45,7 @@ describe.each([
   ['answers at once', atOnce],
   ['streams', streamed],
 ])('An operation that %s', (_, invoke) => {
-  test('answers with its reply as JSON, with the limits (spec §8, rule 1) and its own headers', async () => {
+  test('answers with its reply as JSON, with the limits and its own headers', async () => {
     expect(await invoke(ok)).toEqual({
       statusCode: 200,
       headers: { 'Content-Type': 'application/json', ETag: '"1"', ...own, ...admittedHeaders },
@@ -105,7 +105,7 @@ describe.each([
     expect(faults()).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
   });
 
-  test('answers what the authorizer refused with Retry-After (spec §7, rule 1)', async () => {
+  test('answers what the authorizer refused with Retry-After', async () => {
     const [outcome, status] = ['RATE_LIMIT_EXCEEDED', 429];
     const answer = await invoke(ok, eventWith({ outcome, remaining: '0', retryAfter: '17', plan: 'pro' }));
 

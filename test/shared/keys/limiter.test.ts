@@ -102,7 +102,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await table.read(key)).toMatchObject(counters);
   });
 
-  test('suspends a key by exactly the refusal of many at once that reaches its limit (spec §7, rule 2), for five minutes to the millisecond', async () => {
+  test('suspends a key by exactly the refusal of many at once that reaches its limit, for five minutes to the millisecond', async () => {
     const key = await table.issue({ perMinute: 20 });
     const seen = (await Promise.all(Array.from({ length: 60 }, () => outcomes(1, key)))).flat();
     const count = (outcome: string) => seen.filter((one) => one === outcome).length;

@@ -80,7 +80,7 @@ describe('the next step after the counting write of a request failed', () => {
 const minute = (remaining: number, resetsAt = END_OF_MINUTE) => ({ limit: 2, remaining, resetsAt, seconds: 60 });
 const day = (remaining: number) => ({ limit: 10, remaining, resetsAt: END_OF_DAY, seconds: 86_400 });
 
-describe('what an admitted request leaves: both windows, and the one with the least left (spec §8)', () => {
+describe('what an admitted request leaves: both windows, and the one with the least left', () => {
   test.each([
     ['the minute, where it has less left', { minuteUsed: 1, dayUsed: 5 }, minute(1), day(5), 'minute'],
     ['the day, where it has less left', { minuteUsed: 0, dayUsed: 9 }, minute(2), day(1), 'day'],

@@ -7,7 +7,7 @@ import { anApiKey, apiStage, aUsagePlan } from '../../../support/gateway-records
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const DAY_MS = 86_400_000;
 
-/** A usage plan with a key. @returns what becomes of requests at some times: the id of the key, or the type of the error */
+/** A usage plan with a key. @returns the result of requests at some times: the id of the key, or the error's type */
 function planWith(settings: Partial<UsagePlan>): (times: readonly number[]) => string[] {
   const records = GatewayRecords.inMemory();
   const meter = new UsageMeter(records, apiStage);
