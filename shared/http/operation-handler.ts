@@ -8,7 +8,7 @@
  * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function `ApiRequest` → `Reply`.
  * 1. `request.ts` reads the event; `authorizer-context.ts` reads the verdict in it.
  * 2. A request that was not admitted is answered with the error that the verdict names. A token that may only read
- *    changes nothing.
+ *    changes nothing, nor does a request with query parameters: a change knows none.
  * 3. The function parses with `json-body.ts`, `update-headers.ts` or `list-query.ts`, asks its store, and replies.
  * 4. The pipeline adds the headers, leaves the body out for HEAD, and logs when the answer has ended.
  * Lists (`list-handler.ts`) stream: each page is read when the one before was taken.

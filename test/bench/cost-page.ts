@@ -3,18 +3,29 @@ import path from 'node:path';
 import { stages } from '../../infra/stages.ts';
 import { type Limits, type PlanId, plans } from '../../shared/keys/plans.ts';
 
-/** The page that holds AWS's prices, what a request takes, and what follows from both. */
-export const page = readFileSync(path.join(import.meta.dirname, '../../docs/operating/costs.md'), 'utf8');
-
-/** The rows of the table whose first column is called so: a name each, and the numbers after it. */
-export function tableOf(head: string): Map<string, number[]> {
-  const [, table = ''] = new RegExp(String.raw`^\| ${head} +\|.*\n.*\n((?:\|.*\n)+)`, 'm').exec(page) ?? [];
-  const rows = table.trim().split('\n');
-  const cells = rows.map((line) => line.split('|').map((cell) => cell.replaceAll(/[*,]/g, '').trim()));
-  return new Map(cells.map(([, name = '', ...numbers]) => [name, numbers.slice(0, -1).map(Number)]));
+function pageAt(name: string) {
+  const file = path.join(import.meta.dirname, '../../docs', name);
+  return { file, text: readFileSync(file, 'utf8') };
 }
 
-const prices = tableOf('price of');
+/** What a request takes is measured, the prices are AWS's, and what both come to stands on the page of costs. */
+export const pages = {
+  numbers: pageAt('numbers.md'),
+  costs: pageAt('operating/costs.md'),
+  security: pageAt('operating/security.md'),
+};
+
+const numberOf = (cell: string): number => Number(cell.replaceAll(/[*,]/g, ''));
+
+/** The rows of the table of a page whose first column is called so: a name each, and the numbers after it. */
+export function tableOf(page: string, head: string): Map<string, number[]> {
+  const [, table = ''] = new RegExp(String.raw`^\| ${head} +\|.*\n.*\n((?:\|.*\n)+)`, 'm').exec(page) ?? [];
+  const rows = table.trim().split('\n');
+  const cells = rows.map((line) => line.split('|').map((cell) => cell.trim()));
+  return new Map(cells.map(([, name = '', ...numbers]) => [name, numbers.slice(0, -1).map(numberOf)]));
+}
+
+const prices = tableOf(pages.costs.text, 'price of');
 
 /** @throws Error where the page has no such price */
 export function priceOf(what: string): number {
@@ -26,6 +37,9 @@ export function priceOf(what: string): number {
 /** Memory of every function, in GB, and the share of the requests that X-Ray records. */
 export const MEMORY_GB = 1;
 export const TRACED_SHARE = 0.01;
+
+/** A request that comes with a key which no table has. */
+export const UNKNOWN_KEY = 'refused: unknown key (401)';
 
 /** What a request takes, the mean of many. */
 export interface RequestUsage {

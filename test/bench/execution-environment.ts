@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { pathToFileURL } from 'node:url';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 
 /** What Lambda's Node.js runtime is to a function. Plain JavaScript, so that nothing else is loaded before it. */
@@ -34,6 +35,9 @@ const script = `
   })();
 `;
 
+/** By this a function is slowed, when it is loaded and at each call, in milliseconds. */
+const SLOWED_MS = 700;
+
 /** A function, as Lambda loads it, and a call of it. */
 export interface Measured {
   readonly file: string;
@@ -41,6 +45,17 @@ export interface Measured {
   readonly streams: boolean;
   /** Of the answer: its HTTP status, or the authorizer's outcome. */
   readonly status: unknown;
+}
+
+/** The same function, which is loaded late, and answers late. */
+export function slowed(measured: Measured): Measured {
+  const source = `
+    import { handler as own } from '${pathToFileURL(measured.file).href}';
+    const wait = () => new Promise((resolve) => setTimeout(resolve, ${SLOWED_MS}));
+    await wait();
+    export const handler = async (...call) => (await wait(), own(...call));
+  `;
+  return { ...measured, file: `data:text/javascript,${encodeURIComponent(source)}` };
 }
 
 export interface Call {

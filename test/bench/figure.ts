@@ -1,22 +1,63 @@
+import type { RequestUsage } from './cost-page.ts';
+
 /** One line of the bench: what was measured, what came out, and what it should be. */
 export interface Figure {
   readonly what: string;
-  readonly measured: string;
-  readonly target: string;
-  /** Undefined where there is no target. */
-  readonly met?: boolean;
+  readonly value: number;
+  readonly unit: string;
+  /** More about the value. */
+  readonly detail?: string;
+  /** Where it is of a request: all that the request takes. */
+  readonly usage?: RequestUsage;
+  /** The value that meets the target: at most this, or exactly this. */
+  readonly limit?: number;
+  readonly isExact?: boolean;
+  /** In a small round, the value of something that is known to be slower. */
+  readonly ofSlower?: number;
 }
 
-export function atMost(what: string, value: number, limit: number, unit = ''): Figure {
-  return { what, measured: `${format(value)}${unit}`, target: `≤ ${format(limit)}${unit}`, met: value <= limit };
+/** The parts of the bench. That in virtual time comes first: it is for a process in which nothing else runs. */
+export const partNames = ['attacks', 'costs', 'parsers', 'cold', 'host', 'listing'] as const;
+
+/** How much is measured: all of it, or one small round, which shows that the measurement works. */
+export type Size = 'whole' | 'small';
+
+export const atMost = (what: string, value: number, limit: number, unit = ''): Figure => ({ what, value, limit, unit });
+
+export const exactly = (what: string, value: number, limit: number): Figure => ({
+  ...atMost(what, value, limit),
+  isExact: true,
+});
+
+export const report = (what: string, value: number, unit = ''): Figure => ({ what, value, unit });
+
+/** Figures, one of them with the value of something that is slower. */
+export function compared(figures: readonly Figure[], index: number, ofSlower: number): Figure[] {
+  const figure = figures[index];
+  if (!figure) throw new Error('There is no such figure');
+  return figures.with(index, { ...figure, ofSlower });
 }
 
-export function exactly(what: string, value: number, expected: number): Figure {
-  return { what, measured: format(value), target: format(expected), met: value === expected };
+/** The cells of a table: what was measured, the value, the target, and whether it is met. */
+export function cellsOf({ what, value, unit, detail, limit, isExact }: Figure): string[] {
+  const measured = `${format(value)}${unit}${detail === undefined ? '' : ` (${detail})`}`;
+  if (limit === undefined) return [what, measured, '–', ''];
+  const isMet = isExact ? value === limit : value <= limit;
+  return [what, measured, `${isExact ? '' : '≤ '}${format(limit)}${unit}`, isMet ? 'met' : 'missed'];
 }
 
-export function report(what: string, value: number, unit = ''): Figure {
-  return { what, measured: `${format(value)}${unit}`, target: '–' };
+/** What is wrong with the figures of a part: no number, or what was slowed down on purpose is no slower. */
+export function faultsOf(part: string, figures: readonly Figure[], size: Size): string[] {
+  const both = figures.filter(({ ofSlower }) => ofSlower !== undefined);
+  return [
+    ...figures
+      .filter(({ value, usage = {} }) => ![value, ...Object.values(usage)].every(Number.isFinite))
+      .map(({ what }) => `${part}: "${what}" is no number`),
+    ...(size === 'whole' || both.length > 0 ? [] : [`${part} compares nothing with what is slower`]),
+    ...both
+      .filter(({ value, ofSlower = NaN }) => !(ofSlower > value * 1.2))
+      .map(({ what, value, ofSlower }) => `${part}: "${what}" is ${value}, and ${ofSlower} of what is slower`),
+  ];
 }
 
 /** Reports where the bench is: parts of it take a minute or two. */
@@ -42,4 +83,6 @@ export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-const format = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : 0 });
+/** A number as pages have it: with its thousands apart, and no more digits than say something. */
+export const format = (value: number): string =>
+  value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 });

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { demoKey } from '../../infra/demo-keys.ts';
-import { atMost, type Figure, median, progress } from './figure.ts';
+import { atMost, type Figure, format, median, progress, type Size } from './figure.ts';
 
-const STARTS = 3;
-const CLIENTS = 50;
-const REQUESTS = 20_000;
+const COUNTS = {
+  whole: { starts: 3, clients: 50, requests: 20_000 },
+  small: { starts: 1, clients: 5, requests: 100 },
+};
+/** By this a start is slowed, in milliseconds. */
+const SLOWED_MS = 2_500;
 /** Between two looks at the memory. */
 const SAMPLE_MS = 250;
 
@@ -24,30 +27,35 @@ const kinds = [
 ];
 
 /** Start-up and memory of the local host, started as a newcomer does. */
-export async function benchHost(): Promise<Figure[]> {
+export async function benchHost(size: Size): Promise<Figure[]> {
+  const { starts, clients, requests } = COUNTS[size];
   // The first start after a change of the sources synthesises them, and does not count.
-  await secondsUntilReady();
+  if (size === 'whole') await secondsUntilReady();
   const seconds: number[] = [];
-  for (let turn = 0; turn < STARTS; turn++) seconds.push(await secondsUntilReady());
+  for (let turn = 0; turn < starts; turn++) seconds.push(await secondsUntilReady());
   const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
   // The shell, which sets the variables of the script, is replaced by the host: the memory is the host's own.
   const { host, baseUrl } = await start('sh', '-c', `${scripts.start} "$@"`, 'sh');
   const afterStart = residentMegabytes(host);
-  const peak = await peakUnderLoad(host, baseUrl);
+  const [peak, ofSlower] = await Promise.all([
+    peakUnderLoad(host, baseUrl, clients, requests),
+    size === 'small' ? secondsUntilReady(SLOWED_MS) : undefined,
+  ]);
   await stop(host);
-  const load = `${REQUESTS.toLocaleString('en')} requests of all operations`;
+  const load = `${format(requests)} requests of all operations`;
+  const ready = atMost('npm start, from the second on: seconds until ready', median(seconds), 0.7, ' s');
   return [
-    atMost('npm start, from the second on: seconds until ready', median(seconds), 0.7, ' s'),
+    ofSlower === undefined ? ready : { ...ready, ofSlower },
     atMost('host memory after its start', afterStart, 130, ' MB'),
     atMost(`host memory at most, under ${load}`, peak, 250, ' MB'),
   ];
 }
 
 /** Seconds from `npm start` to its ready line. */
-async function secondsUntilReady(): Promise<number> {
+async function secondsUntilReady(slowedBy = 0): Promise<number> {
   progress('starting a host');
   const startedAt = performance.now();
-  const { host } = await start('npm', 'start', '--silent', '--');
+  const { host } = await start('sh', '-c', `sleep ${slowedBy / 1_000}; exec npm start --silent -- "$@"`, 'sh');
   const seconds = (performance.now() - startedAt) / 1_000;
   await stop(host);
   return seconds;
@@ -72,10 +80,10 @@ const residentMegabytes = ({ pid }: ChildProcess): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1_000;
 
 /** Megabytes at most, while many clients send one kind of request after the other. */
-async function peakUnderLoad(host: ChildProcess, baseUrl: string): Promise<number> {
+async function peakUnderLoad(host: ChildProcess, baseUrl: string, clients: number, requests: number) {
   const headers = { Authorization: `Bearer ${demoKey('enterprise')}`, 'Content-Type': 'application/json' };
-  let left = REQUESTS;
-  let peak = 0;
+  let left = requests;
+  let peak = residentMegabytes(host);
   const client = async (): Promise<void> => {
     for (; left > 0; left--) {
       const { path = '', status, ...init } = kinds[left % kinds.length] ?? {};
@@ -84,9 +92,9 @@ async function peakUnderLoad(host: ChildProcess, baseUrl: string): Promise<numbe
       if (response.status !== status) throw new Error(`${path} was answered ${response.status}, not ${status}`);
     }
   };
-  progress(`sending ${REQUESTS} requests`);
+  progress(`sending ${requests} requests`);
   const sampling = setInterval(() => (peak = Math.max(peak, residentMegabytes(host))), SAMPLE_MS);
-  await Promise.all(Array.from({ length: CLIENTS }, client));
+  await Promise.all(Array.from({ length: clients }, client));
   clearInterval(sampling);
   return peak;
 }

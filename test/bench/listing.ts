@@ -13,13 +13,11 @@ import { int64 } from '../support/int64.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
 import { createStockTable } from '../support/tables.ts';
-import { type Call, ExecutionEnvironment } from './execution-environment.ts';
-import { atMost, type Figure, median, progress, report, timeOf } from './figure.ts';
+import { type Call, ExecutionEnvironment, slowed } from './execution-environment.ts';
+import { atMost, compared, type Figure, format, median, progress, report, type Size, timeOf } from './figure.ts';
 
-/** Turns that count; the first warms up and does not. */
-const TURNS = 7;
-
-const sizes = { small: 1_000, large: 100_000 };
+/** Turns that count; the first warms up and does not. The pets of the two stores. */
+const SIZES = { whole: { turns: 7, few: 1_000, many: 100_000 }, small: { turns: 1, few: 10, many: 1_000 } };
 
 /** Stock of `count` pets, petId 1 and up, of all statuses. */
 export const manyPets = (count: number): InventoryItem[] =>
@@ -28,44 +26,53 @@ export const manyPets = (count: number): InventoryItem[] =>
     return { petId: int64(String(index + 1)), quantity: (index + 1) % 1_000, status };
   });
 
-interface Turn extends Record<keyof typeof sizes, Call> {
+interface Turn {
+  readonly small: Call;
+  readonly large: Call;
   /** Milliseconds of a loop of Queries that discards the items of the large store. */
   readonly bare: number;
 }
 
 /**
- * The list function from its bundle, for stores of 1,000 and of 100,000 pets, beside a bare loop of Queries that
- * discards the items. They take turns; each store has a process of its own, whose memory is read at every chunk.
+ * The list function from its bundle, for a small and a large store, beside a bare loop of Queries that discards the
+ * items. They take turns; each store has a process of its own, whose memory is read from the system at every chunk.
  */
-export async function benchListing(): Promise<Figure[]> {
+export async function benchListing(size: Size): Promise<Figure[]> {
+  const { turns: count, few, many } = SIZES[size];
   const engine = await startEmbeddedEngine(undefined);
-  const { endpoint } = engine;
-  const small = await listOf(endpoint, sizes.small);
-  const large = await listOf(endpoint, sizes.large);
-  const client = bareClient(endpoint);
+  const small = await listOf(engine.endpoint, few);
+  const large = await listOf(engine.endpoint, many);
+  const client = bareClient(engine.endpoint);
   const turns: Turn[] = [];
-  for (let turn = 0; turn <= TURNS; turn++) {
-    progress(`turn ${turn} of ${TURNS}`);
+  for (let turn = 0; turn <= count; turn++) {
+    progress(`turn ${turn} of ${count}`);
     turns.push({
       large: await large.environment.call(),
       bare: await timeOf(() => queryAll(client, large.table)),
       small: await small.environment.call(),
     });
   }
-  for (const { environment } of [small, large]) await environment.close();
+  const environments = [small.environment, large.environment];
+  let all = figures(turns.slice(1), format(few), format(many));
+  if (size === 'small') {
+    const slower = await ExecutionEnvironment.start(slowed(large.list), engine.endpoint, large.env);
+    environments.push(slower);
+    all = compared(all, 0, (await slower.call()).total / (turns.at(-1)?.bare ?? NaN));
+  }
+  for (const environment of environments) await environment.close();
+  client.destroy();
   await engine.close();
-  return figures(turns.slice(1));
+  return all;
 }
 
-function figures(turns: readonly Turn[]): Figure[] {
-  const [few, most] = Object.values(sizes).map((size) => size.toLocaleString('en'));
+function figures(turns: readonly Turn[], few: string, many: string): Figure[] {
   const ratio = (what: string, of: (turn: Turn) => number): Figure => atMost(what, median(turns.map(of)), 1.5);
   const memory = median(turns.map(({ large }) => large.memory));
   return [
-    ratio(`list of ${most} pets: time ÷ bare Query loop`, ({ large, bare }) => large.total / bare),
-    ratio(`list: time to first byte at ${most} ÷ at ${few}`, ({ large, small }) => large.first / small.first),
-    ratio(`list: peak memory at ${most} ÷ at ${few}`, ({ large, small }) => large.memory / small.memory),
-    report(`list: peak memory at ${most}`, memory / 1_000_000, ' MB'),
+    ratio(`list of ${many} pets: time ÷ bare Query loop`, ({ large, bare }) => large.total / bare),
+    ratio(`list: time to first byte at ${many} ÷ at ${few}`, ({ large, small }) => large.first / small.first),
+    ratio(`list: peak memory at ${many} ÷ at ${few}`, ({ large, small }) => large.memory / small.memory),
+    report(`list: peak memory at ${many}`, memory / 1_000_000, ' MB'),
   ];
 }
 
@@ -83,7 +90,7 @@ async function listOf(engine: URL, size: number) {
   const file = join(bundleOf('list-inventory'), 'index.mjs');
   const list = { file, event: aProxyEvent({ authorizer: admittedContext }), streams: true, status: 200 };
   const env = { STOCK_TABLE: table, NODE_OPTIONS: STREAMING_NODE_OPTIONS };
-  return { table, environment: await ExecutionEnvironment.start(list, engine, env) };
+  return { table, list, env, environment: await ExecutionEnvironment.start(list, engine, env) };
 }
 
 async function queryAll(client: DynamoDBClient, TableName: string): Promise<void> {

@@ -1,48 +1,52 @@
-import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
-import { format } from 'prettier';
+import { markdownTable } from 'markdown-table';
 import { benchAttacks } from './attacks.ts';
 import { benchCold } from './cold/cold.ts';
 import { benchCosts } from './costs.ts';
-import type { Figure } from './figure.ts';
+import { cellsOf, faultsOf, type Figure, partNames, type Size } from './figure.ts';
 import { benchHost } from './host.ts';
 import { benchListing } from './listing.ts';
 import { benchParsers } from './parsers.ts';
-import { benchSize } from './size.ts';
+import { circumstances, writePages } from './write-pages.ts';
+
+interface Part {
+  readonly about: string;
+  readonly run: (size: Size) => Promise<Figure[]>;
+}
 
 /** `npm run bench`: every number that the README and the docs state, as a table. */
-const parts: Record<string, { readonly about: string; readonly run: () => Figure[] | Promise<Figure[]> }> = {
-  // That in virtual time first: it is for a process in which nothing else runs.
+const parts: Readonly<Record<(typeof partNames)[number], Part>> = {
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
   costs: { about: 'what requests take: capacity units, time, log lines, bytes', run: benchCosts },
   parsers: { about: 'what the worst input of each parser takes, beside the longest good one', run: benchParsers },
   cold: { about: 'cold start and first answer of each function', run: benchCold },
-  listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
   host: { about: 'start and memory of the local host', run: benchHost },
-  size: { about: 'weight of the repository, beside its budget', run: benchSize },
+  listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
 };
 
 const list = Object.entries(parts).map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`);
-program
+const { write, small } = program
   .name('npm run bench --')
-  .description('Measures what the README and the docs state, and prints it as a table.')
-  .addArgument(
-    new Argument('[parts...]', 'what to measure').choices(Object.keys(parts)).default(Object.keys(parts), 'all'),
-  )
-  .addHelpText('after', `\nParts:\n${list.join('\n')}\n\nExample:\n  npm run bench -- size`)
-  .parse();
+  .description('Measures what the docs state, and prints it as a table.')
+  .addArgument(new Argument('[parts...]', 'what to measure').choices(partNames).default([...partNames], 'all'))
+  .option('--write', 'measures all, and writes docs/numbers.md and what other pages take from it')
+  .option('--small', 'one small round of each part, which fails where a part does not work: no figure to go by')
+  .addHelpText('after', `\nParts:\n${list.join('\n')}\n\nExample:\n  npm run bench -- listing`)
+  .parse()
+  .opts<{ readonly write?: true; readonly small?: true }>();
+if (write && (small || program.args.length > 0)) program.error('error: --write measures all of every part');
 
+const size = small ? 'small' : 'whole';
 const figures: Figure[] = [];
-for (const name of program.processedArgs.flat().map(String)) {
+const faults: string[] = [];
+for (const name of partNames.filter((each) => program.processedArgs.flat().includes(each))) {
   process.stderr.write(`Measuring ${name} …\n`);
-  figures.push(...((await parts[name]?.run()) ?? []));
+  const own = await parts[name].run(size);
+  figures.push(...own);
+  faults.push(...faultsOf(name, own, size));
 }
-
-const verdict = ({ met }: Figure): string => (met === undefined ? '' : met ? 'met' : 'missed');
-const rows = figures.map((figure) => [figure.what, figure.measured, figure.target, verdict(figure)]);
-const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? arch()}, ${type()} ${release()}`;
-const lines = [['figure', 'measured', 'target', ''], ['-', '-', '-', '-'], ...rows].map(
-  (row) => `| ${row.join(' | ')} |`,
-);
-process.stdout.write(`${await format(lines.join('\n'), { parser: 'markdown' })}\n${machine}\n`);
-process.exit(0);
+const rows = figures.map(cellsOf);
+process.stdout.write(`${markdownTable([['figure', 'measured', 'target', ''], ...rows])}\n\n${circumstances()}\n`);
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+if (write && faults.length === 0) await writePages(figures);
+process.exit(faults.length === 0 ? 0 : 1);

@@ -8,16 +8,34 @@ import * as v from 'valibot';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { type EditableTemplate, ServiceTemplate, writeTemplate } from '../support/service-template.ts';
+import {
+  type EditableTemplate,
+  inventoryTemplate,
+  propertiesIn,
+  ServiceTemplate,
+  writeTemplate,
+} from '../support/service-template.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 import type { RequestUsage } from './cost-page.ts';
-import { median } from './figure.ts';
+import { median, type Size } from './figure.ts';
 
-const WARM_UP = 10;
-const REQUESTS = 40;
+/** Requests of a kind, and those before them that do not count. */
+const COUNTS = { whole: { requests: 40, warmUp: 10 }, small: { requests: 2, warmUp: 1 } };
 const LONGEST_WAIT_MS = 10_000;
 const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 const READS = new Set(['BatchGetItem', 'GetItem', 'Query']);
+
+/** What a line of the access log has that a bench does not know, as long as it is on AWS. */
+const ON_AWS = {
+  requestId: '7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d',
+  requestTime: '21/Nov/2026:09:30:00 +0000',
+  'identity.sourceIp': '203.0.113.7',
+  responseLatency: '12',
+  integrationLatency: '8',
+  'authorizer.principalId': 'k3y1dk3y1d',
+  'authorizer.plan': 'business',
+  'authorizer.outcome': 'ADMITTED',
+};
 
 /** Waits for the next minute where this one has too little left: a key's requests count by the minute. */
 async function waitForRoomyMinute(seconds: number): Promise<void> {
@@ -25,10 +43,12 @@ async function waitForRoomyMinute(seconds: number): Promise<void> {
   if (left < seconds * 1_000) await sleep(left);
 }
 
-/** Capacity units that calls have consumed, by the engine's own account. */
-interface Consumed {
+/** On the way to the engine: the capacity units that calls have consumed, by its own account. */
+interface Meter {
   writeUnits: number;
   readUnits: number;
+  /** Milliseconds that each call takes longer. */
+  delay: number;
 }
 
 /** Requests of one kind. */
@@ -47,31 +67,36 @@ export interface RequestKind {
   readonly seconds?: number;
 }
 
-/** A local host that measures every request: capacity by the engine's account, time and lines by its log files. */
+/**
+ * A local host whose every request is measured: capacity by the engine's account, time and lines of functions by its
+ * log files. It writes no access log, which API Gateway does: its line is made of the format that is deployed.
+ */
 export class MeasuredHost {
   readonly host: LocalHost;
-  readonly #consumed: Consumed;
+  readonly meter: Meter;
+  readonly #size: Size;
   readonly #close: () => Promise<void>;
 
-  private constructor(host: LocalHost, consumed: Consumed, stop: () => Promise<void>) {
+  private constructor(host: LocalHost, meter: Meter, size: Size, stop: () => Promise<void>) {
     this.host = host;
-    this.#consumed = consumed;
+    this.meter = meter;
+    this.#size = size;
     this.#close = stop;
   }
 
-  static async start(): Promise<MeasuredHost> {
+  static async start(size: Size): Promise<MeasuredHost> {
     const engine = await startEmbeddedEngine(undefined);
-    const consumed = { writeUnits: 0, readUnits: 0 };
-    const meter = createServer((request, response) => void forward(engine.endpoint, request, response, consumed));
-    const dynamodb = new URL(`http://127.0.0.1:${await listen(meter)}`);
+    const meter = { writeUnits: 0, readUnits: 0, delay: 0 };
+    const proxy = createServer((request, response) => void forward(engine.endpoint, request, response, meter));
+    const dynamodb = new URL(`http://127.0.0.1:${await listen(proxy)}`);
     const folder = mkdtempSync(join(tmpdir(), 'measured-host-'));
     cpSync(synthesizedOnce(), folder, { recursive: true });
     writeTemplate(folder, 'staging', new ServiceTemplate().with(reportAll));
     const host = await LocalHost.start({ dynamodb, sampleData: false, assembly: folder });
-    return new MeasuredHost(host, consumed, async () => {
+    return new MeasuredHost(host, meter, size, async () => {
       await host.close();
-      meter.closeAllConnections();
-      await close(meter);
+      proxy.closeAllConnections();
+      await close(proxy);
       await engine.close();
       rmSync(folder, { recursive: true });
     });
@@ -83,21 +108,22 @@ export class MeasuredHost {
 
   /** Sends requests of a kind, one after the other. @returns the mean of what they take, and the median of the time */
   async measure(kind: RequestKind): Promise<RequestUsage> {
+    const { requests, warmUp } = COUNTS[this.#size];
     // The first request of a minute takes a write more.
-    await waitForRoomyMinute(kind.seconds ?? 8);
-    await this.#send(kind, WARM_UP);
-    Object.assign(this.#consumed, { writeUnits: 0, readUnits: 0 });
-    const { answerBytes, lines } = await this.#send(kind, REQUESTS);
+    await waitForRoomyMinute(this.#size === 'small' ? 1 : (kind.seconds ?? 8));
+    await this.#send(kind, warmUp);
+    Object.assign(this.meter, { writeUnits: 0, readUnits: 0 });
+    const { answerBytes, lines } = await this.#send(kind, requests);
     // Of each function the median: the bench is not alone on its machine.
     const durations = lines.map((ofFile) => ofFile.flatMap((line) => parseReportLine(line)?.durationMs ?? []));
     const billed = durations.filter((ofFile) => ofFile.length > 0).map((ofFile) => median(ofFile.map(Math.ceil)));
     return {
-      writeUnits: this.#consumed.writeUnits / REQUESTS,
-      readUnits: this.#consumed.readUnits / REQUESTS,
-      invocations: durations.flat().length / REQUESTS,
+      writeUnits: this.meter.writeUnits / requests,
+      readUnits: this.meter.readUnits / requests,
+      invocations: durations.flat().length / requests,
       billedMs: sum(billed),
-      logBytes: sum(lines.flat().map(billedBytes)) / REQUESTS,
-      answerBytes: answerBytes / REQUESTS,
+      logBytes: sum(lines.flat().map(billedBytes)) / requests + accessLineBytes(kind, answerBytes / requests),
+      answerBytes: answerBytes / requests,
     };
   }
 
@@ -112,20 +138,18 @@ export class MeasuredHost {
       answerBytes += (await response.arrayBuffer()).byteLength + headerBytes(response);
       if (response.status !== status) throw new Error(`${name} was answered ${response.status}, not ${status}`);
     }
-    // Log files are written late.
     const deadline = performance.now() + LONGEST_WAIT_MS;
     for (;;) {
-      const logs = [...this.#logs()];
-      const lines = logs.map(([file, text]) =>
+      const lines = [...this.#logs()].map(([file, text]) =>
         text
           .slice(before.get(file)?.length ?? 0)
           .split('\n')
           .slice(0, -1),
       );
       const reports = lines.flat().filter((line) => parseReportLine(line)).length;
-      const requests = lines.filter((_, index) => logs[index]?.[0].includes('AccessLogs')).flat().length;
-      if (reports >= count * invocations && requests >= count) return { answerBytes, lines };
-      if (performance.now() > deadline) throw new Error('The logs have fewer lines than there were requests');
+      if (reports === count * invocations) return { answerBytes, lines };
+      if (reports > count * invocations || performance.now() > deadline)
+        throw new Error(`${name}: the logs report ${reports} invocations, not ${count * invocations}`);
       await sleep(20);
     }
   }
@@ -156,12 +180,8 @@ const answerSchema = v.object({
 });
 
 /** Hands a call over to the engine, asks for the capacity that it consumes, and notes it. */
-async function forward(
-  engine: URL,
-  request: IncomingMessage,
-  response: ServerResponse,
-  consumed: Consumed,
-): Promise<void> {
+async function forward(engine: URL, request: IncomingMessage, response: ServerResponse, meter: Meter): Promise<void> {
+  await sleep(meter.delay);
   const { headers } = request;
   const [, action = ''] = String(headers['x-amz-target']).split('.');
   const call = v.parse(callSchema, JSON.parse((await buffer(request)).toString()));
@@ -171,10 +191,10 @@ async function forward(
   const answer = await fetch(engine, { method: 'POST', headers: sent, body: JSON.stringify(metered) });
   const text = await answer.text();
   const { ConsumedCapacity, __type } = v.parse(answerSchema, JSON.parse(text));
-  // No engine reports it, but DynamoDB bills the refused write, by the size of the item: all of ours are small.
+  // No engine reports it, but DynamoDB bills a refused write, by the size of the item: all of ours are small.
   const refused = __type.endsWith('ConditionalCheckFailedException') ? 1 : 0;
   const units = refused + sum([ConsumedCapacity].flat().map(({ CapacityUnits }) => CapacityUnits));
-  consumed[WRITES.has(action) ? 'writeUnits' : 'readUnits'] += units;
+  meter[WRITES.has(action) ? 'writeUnits' : 'readUnits'] += units;
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
 }
 
@@ -188,6 +208,18 @@ function parseReportLine(line: string) {
 
 /** The reports are for the bench: as it is deployed, Lambda writes none of what succeeds. */
 const billedBytes = (line: string): number => (parseReportLine(line) ? 0 : Buffer.byteLength(line) + 1);
+
+const accessLogSchema = v.object({ AccessLogSetting: v.object({ Format: v.string() }) });
+const [accessLog] = propertiesIn(inventoryTemplate('production'), 'AWS::ApiGateway::Stage');
+
+/** The line of the access log about a request. */
+function accessLineBytes({ method = 'GET', path, status }: RequestKind, answerBytes: number): number {
+  const { Format } = v.parse(accessLogSchema, accessLog).AccessLogSetting;
+  const own = { httpMethod: method, resourcePath: path.split('?')[0], status, responseLength: Math.round(answerBytes) };
+  const values = new Map(Object.entries({ ...ON_AWS, ...own }));
+  const line = Format.replaceAll(/\$context\.([\w.]+)/g, (_, name: string) => String(values.get(name) ?? '-'));
+  return Buffer.byteLength(line) + 1;
+}
 
 function headerBytes({ headers, status, statusText }: Response): number {
   const lines = [`HTTP/1.1 ${status} ${statusText}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), ''];

@@ -12,7 +12,6 @@ export const START = Date.UTC(2025, 5, 15, 12, 34);
 export interface Sender {
   /** Its requests come with these in turn. */
   readonly tokens: readonly Token[];
-  readonly requests: number;
   readonly perSecond: number;
 }
 
@@ -29,6 +28,7 @@ interface Settings {
   readonly writesPerSecond: number;
   /** Whether all keys together take no more writes than that. */
   readonly isOnePartition: boolean;
+  readonly seconds: number;
 }
 
 export interface Outcome {
@@ -43,19 +43,19 @@ export interface Outcome {
 export async function serve(
   keys: readonly KeyRecord[],
   senders: readonly Sender[],
-  { environments: count, writesPerSecond, isOnePartition }: Settings,
+  { environments: count, writesPerSecond, isOnePartition, seconds }: Settings,
 ): Promise<Outcome> {
   const random = new Random(1);
   const time = new VirtualTime(START, random);
   let writes = 0;
   const onExecuted = (): void => void (writes += 1);
-  const settings = { time, random, network: GOOD_NETWORK, writesPerSecond, isOnePartition, onExecuted };
-  const database = new VirtualDynamoDB(settings);
+  const network = GOOD_NETWORK;
+  const database = new VirtualDynamoDB({ time, random, network, writesPerSecond, isOnePartition, onExecuted });
   for (const key of keys) database.table.put(marshall(key), START);
   const limiters = Array.from({ length: count }, () => new Limiter(database.client, 'keys'));
   const environments = new Environments(time, random, count);
 
-  const start = ({ tokens, requests, perSecond }: Sender): Served => {
+  const start = ({ tokens, perSecond }: Sender): Served => {
     const served: Served = { admitted: 0, times: [] };
     const send = (token: Token | undefined): Promise<void> => {
       const sentAt = time.now;
@@ -70,7 +70,7 @@ export async function serve(
       });
     };
     const sendFrom = (sent: number): void => {
-      if (sent >= requests) return;
+      if (sent >= perSecond * seconds) return;
       time.at(START + (sent * 1_000) / perSecond, () => {
         void send(tokens[sent % tokens.length]);
         sendFrom(sent + 1);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { fuzzedRequest, type FuzzedRequest } from '../soak/fuzzed-requests.ts';
-import { sendRaw } from '../soak/send-raw.ts';
+import { sendRaw } from '../soak/fuzzed-requests.ts';
 import { errorBodySchema, type RawAnswer } from '../support/documented-api.ts';
 
 /** The same requests every time. */

@@ -7,14 +7,14 @@ const TIMEOUT_MS = 120_000;
 const MAIN = join(import.meta.dirname, '../soak/main.ts');
 
 /**
- * Small sizes of the models that `npm run soak` runs for long, each in a process of its own, whose clock and timers are
- * virtual. A failure names the seed or the order. Requests to a real host, and all faults, run in `npm run soak` only.
+ * Small rounds of all that `npm run soak` runs for long, each in a process of its own, whose clock and timers are
+ * virtual. A failure names the seed or the order. All faults run in `npm run soak` only.
  */
 test.each([
   [
-    'the limiter answers what the table bears out, in random schedules',
-    '--model limiter --seeds 40',
-    /^limiter: 40 schedules, .*\n$/,
+    'each model holds: random schedules of the limiter, hostile requests, a storm of calls',
+    '--small',
+    /^limiter: 40 schedules, .*\nfuzz: 1 schedules, .*\nstorm: 1 schedules, (?=.*30 free answered).*10 free DAILY_QUOTA_EXCEEDED.*\n$/,
   ],
   [
     'the model finds faults that are put into the limiter',
@@ -28,8 +28,8 @@ test.each([
   ],
   [
     'the explorer finds faults that are put into keys',
-    '--keys --broken --every 4',
-    /^(keys: that .*, shows in .*\n){2}$/,
+    '--keys --broken --every 8',
+    /^(keys: that .*, shows in .*\n){1}$/,
   ],
 ])(
   '%s',

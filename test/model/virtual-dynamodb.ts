@@ -48,6 +48,8 @@ interface Settings {
   readonly network: Network;
   /** Writes of one item a second; beyond them it is throttled. */
   readonly writesPerSecond?: number;
+  /** Whether all items are on one partition, which takes no more writes than one item does. */
+  readonly isOnePartition?: boolean;
   readonly tamper?: Tamper | undefined;
   /** Called for each command that is executed, and not throttled. */
   readonly onExecuted?: () => void;
@@ -112,8 +114,8 @@ export class VirtualDynamoDB {
 
   /** @throws the SDK's errors */
   #execute(name: string, input: Input, writer: string): Input {
-    const { time, random, onExecuted } = this.#settings;
-    if (!this.#takeUnit(keyOf(input))) throw randomThrottle(random);
+    const { time, random, isOnePartition, onExecuted } = this.#settings;
+    if (!this.#takeUnit(isOnePartition ? 'all of them' : keyOf(input))) throw randomThrottle(random);
     onExecuted?.();
     return this.table.execute(name, input, { at: time.now, writer });
   }

@@ -8,6 +8,7 @@ const { values } = parseArgs({
   options: {
     model: { type: 'string', multiple: true, default: Object.keys(models) },
     seeds: { type: 'string' },
+    small: { type: 'boolean', default: false },
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     broken: { type: 'boolean', default: false },
@@ -27,6 +28,7 @@ ${Object.entries(models)
   .map(([name, { title, seeds }]) => `                  ${name.padEnd(8)} ${title} (${seeds} rounds)`)
   .join('\n')}
   --seeds N     so many rounds of each
+  --small       few and small rounds, which show that the models work
   --first S     the first seed (default: 1)
   --seed S      one round with this seed
   --broken      puts each known fault into the limiter, or into keys: the models must find it
@@ -83,7 +85,8 @@ async function runModel(name: string): Promise<void> {
   const model = models[name];
   if (!model) throw new Error(`There is no model ${name}. The models are ${Object.keys(models).join(', ')}.`);
   const first = wholeNumber(values.seed ?? values.first);
-  const rounds = values.seed === undefined ? wholeNumber(values.seeds ?? String(model.seeds)) : 1;
+  const rounds =
+    values.seed === undefined ? wholeNumber(values.seeds ?? String(values.small ? model.small : model.seeds)) : 1;
   if (values.broken) {
     for (const [fault, tamper] of Object.entries(model.broken ?? {}).filter(isChosen)) {
       const { seed, violations } = await firstFailure(model, first, rounds, tamper);
@@ -106,7 +109,7 @@ async function runModel(name: string): Promise<void> {
 async function firstFailure(model: Model, first: number, rounds: number, tamper?: Tamper) {
   const totals: Record<string, number> = {};
   for (let seed = first; seed < first + rounds; seed++) {
-    const { violations, counts } = await model.run(seed, tamper);
+    const { violations, counts } = await model.run(seed, values.small, tamper);
     if (violations.length > 0) return { seed, violations, totals };
     for (const [what, times] of Object.entries(counts)) totals[what] = (totals[what] ?? 0) + times;
   }

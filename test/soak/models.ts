@@ -15,8 +15,10 @@ export interface Model {
   readonly title: string;
   /** Rounds where none are asked for. One in virtual time takes milliseconds, one of a real host some seconds. */
   readonly seeds: number;
+  /** Rounds of `--small`, each of which may be smaller too. */
+  readonly small: number;
   /** Runs one round, and says what was wrong in it, and how often what happened. */
-  readonly run: (seed: number, tamper?: Tamper) => Promise<Outcome>;
+  readonly run: (seed: number, isSmall: boolean, tamper?: Tamper) => Promise<Outcome>;
   /** Faults that it must find, by what they are. */
   readonly broken?: Readonly<Record<string, Tamper>>;
 }
@@ -25,8 +27,9 @@ export const models: Readonly<Record<string, Model>> = {
   limiter: {
     title: 'admissions, in virtual time',
     seeds: 10_000,
+    small: 40,
     broken: brokenLimiters,
-    run: async (seed, tamper) => {
+    run: async (seed, _, tamper) => {
       const history = await runLimiter(seed, tamper);
       const outcomes = history.requests.map(({ outcome }) =>
         outcome.kind === 'refused' ? outcome.reason : outcome.kind,
@@ -34,11 +37,17 @@ export const models: Readonly<Record<string, Model>> = {
       return { violations: violationsOfLimiter(history), counts: countsOf(outcomes) };
     },
   },
-  fuzz: { title: 'hostile requests of a local host, answered as the OpenAPI document says', seeds: 25, run: fuzzRound },
+  fuzz: {
+    title: 'hostile requests of a local host, answered as the OpenAPI document says',
+    seeds: 25,
+    small: 1,
+    run: fuzzRound,
+  },
   storm: {
     title: '1,000 calls of one client begun concurrently on Free and on Pro, against a local host',
     seeds: 1,
-    run: stormRound,
+    small: 1,
+    run: (_, isSmall) => stormRound(isSmall),
   },
 };
 

@@ -40,18 +40,17 @@ const variants = {
 export type VariantName = keyof typeof variants;
 
 /**
- * Makes all that `cdk deploy` takes, with the context that the CDK CLI hands over, but without its check of the
- * templates; the access of the pipeline; and then the variants: each of these takes a tenth of the time of the first.
+ * Makes all that `cdk deploy` takes, checked as by the CDK CLI, which hands the context over; the access of the
+ * pipeline; and then the variants: each of these takes a tenth of the time of the first.
  */
 const script = `
   const [, root, folder, variants] = process.argv;
   const { readFileSync } = await import('node:fs');
   const { createApp } = await import(root + '/infra/create-app.ts');
-  const { stages } = await import(root + '/infra/stages.ts');
   const { context: ofCli } = JSON.parse(readFileSync(root + '/cdk.json', 'utf8'));
-  const unchecked = { '@aws-cdk/core:validateAgainstDefaultRules': false };
-  process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...ofCli, ...unchecked });
-  createApp(Object.values(stages), { outdir: folder + '/service' }).synth();
+  process.env.CDK_CONTEXT_JSON = JSON.stringify(ofCli);
+  process.env.CDK_OUTDIR = folder + '/service';
+  await import(root + '/infra/app.ts');
   process.env.CDK_OUTDIR = folder + '/access';
   await import(root + '/infra/release/app.ts');
   delete process.env.CDK_OUTDIR;

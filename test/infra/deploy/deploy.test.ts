@@ -50,7 +50,7 @@ const calls = path.join(folder, 'calls');
 /** Programs in the place of those that the command calls: each writes down how it was called. */
 const programs = {
   cdk: `
-if [ "$1" = synth ]; then cp -r "$SYNTHESIZED_SERVICE/." "$4"; fi
+if [ "$1" = synth ]; then cp -rl "$SYNTHESIZED_SERVICE/." "$4"; fi
 if [ "$1" = deploy ]; then stage=\${2%/*}; echo '{"'$stage'-Inventory":{"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$6"; fi`,
   node: `
 case "$*" in *create*) echo '{"id":"smokekey","key":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
@@ -96,7 +96,7 @@ test('The help says what the status is: a deploy to AWS was never seen', async (
   );
 });
 
-test.each<[what: string, words: string[], env: Record<string, string | undefined>, line: RegExp]>([
+test.concurrent.each<[what: string, words: string[], env: Record<string, string | undefined>, line: RegExp]>([
   ['no stage', [], {}, /not specified \(see npm run deploy -- --help\)/],
   [
     'no region',
