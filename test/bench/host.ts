@@ -61,9 +61,11 @@ async function secondsUntilReady(slowedBy = 0): Promise<number> {
   return seconds;
 }
 
-/** Starts a host with its data in memory. */
+/** Starts a host with its data in memory, and within `npm test` with the assembly of the suites. */
 async function start(command: string, ...leading: string[]): Promise<{ host: ChildProcess; baseUrl: string }> {
-  const host = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory'], {
+  const { SYNTHESIZED_SERVICE } = process.env;
+  const assembly = SYNTHESIZED_SERVICE ? ['--assembly', SYNTHESIZED_SERVICE] : [];
+  const host = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory', ...assembly], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line]: string[] = await Promise.race([once(host.stdout.setEncoding('utf8'), 'data'), once(host, 'exit')]);
