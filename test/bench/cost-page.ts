@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { format as prettify, resolveConfig } from 'prettier';
 import { stages } from '../../infra/stages.ts';
-import { type Limits, type PlanId, plans } from '../../shared/keys/plans.ts';
+import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { format } from './figure.ts';
 
 function pageAt(name: string) {
   const file = path.join(import.meta.dirname, '../../docs', name);
@@ -38,9 +40,6 @@ export function priceOf(what: string): number {
 export const MEMORY_GB = 1;
 export const TRACED_SHARE = 0.01;
 
-/** A request that comes with a key which no table has. */
-export const UNKNOWN_KEY = 'refused: unknown key (401)';
-
 /** What a request takes, the mean of many. */
 export interface RequestUsage {
   /** DynamoDB capacity, of the authorizer and of the operation together. */
@@ -60,32 +59,28 @@ const MILLION = 1_000_000;
 /** Of a streamed answer, for one billed request. */
 const BYTES_PER_REQUEST = 10 * 1024 * 1024;
 
-/** What a million such requests cost on production in USD, without what is paid by the month. */
-export function costPerMillion(usage: RequestUsage) {
-  const gbSeconds = (usage.billedMs / 1_000) * MEMORY_GB * MILLION;
+/** What a million requests cost on production in USD, without monthly prices. @param taken by one: RequestUsage */
+function costPerMillion(taken: readonly number[]) {
+  const [writeUnits = NaN, readUnits = NaN, invocations = NaN, billedMs = NaN, logBytes = NaN, answerBytes = NaN] =
+    taken;
+  const gbSeconds = (billedMs / 1_000) * MEMORY_GB * MILLION;
   const gigabytes = (bytes: number): number => (bytes * MILLION) / 1e9;
   return {
-    gateway: priceOf('a million requests') * Math.max(1, Math.ceil(usage.answerBytes / BYTES_PER_REQUEST)),
-    lambda: priceOf('a million invocations') * usage.invocations + priceOf('a GB-second') * gbSeconds,
-    dynamodb: priceOf('a million writes') * usage.writeUnits + priceOf('a million reads') * usage.readUnits,
-    logs: priceOf('a GB of logs') * gigabytes(usage.logBytes),
+    gateway: priceOf('a million requests') * Math.max(1, Math.ceil(answerBytes / BYTES_PER_REQUEST)),
+    lambda: priceOf('a million invocations') * invocations + priceOf('a GB-second') * gbSeconds,
+    dynamodb: priceOf('a million writes') * writeUnits + priceOf('a million reads') * readUnits,
+    logs: priceOf('a GB of logs') * gigabytes(logBytes),
     tracing: priceOf('a million traces') * TRACED_SHARE,
     firewall: priceOf('a million requests through the firewall'),
-    traffic: priceOf('a GB to the internet') * gigabytes(usage.answerBytes),
+    traffic: priceOf('a GB to the internet') * gigabytes(answerBytes),
   };
 }
 
-export const totalOf = (costs: Readonly<Record<string, number>>): number =>
+const totalOf = (costs: Readonly<Record<string, number>>): number =>
   Object.values(costs).reduce((sum, part) => sum + part, 0);
 
 /** The requests of a customer, by their shares. */
-const requestMix = { update: 0.5, pet: 0.3, page: 0.2 };
-
-/** What a million requests of the mix cost. */
-export function costOfMix(usages: Readonly<Record<keyof typeof requestMix, RequestUsage>>): number {
-  const costOf = (kind: keyof typeof requestMix): number => totalOf(costPerMillion(usages[kind])) * requestMix[kind];
-  return costOf('update') + costOf('pet') + costOf('page');
-}
+const requestMix = { update: 0.5, 'one pet': 0.3, 'page of 100 pets': 0.2 };
 
 /** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging agrees to. */
 function limitsOf(plan: PlanId): Limits {
@@ -94,4 +89,66 @@ function limitsOf(plan: PlanId): Limits {
 }
 
 /** The requests of a month on a plan, up to the last one. */
-export const requestsInMonth = (plan: PlanId): number => 30 * limitsOf(plan).perDay;
+const requestsInMonth = (plan: PlanId): number => 30 * limitsOf(plan).perDay;
+
+const inUSD = (value: number): string =>
+  value.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+/**
+ * The pages of costs and of attacks as they follow from the prices and from what a request takes.
+ *
+ * @param numbers the page that has the latter
+ * @throws Error where they state the cost of a request that was not measured
+ */
+export async function derivedPages(numbers: string) {
+  const millions = new Map([...tableOf(numbers, 'a request')].map(([name, cells]) => [name, costPerMillion(cells)]));
+  const million = (name: string): Readonly<Record<string, number>> => {
+    const parts = millions.get(name);
+    if (!parts) throw new Error(`docs/numbers.md does not have what this takes: ${name}`);
+    return parts;
+  };
+  const mix = Object.entries(requestMix).reduce((sum, [name, share]) => sum + totalOf(million(name)) * share, 0);
+  const { costs, security } = pages;
+  const ofRequests = withRows(costs.text, 'a million', (name) => {
+    const parts = million(name);
+    return [...Object.values(parts).map(inUSD), `**${inUSD(totalOf(parts))}**`];
+  });
+  const ofPlans = withRows(ofRequests, 'plan', (title) => {
+    const count = requestsInMonth(planIds.find((id) => plans[id].title === title) ?? 'free');
+    return [inUSD(mix), format(count), inUSD((mix * count) / 1_000_000)];
+  });
+  return {
+    costs: await formatted(costs.file, ofPlans),
+    security: await formatted(
+      security.file,
+      withProducts(security.text, (name) => totalOf(million(name))),
+    ),
+  };
+}
+
+/** A page as Prettier formats it. */
+export const formatted = async (filepath: string, text: string): Promise<string> =>
+  prettify(text, { ...(await resolveConfig(filepath)), filepath });
+
+/** The page with other cells behind the names in the table whose first column is called so. */
+function withRows(page: string, head: string, row: (name: string) => readonly string[]): string {
+  const names = new Set(tableOf(page, head).keys());
+  return page.replaceAll(/^\| (.+?) +\|.*$/gm, (line, name: string) => {
+    return names.has(name) ? `| ${[name, ...row(name)].join(' | ')} |` : line;
+  });
+}
+
+/** The page of attacks with what a million cost now, where it computes with what a million cost before. */
+function withProducts(page: string, totalNow: (name: string) => number): string {
+  const before = new Map([...tableOf(pages.costs.text, 'a million')].map(([name, cells]) => [cells.at(-1), name]));
+  return page.replaceAll(
+    /[\d.,]+( an? (?:hour|day)[^:|\n]*: )([\d,]+)( million)? × (\d+\.\d\d)(?!\d)/g,
+    (_, what: string, count: string, unit = '', stated: string) => {
+      const name = before.get(Number(stated));
+      if (name === undefined) throw new Error(`docs/operating/costs.md has no ${stated} a million`);
+      const now = inUSD(totalNow(name));
+      const requests = Number(count.replaceAll(',', '')) / (unit === '' ? 1_000_000 : 1);
+      return `${inUSD(requests * Number(now))}${what}${count}${unit} × ${now}`;
+    },
+  );
+}

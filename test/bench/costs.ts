@@ -5,7 +5,6 @@ import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { compared, type Figure, format, progress, type Size } from './figure.ts';
-import { UNKNOWN_KEY } from './cost-page.ts';
 import { manyPets } from './listing.ts';
 import { MeasuredHost, type RequestKind } from './measured-host.ts';
 
@@ -36,6 +35,8 @@ export async function benchCosts(size: Size): Promise<Figure[]> {
 /** Each another: one that comes again within a second takes no write. */
 const newKey = () => ({ Authorization: `Bearer ${generateToken()}` });
 
+const mistypedKey = () => ({ Authorization: `Bearer ${generateToken().slice(0, -1)}-` });
+
 async function measureRequests(measured: MeasuredHost, size: Size): Promise<Figure[]> {
   const { keys, baseUrl } = measured.host.host;
   const json = { 'Content-Type': 'application/json' };
@@ -57,7 +58,8 @@ async function measureRequests(measured: MeasuredHost, size: Size): Promise<Figu
     [`page of ${PAGE} pets`]: get(`/inventory?limit=${PAGE}`),
     [`page of ${PAGE} orders`]: get(`/store/orders?limit=${PAGE}`),
     [`list of ${format(PETS[size])} pets`]: get('/inventory'),
-    [UNKNOWN_KEY]: { path: '/inventory', key: '', headers: newKey, status: 401, invocations: 1 },
+    'refused: mistyped key (401)': { path: '/inventory', key: '', headers: mistypedKey, status: 401, invocations: 1 },
+    'refused: unknown key (401)': { path: '/inventory', key: '', headers: newKey, status: 401, invocations: 1 },
     'refused: over the limit (429)': { ...get('/pets/1'), key: keys.free, status: 429 },
   };
   const figures: Figure[] = [];

@@ -7,7 +7,7 @@ import { cellsOf, faultsOf, type Figure, partNames, type Size } from './figure.t
 import { benchHost } from './host.ts';
 import { benchListing } from './listing.ts';
 import { benchParsers } from './parsers.ts';
-import { circumstances, writePages } from './write-pages.ts';
+import { circumstances, writeDerivedPages, writePages } from './write-pages.ts';
 
 interface Part {
   readonly about: string;
@@ -25,16 +25,21 @@ const parts: Readonly<Record<(typeof partNames)[number], Part>> = {
 };
 
 const list = Object.entries(parts).map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`);
-const { write, small } = program
+const { write, derive, small } = program
   .name('npm run bench --')
   .description('Measures what the docs state, and prints it as a table.')
   .addArgument(new Argument('[parts...]', 'what to measure').choices(partNames).default([...partNames], 'all'))
   .option('--write', 'measures all, and writes docs/numbers.md and what other pages take from it')
+  .option('--derive', 'measures nothing, and writes what other pages compute from docs/numbers.md and the prices')
   .option('--small', 'one small round of each part, which fails where a part does not work: no figure to go by')
   .addHelpText('after', `\nParts:\n${list.join('\n')}\n\nExample:\n  npm run bench -- listing`)
   .parse()
-  .opts<{ readonly write?: true; readonly small?: true }>();
+  .opts<{ readonly write?: true; readonly derive?: true; readonly small?: true }>();
 if (write && (small || program.args.length > 0)) program.error('error: --write measures all of every part');
+if (derive) {
+  await writeDerivedPages();
+  process.exit(0);
+}
 
 const size = small ? 'small' : 'whole';
 const figures: Figure[] = [];
