@@ -82,6 +82,8 @@ async function figuresOf({ what, keys, attacker, good, isOnePartition }: Attack,
   // More environments than an account has: how many an attack takes is what is measured.
   const settings = { environments: 4_000, writesPerSecond: 1_000, isOnePartition, seconds };
   const without = await serve(keys, [good], settings);
+  if (without.served[0]?.admitted !== good.perSecond * seconds)
+    throw new Error(`${what}: not all is admitted without it`);
   const beside = await serve(keys, [good, attacker], settings);
   const ratio = p99(beside.served[0]?.times ?? []) / p99(without.served[0]?.times ?? []);
   const moreWrites = (beside.writes - without.writes) / beside.mostBusy / seconds;

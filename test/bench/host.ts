@@ -30,7 +30,7 @@ const kinds = [
 export async function benchHost(size: Size): Promise<Figure[]> {
   const { starts, clients, requests } = COUNTS[size];
   // The first start after a change of the sources synthesises them, and does not count.
-  if (size === 'whole') await secondsUntilReady();
+  await secondsUntilReady();
   const seconds: number[] = [];
   for (let turn = 0; turn < starts; turn++) seconds.push(await secondsUntilReady());
   const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
@@ -61,11 +61,9 @@ async function secondsUntilReady(slowedBy = 0): Promise<number> {
   return seconds;
 }
 
-/** Starts a host with its data in memory, and within `npm test` with the assembly of the suites. */
+/** Starts a host with its data in memory. */
 async function start(command: string, ...leading: string[]): Promise<{ host: ChildProcess; baseUrl: string }> {
-  const { SYNTHESIZED_SERVICE } = process.env;
-  const assembly = SYNTHESIZED_SERVICE ? ['--assembly', SYNTHESIZED_SERVICE] : [];
-  const host = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory', ...assembly], {
+  const host = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line]: string[] = await Promise.race([once(host.stdout.setEncoding('utf8'), 'data'), once(host, 'exit')]);
