@@ -175,7 +175,7 @@ describe('npm start', () => {
       exitCode: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^npm start: The data folder .* cannot be used: another host is running on it[^\n]+\n$/,
+        /^npm start: The data folder .* cannot be used: [^\n]+ Another host is running on it[^\n]+\n$/,
       ),
     });
     // A host that is killed has no time to tidy up.
@@ -224,7 +224,7 @@ describe('npm start', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^npm start: The data folder .* cannot be used: .+It is damaged: restore it from a copy or delete it, [^\n]+\n$/,
+      /^npm start: The data folder .* cannot be used: .+ restore or delete what is damaged, [^\n]+\n$/,
     );
   });
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
-import { makeFolder, unusable } from '../data-folder.ts';
+import { hasState, makeFolder, unusable } from '../data-folder.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
@@ -30,6 +30,7 @@ export function externalEngine(endpoint: URL): Engine {
 export async function startEmbeddedEngine(folder: string | undefined): Promise<Engine> {
   const settings: DynaliteSettings = {
     folder: folder === undefined ? undefined : makeFolder(folder, 'dynamodb'),
+    mustExist: folder !== undefined && hasState(folder),
     callPath: `/${randomBytes(32).toString('hex')}/`,
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
