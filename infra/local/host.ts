@@ -12,7 +12,8 @@
  * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
  * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its
  * transactions run one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests
- * that come before the host is ready wait. One host at a time uses a data folder: the lock of LevelDB refuses the second.
+ * that come before the host is ready wait. One host at a time uses a data folder, by the lock of LevelDB, and one an engine,
+ * by a claim that it renews. An id that is in both keeps API Gateway's state and the tables together.
  *
  * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that serves
  * requests and that the host does not know is one, and so is a property that it needs and does not find. What fails in a
@@ -30,7 +31,7 @@ import { GatewayRecords } from './account/gateway-records.ts';
 import { applyTemplate } from './account/template-records.ts';
 import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
-import { makeFolder, openDataFolder } from './data-folder.ts';
+import { holdFolder, makeFolder, openDataFolder } from './data-folder.ts';
 import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
@@ -96,6 +97,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
 
   const temporary = temporaryFolder(closings);
   if (dataFolder !== undefined) openDataFolder(dataFolder);
+  if (dataFolder !== undefined && options.dynamodb) closings.use(await holdFolder(dataFolder));
   const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(dataFolder);
   closings.defer(() => engine.close());
   const records = GatewayRecords.open(dataFolder);
@@ -114,7 +116,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions.all.stop());
   const restApi = loadRestApi(stack, functions.byArn, records);
-  const openPlans = await prepareData(stack, engine, records, options.sampleData);
+  const openPlans = await prepareData(stack, engine, records, options, closings);
   await records.save();
   const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());

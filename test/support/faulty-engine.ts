@@ -165,9 +165,9 @@ export class FaultyEngine extends FaultyLink {
     return new URL(this.#engine.endpoint.pathname, this.origin);
   }
 
-  /** The actions that were called, in their order. */
+  /** The actions that were called, in their order, but for those by which a host renews its claim. */
   get actions(): string[] {
-    return this.calls.map(({ action }) => action);
+    return this.calls.filter(({ body }) => !body.includes('local-host')).map(({ action }) => action);
   }
 
   async stop(): Promise<void> {

@@ -7,6 +7,9 @@ const DAY_MS = 86_400_000;
 /** For so many days usage is asked for at most. */
 const MOST_DAYS = 90;
 
+/** Entries that a page of a list has at most. */
+const MAX_PAGE = 500;
+
 /** A call of one of the {@link operations}. */
 interface Call {
   readonly records: GatewayRecords;
@@ -66,14 +69,14 @@ export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
     const named = call.records.apiKeys.filter(({ name = '' }) => name.startsWith(prefix));
     return pageOf(named, call, (key) => apiKeyBody(key, withValues));
   },
-  'GET /apikeys/ID': (call) => apiKeyBody(apiKeyOf(call), call.query.get('includeValue') === 'true'),
-  'PATCH /apikeys/ID': updateApiKey,
-  'DELETE /apikeys/ID': (call) => call.records.deleteApiKey(apiKeyOf(call).id),
-  'PUT /tags/ID': (call) => {
+  'GET /apikeys/{id}': (call) => apiKeyBody(apiKeyOf(call), call.query.get('includeValue') === 'true'),
+  'PATCH /apikeys/{id}': updateApiKey,
+  'DELETE /apikeys/{id}': (call) => call.records.deleteApiKey(apiKeyOf(call).id),
+  'PUT /tags/{id}': (call) => {
     const apiKey = taggedKey(call);
     call.records.putApiKey({ ...apiKey, tags: { ...apiKey.tags, ...parseBody(newTagsSchema, call).tags } });
   },
-  'DELETE /tags/ID': (call) => {
+  'DELETE /tags/{id}': (call) => {
     const apiKey = taggedKey(call);
     const names = call.query.getAll('tagKeys');
     const rest = Object.entries(apiKey.tags).filter(([name]) => !names.includes(name));
@@ -84,11 +87,11 @@ export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
     const { records } = call;
     return pageOf(keyId === null ? records.usagePlans : records.plansOfKey(keyId), call, usagePlanBody);
   },
-  'GET /usageplans/ID/usage': getUsage,
-  'POST /usageplans/ID/keys': createUsagePlanKey,
-  'GET /usageplans/ID/keys': (call) => pageOf(call.records.keysOnPlan(planOf(call).id), call, planKeyBody),
-  'GET /usageplans/ID/keys/ID': (call) => planKeyBody(planKeyOf(call)),
-  'DELETE /usageplans/ID/keys/ID': (call) => call.records.removeFromPlan(call.id, planKeyOf(call).id),
+  'GET /usageplans/{id}/usage': getUsage,
+  'POST /usageplans/{id}/keys': createUsagePlanKey,
+  'GET /usageplans/{id}/keys': (call) => pageOf(call.records.keysOnPlan(planOf(call).id), call, planKeyBody),
+  'GET /usageplans/{id}/keys/{memberId}': (call) => planKeyBody(planKeyOf(call)),
+  'DELETE /usageplans/{id}/keys/{memberId}': (call) => call.records.removeFromPlan(call.id, planKeyOf(call).id),
 };
 
 /** Checks the body of a call. @throws ControlPlaneError naming the member that is wrong, or not known */
@@ -108,7 +111,10 @@ function pageOf<Item extends { readonly id: string }, Body>(
   { query }: Call,
   bodyOf: (item: Item) => Body,
 ): { readonly item: Body[]; readonly position: string | undefined } {
-  const limit = Math.max(1, Number(query.get('limit') ?? 25));
+  const limit = Number(query.get('limit') ?? 25);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+    throw badRequest(`limit must be a number from 1 to ${MAX_PAGE}`);
+  }
   const after = query.get('position') ?? '';
   const rest = items.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const page = rest.slice(0, limit);

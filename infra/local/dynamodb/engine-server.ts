@@ -94,15 +94,15 @@ function patchedDynalite(folder: string | undefined): { server: Server; store: S
   return { server: dynalite(), store };
 }
 
-/** Lets all writes of a store take turns, by the one lock that each takes. @returns runs work in a turn of its own */
+/** Lets all writes of a store take turns, by one lock in place of one per item. @returns runs work in a turn of its own */
 function writeOneAtATime(store: Store) {
-  const { getItemDb } = store;
-  const { lock } = getItemDb('gate');
-  store.getItemDb = (table) =>
-    Object.assign(getItemDb(table), { lock: (_key: string, run: LockHolder) => lock('', run) });
+  const getItemDb = store.getItemDb.bind(store);
+  const gate = getItemDb('gate');
+  const lock = (_key: string, run: LockHolder): void => gate.lock('', run);
+  store.getItemDb = (table) => Object.assign(getItemDb(table), { lock });
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const release = await new Promise<() => void>((resolve) => {
-      lock('', (releaseAfter) => resolve(releaseAfter(() => undefined)));
+      gate.lock('', (releaseAfter) => resolve(releaseAfter(() => undefined)));
     });
     return work().finally(release);
   };

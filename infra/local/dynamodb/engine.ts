@@ -10,6 +10,8 @@ import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalit
 export interface Engine {
   /** Its address, as an AWS endpoint. */
   readonly endpoint: URL;
+  /** Whether it is a part of this host, and ends with it. */
+  readonly isEmbedded: boolean;
   /** The address for a caller that may do no more than it is granted. Another engine than the embedded one lets it do all. */
   endpointFor(caller: string, grants: readonly Grant[]): URL;
   close(): Promise<void>;
@@ -17,7 +19,7 @@ export interface Engine {
 
 /** An engine that runs elsewhere, such as DynamoDB Local. */
 export function externalEngine(endpoint: URL): Engine {
-  return { endpoint, endpointFor: () => endpoint, close: () => Promise.resolve() };
+  return { endpoint, isEmbedded: false, endpointFor: () => endpoint, close: () => Promise.resolve() };
 }
 
 /**
@@ -51,6 +53,7 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
   const endpoint = new URL(settings.callPath, `http://127.0.0.1:${message.port}`);
   return {
     endpoint,
+    isEmbedded: true,
     endpointFor: (caller, grants) => {
       const url = new URL(`${caller}/`, endpoint);
       const granted: CallerMessage = { path: url.pathname, grants };

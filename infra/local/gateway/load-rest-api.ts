@@ -39,6 +39,9 @@ function methodOf(method: Resource, stack: ServedStack, functions: Functions): M
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
   if (type === 'MOCK') return { kind: 'fixed', resourceId, answer: fixedAnswer(method) };
   const authorizer = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
+  // With either, AWS would not ask it about each request. Without a time it caches for five minutes.
+  authorizer.read('AuthorizerResultTtlInSeconds', v.literal(0));
+  authorizer.refuse('IdentitySource');
   return {
     kind: 'proxy',
     resourceId,
