@@ -44,10 +44,7 @@ export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): 
   }
 }
 
-/** Whether a host has started with a data folder before: then its tables, here or elsewhere, are there. */
-export const hasState = (dataFolder: string): boolean => existsSync(stateFile(dataFolder));
-
-/** API Gateway's state, in a data folder. */
+/** The file of API Gateway's state. It is there once a host has started: its tables are, too. */
 export const stateFile = (dataFolder: string): string => join(dataFolder, 'gateway.json');
 
 /**

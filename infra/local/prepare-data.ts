@@ -11,7 +11,7 @@ import { stockItem } from '../../shared/stores/stock-store.ts';
 import { type Item, writeItems } from '../write-items.ts';
 import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
-import { EngineClaim } from './dynamodb/engine-claim.ts';
+import { claimEngine, type EngineClaim } from './dynamodb/engine-claim.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './account/gateway-records.ts';
 import { HostError, messageOf } from './host-error.ts';
@@ -45,8 +45,8 @@ export async function prepareData(
   const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
   const keysTable = outputOf(stack, 'KeysTableName');
   try {
-    const claim = await EngineClaim.make(documents, engine);
-    closings.defer(() => claim.release());
+    const claim = await claimEngine(documents, engine);
+    closings.defer(claim.release);
     await createTables(client, tablesOf(stack));
     await pair(records, claim, new KeyTable(documents, keysTable), dataFolder);
     if (sampleData) {

@@ -210,7 +210,7 @@ describe('npm start', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(readdirSync(folder)).toEqual([]);
     // A host that is told to stop loses no usage.
-    expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/"demo-pro","[\d-]+",1\]/);
+    expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/demo-pro\/[\d-]+",1\]/);
   });
 
   test('ends with one line that says what to do where its store is damaged', async () => {

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { account } from '../../local-endpoint.ts';
-import { type ApiKey, type GatewayRecords, stageOf, tagsSchema, type UsagePlan } from './gateway-records.ts';
-
-const DAY_MS = 86_400_000;
-/** For so many days usage is asked for at most. */
-const MOST_DAYS = 90;
+import {
+  type ApiKey,
+  DAY_MS,
+  type GatewayRecords,
+  isoDay,
+  tagsSchema,
+  USAGE_DAYS,
+  type UsagePlan,
+} from './gateway-records.ts';
 
 /** Entries that a page of a list has at most. */
 const MAX_PAGE = 500;
@@ -190,15 +194,14 @@ const planKeyBody = ({ id, value, name }: ApiKey): unknown => ({ id, type: 'API_
 
 function createUsagePlanKey(call: Call): unknown {
   const { records } = call;
-  const { id, apiStages } = planOf(call);
+  const { id } = planOf(call);
   const apiKey = findApiKey(records, parseBody(newPlanKeySchema, call).keyId);
-  for (const other of records.plansOfKey(apiKey.id)) {
-    if (other.id === id) throw conflict(`API Key ${apiKey.id} is on Usage Plan ${id} already`);
-    const shared = apiStages.find((stage) => stageOf(other, stage));
-    if (!shared) continue;
+  const [other] = records.plansOfKey(apiKey.id);
+  if (other?.id === id) throw conflict(`API Key ${apiKey.id} is on Usage Plan ${id} already`);
+  if (other) {
     throw conflict(
       `Usage Plan ${id} cannot be added because API Key ${apiKey.id} cannot reference multiple Usage Plans with ` +
-        `the same API stage: ${shared.apiId}:${shared.stage}`,
+        'the same API stage',
     );
   }
   records.putOnPlan(id, apiKey.id);
@@ -211,10 +214,10 @@ function getUsage(call: Call): unknown {
   const { id, quota } = planOf(call);
   const [startDate, endDate] = [query.get('startDate') ?? '', query.get('endDate') ?? ''];
   const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
-  if (!(days >= 1 && days <= MOST_DAYS)) {
-    throw badRequest(`startDate and endDate must be dates such as 2026-01-31, at most ${MOST_DAYS} days apart`);
+  if (!(days >= 1 && days <= USAGE_DAYS)) {
+    throw badRequest(`startDate and endDate must be dates such as 2026-01-31, at most ${USAGE_DAYS} days apart`);
   }
-  const dates = Array.from({ length: days }, (_, day) => isoDate(Date.parse(startDate) + day * DAY_MS));
+  const dates = Array.from({ length: days }, (_, day) => isoDay(Date.parse(startDate) + day * DAY_MS));
   const wanted = query.get('keyId');
   const apiKeys = records.keysOnPlan(id).filter((apiKey) => wanted === null || apiKey.id === wanted);
   const usageOf = (keyId: string, date: string): [used: number, left: number] => {
@@ -224,5 +227,3 @@ function getUsage(call: Call): unknown {
   const usage = pageOf(apiKeys, call, (key) => [key.id, dates.map((date) => usageOf(key.id, date))] as const);
   return { usagePlanId: id, startDate, endDate, values: Object.fromEntries(usage.item), position: usage.position };
 }
-
-const isoDate = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);

@@ -53,9 +53,8 @@ declare module 'dynalite/db/index.js' {
   }
 
   const db: {
-    /** @param options `path`: folder of the LevelDB store; in memory without one */
     create: (options: object) => Store;
-    /** @returns why the condition does not hold; nothing where it does */
+    /** Returns why the condition does not hold. */
     checkConditional: (data: WriteData, existing: Item | undefined) => ApiError | null | undefined;
     validationError(message: string): ApiError;
   };
@@ -71,10 +70,8 @@ declare module 'dynalite/db/*Parser.js' {
     readonly unusedAttrVals: Record<string, unknown>;
   }
 
-  export interface Parser {
-    /** @returns what the expression means; a text where it is wrong */
-    parse: (expression: string, options: { readonly context: ParseContext }) => object | string;
-  }
+  /** `parse` returns what the expression means; a text where it is wrong. */
+  export type Parser = { parse: (expression: string, options: { readonly context: ParseContext }) => object | string };
 
   const parser: Parser;
   export default parser;
@@ -83,12 +80,10 @@ declare module 'dynalite/db/*Parser.js' {
 declare module 'dynalite/validations/index.js' {
   import type { Store, WriteData } from 'dynalite/db/index.js';
 
+  /** They throw an ApiError; the last returns what is wrong. Each adds what it finds to `data`. */
   const validations: {
-    /** Takes fields that are null or of no type out of `data`. @throws ApiError on one of another type */
     checkTypes(data: object, types: Record<string, unknown>): WriteData;
-    /** Parses the expressions too. @throws ApiError on a value that is not allowed */
     checkValidations(data: WriteData, types: Record<string, unknown>, custom: unknown, store: Store): void;
-    /** @returns what is wrong with the expressions in `data`, to which it adds what they mean */
     validateExpressions(data: object): string | undefined;
   };
   export default validations;

@@ -17,70 +17,54 @@ const table: TableSettings = {
 const RENEWAL_MS = 1_000;
 const CLAIM_MS = 5_000;
 
-/** Keeps other hosts off an engine for as long as this one uses it. */
-export class EngineClaim {
+/** Keeps other hosts off an engine until it is released, or its host is killed. */
+export interface EngineClaim {
   /** Of the state that the tables belong to; undefined where they are new. */
-  stateId: string | undefined;
-  readonly #client: DynamoDBDocumentClient;
-  readonly #engine: Engine;
-  readonly #holder = randomUUID();
-  #timer: NodeJS.Timeout | undefined;
-
-  private constructor(client: DynamoDBDocumentClient, engine: Engine) {
-    this.#client = client;
-    this.#engine = engine;
-  }
-
-  /** @throws HostError where another host uses the engine */
-  static async make(client: DynamoDBDocumentClient, engine: Engine): Promise<EngineClaim> {
-    await createTables(client, [table]);
-    const claim = new EngineClaim(client, engine);
-    const { Attributes } = await claim.#hold(CLAIM_MS);
-    claim.stateId = Attributes?.['stateId'] && String(Attributes['stateId']);
-    if (!engine.isEmbedded) claim.#timer = setInterval(() => void claim.#renew(), RENEWAL_MS).unref();
-    return claim;
-  }
-
+  readonly stateId: string | undefined;
   /** Makes the tables those of a state. */
-  async setStateId(id: string): Promise<void> {
-    await this.#update({ UpdateExpression: 'SET stateId = :id', ExpressionAttributeValues: { ':id': id } });
-  }
+  setStateId(id: string): Promise<unknown>;
+  release(): Promise<void>;
+}
 
-  /** Lets the next host have the engine immediately. */
-  async release(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#hold(0).catch(() => undefined);
-  }
-
-  async #renew(): Promise<void> {
-    await this.#hold(CLAIM_MS).catch((error: unknown) => {
-      // An engine that is unavailable is reported by the requests that need it.
-      if (error instanceof HostError) throw error;
+/** @throws HostError where another host uses the engine; a host that was suspended may find that only later */
+export async function claimEngine(
+  client: DynamoDBDocumentClient,
+  { isEmbedded, endpoint }: Pick<Engine, 'isEmbedded' | 'endpoint'>,
+): Promise<EngineClaim> {
+  const seconds = CLAIM_MS / 1_000;
+  const inUse = new HostError(
+    `Another host uses the DynamoDB engine at ${endpoint.origin}. Stop it; if it was killed, start again in ${seconds} seconds.`,
+  );
+  const holder = randomUUID();
+  const { TableName } = table;
+  const update = (input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) =>
+    client.send(new UpdateCommand({ TableName, Key: { id: 'claim' }, ReturnValues: 'ALL_NEW', ...input }));
+  // An embedded engine ends with its host, and its store has a lock of its own: an older claim in it is over.
+  const hold = (forMs: number, now = isEmbedded ? NEVER : Date.now()) =>
+    update({
+      UpdateExpression: 'SET holder = :holder, heldUntil = :until',
+      ConditionExpression: 'attribute_not_exists(holder) OR holder = :holder OR heldUntil <= :now',
+      ExpressionAttributeValues: { ':holder': holder, ':until': isEmbedded ? NEVER : now + forMs, ':now': now },
+    }).catch((error: unknown) => {
+      throw error instanceof ConditionalCheckFailedException ? inUse : error;
     });
-  }
+  const renew = () =>
+    hold(CLAIM_MS).catch((error: unknown) => {
+      // An engine that is unavailable is reported by the requests that need it.
+      if (error === inUse) throw error;
+    });
 
-  /** An embedded engine ends with its host, and its store has a lock of its own: an older claim in it is over. */
-  async #hold(forMs: number) {
-    const { isEmbedded, endpoint } = this.#engine;
-    const now = Date.now();
-    const values = { ':holder': this.#holder, ':until': isEmbedded ? NEVER : now + forMs };
-    try {
-      return await this.#update({
-        UpdateExpression: 'SET holder = :holder, heldUntil = :until',
-        ConditionExpression: 'attribute_not_exists(holder) OR holder = :holder OR heldUntil <= :now',
-        ExpressionAttributeValues: { ...values, ':now': isEmbedded ? NEVER : now },
-      });
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      const [origin, seconds] = [endpoint.origin, CLAIM_MS / 1_000];
-      throw new HostError(
-        `Another host uses the DynamoDB engine at ${origin}. Stop it; if it was killed, start again in ${seconds} seconds.`,
-      );
-    }
-  }
-
-  #update(input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) {
-    const { TableName } = table;
-    return this.#client.send(new UpdateCommand({ TableName, Key: { id: 'claim' }, ReturnValues: 'ALL_NEW', ...input }));
-  }
+  await createTables(client, [table]);
+  const { Attributes: { stateId } = {} } = await hold(CLAIM_MS);
+  let renewing: Promise<unknown> = Promise.resolve();
+  const timer = isEmbedded ? undefined : setInterval(() => (renewing = renew()), RENEWAL_MS).unref();
+  return {
+    stateId: stateId && String(stateId),
+    setStateId: (id) => update({ UpdateExpression: 'SET stateId = :id', ExpressionAttributeValues: { ':id': id } }),
+    release: async () => {
+      clearInterval(timer);
+      await renewing;
+      await hold(0).catch(() => undefined);
+    },
+  };
 }

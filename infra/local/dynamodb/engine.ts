@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
-import { hasState, makeFolder, unusable } from '../data-folder.ts';
+import { makeFolder, stateFile, unusable } from '../data-folder.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
@@ -32,7 +33,7 @@ export function externalEngine(endpoint: URL): Engine {
 export async function startEmbeddedEngine(folder: string | undefined): Promise<Engine> {
   const settings: DynaliteSettings = {
     folder: folder === undefined ? undefined : makeFolder(folder, 'dynamodb'),
-    mustExist: folder !== undefined && hasState(folder),
+    mustExist: folder !== undefined && existsSync(stateFile(folder)),
     callPath: `/${randomBytes(32).toString('hex')}/`,
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {

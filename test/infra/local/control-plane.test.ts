@@ -47,7 +47,7 @@ const errors: Readonly<Record<number, RegExp>> = {
 
 describe('a call that is refused', () => {
   const usage = 'GET /usageplans/plan/usage';
-  const secondPlan = /^Usage Plan other cannot be added because API Key k1 .* same API stage: api:v1$/;
+  const secondPlan = /^Usage Plan other cannot be added because API Key k1 .* same API stage$/;
   const adding = { patchOperations: [{ op: 'add', path: '/name', value: 'x' }] };
 
   test.each<[status: number, message: RegExp, call: string, ...body: object[]]>([

@@ -7,8 +7,7 @@ import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts'
 import { loadSampleData, pair } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
-import { EngineClaim } from '../../../infra/local/dynamodb/engine-claim.ts';
-import { externalEngine } from '../../../infra/local/dynamodb/engine.ts';
+import { claimEngine } from '../../../infra/local/dynamodb/engine-claim.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
@@ -97,8 +96,7 @@ describe('issuing the demo keys', () => {
   });
 });
 
-const claim = (isEmbedded = false) =>
-  EngineClaim.make(database.client, { ...externalEngine(new URL('http://engine')), isEmbedded });
+const claim = (isEmbedded = false) => claimEngine(database.client, { endpoint: new URL('http://engine'), isEmbedded });
 
 describe('The tables of an engine', () => {
   test('are used by one host; a host that was killed leaves them to the next after five seconds', async () => {
