@@ -46,7 +46,7 @@ export async function prepareData(
   const keysTable = outputOf(stack, 'KeysTableName');
   try {
     const claim = await claimEngine(documents, engine);
-    closings.defer(claim.release);
+    closings.defer(() => claim.release());
     await createTables(client, tablesOf(stack));
     await pair(records, claim, new KeyTable(documents, keysTable), dataFolder);
     if (sampleData) {

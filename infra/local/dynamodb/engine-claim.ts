@@ -57,7 +57,7 @@ export async function claimEngine(
   await createTables(client, [table]);
   const { Attributes: { stateId } = {} } = await hold(CLAIM_MS);
   let renewing: Promise<unknown> = Promise.resolve();
-  const timer = isEmbedded ? undefined : setInterval(() => (renewing = renew()), RENEWAL_MS).unref();
+  const timer = isEmbedded ? undefined : setInterval(() => void (renewing = renew()), RENEWAL_MS).unref();
   return {
     stateId: stateId && String(stateId),
     setStateId: (id) => update({ UpdateExpression: 'SET stateId = :id', ExpressionAttributeValues: { ':id': id } }),
