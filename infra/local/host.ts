@@ -6,7 +6,7 @@
  * Algorithm. `assemble.ts` lets a process of its own synthesize the template, once per state of the sources. `template/`
  * reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a request through
  * router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite with what it lacks),
- * API Gateway's own (`account/`), the outputs and the reference page. `lambda/` runs the bundles that are deployed. Each
+ * API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs the bundles that are deployed. Each
  * function makes the DynamoDB calls that its role grants, and no other.
  *
  * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
@@ -26,9 +26,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { demoKeys } from '../demo-keys.ts';
-import { createControlPlane } from './account/control-plane.ts';
-import { GatewayRecords } from './account/gateway-records.ts';
-import { applyTemplate } from './account/template-records.ts';
+import { createControlPlane } from './control-plane/control-plane.ts';
+import { GatewayRecords } from './control-plane/gateway-records.ts';
+import { applyTemplate } from './control-plane/template-records.ts';
 import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
 import { holdFolder, makeFolder, openDataFolder } from './data-folder.ts';

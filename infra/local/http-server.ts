@@ -6,7 +6,7 @@ import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
-import { type ControlPlane, isControlPlanePath } from './account/control-plane.ts';
+import { type ControlPlane, isControlPlanePath } from './control-plane/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';

@@ -13,7 +13,7 @@ import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
 import { claimEngine, type EngineClaim } from './dynamodb/engine-claim.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
-import type { GatewayRecords } from './account/gateway-records.ts';
+import type { GatewayRecords } from './control-plane/gateway-records.ts';
 import { HostError, messageOf } from './host-error.ts';
 import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';

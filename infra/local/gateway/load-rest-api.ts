@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { GatewayRecords } from '../account/gateway-records.ts';
+import type { GatewayRecords } from '../control-plane/gateway-records.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import type { Resource, ServedStack } from '../template/stack.ts';

@@ -1,4 +1,4 @@
-import { type ApiStage, type GatewayRecords, isoDay, type UsagePlan } from '../account/gateway-records.ts';
+import { type ApiStage, type GatewayRecords, isoDay, type UsagePlan } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
 /** The tokens that a key has left on a plan. */

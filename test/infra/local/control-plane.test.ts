@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type ControlPlaneCall, createControlPlane } from '../../../infra/local/account/control-plane.ts';
-import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { type ControlPlaneCall, createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { signature } from './control-plane-calls.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
 

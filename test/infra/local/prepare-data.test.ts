@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { issueDemoKeys } from '../../../infra/local/issue-demo-keys.ts';
 import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
-import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { loadSampleData, pair } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
 import { HostError } from '../../../infra/local/host-error.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { tablesOf } from '../../../infra/local/dynamodb/tables.ts';
 import { loadRestApi } from '../../../infra/local/gateway/load-rest-api.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
