@@ -48,8 +48,8 @@ export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): 
 export const stateFile = (dataFolder: string): string => join(dataFolder, 'gateway.json');
 
 /**
- * Keeps every other host off a data folder whose tables are elsewhere, by the lock of the store that it does not use: the
- * system frees that when a host is killed.
+ * Keeps every other host off a data folder whose tables are elsewhere, by the lock of the store that it does not use.
+ * The system frees that when a host is killed.
  *
  * @throws HostError where another host uses the folder
  */

@@ -11,7 +11,7 @@
  *
  * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
  * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its
- * transactions run one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests
+ * writes run one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests
  * that come before the host is ready wait. One host at a time uses a data folder, by the lock of LevelDB, and one an engine,
  * by a claim that it renews. An id that is in both keeps API Gateway's state and the tables together.
  *

@@ -104,8 +104,8 @@ function sendAccessDenied(response: ServerResponse, message: string): void {
 function wrongName({ socket }: IncomingMessage): string {
   const own = `http://localhost:${socket.localPort}`;
   return (
-    `The Host header is missing, or has a name that this host does not answer to. Call it at ${own}, by an IP address or by the name ` +
-    'of its machine; npm start -- --host NAME lets it answer to another name.'
+    `The Host header is missing, or has a name that this host does not answer to. Call it at ${own}, by an IP address ` +
+    'or by the name of its machine; npm start -- --host NAME lets it answer to another name.'
   );
 }
 

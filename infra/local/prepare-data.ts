@@ -60,7 +60,7 @@ export async function prepareData(
   } catch (error) {
     if (error instanceof HostError || engine.isEmbedded) throw error;
     throw new HostError(
-      `The DynamoDB engine at ${engine.endpoint.origin} cannot be used: ${messageOf(error)}. ` +
+      `The DynamoDB engine at ${engine.endpoint.origin} cannot be used: ${messageOf(error).replace(/\.$/, '')}. ` +
         'Start it, or leave out --dynamodb.',
     );
   }
@@ -70,8 +70,8 @@ export async function prepareData(
 const STATE_ID = 'stateId';
 
 /**
- * Makes sure that API Gateway's state and the tables belong together: a sync would take the keys of other tables for deleted,
- * and close them.
+ * Makes sure that API Gateway's state and the tables belong together: a sync would take the keys of other tables for
+ * deleted, and block them.
  *
  * @throws HostError where one is without the other
  */

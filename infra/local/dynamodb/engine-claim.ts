@@ -33,7 +33,8 @@ export async function claimEngine(
 ): Promise<EngineClaim> {
   const seconds = CLAIM_MS / 1_000;
   const inUse = new HostError(
-    `Another host uses the DynamoDB engine at ${endpoint.origin}. Stop it; if it was killed, start again in ${seconds} seconds.`,
+    `Another host uses the DynamoDB engine at ${endpoint.origin}. ` +
+      `Stop it; if it was killed, start again in ${seconds} seconds.`,
   );
   const holder = randomUUID();
   const { TableName } = table;

@@ -94,7 +94,7 @@ function patchedDynalite(folder: string | undefined): { server: Server; store: S
   return { server: dynalite(), store };
 }
 
-/** Lets all writes of a store take turns, by one lock in place of one per item. @returns runs work in a turn of its own */
+/** Lets all writes of a store take turns: one lock in place of one per item. @returns runs work in a turn of its own */
 function writeOneAtATime(store: Store) {
   const getItemDb = store.getItemDb.bind(store);
   const gate = getItemDb('gate');
@@ -109,8 +109,8 @@ function writeOneAtATime(store: Store) {
 }
 
 /**
- * Drops tables that a host was creating when it was killed: the engine would take them for unfinished forever, and neither
- * use nor delete them. Nothing can be in them.
+ * Drops tables that a host was creating when it was killed: the engine would take them for unfinished forever, and
+ * neither use nor delete them. Nothing can be in them.
  */
 async function dropUnfinishedTables({ db: level }: Store): Promise<void> {
   for await (const [key, { TableStatus }] of level.iterator({ gte: 'table~', lt: 'table~\u00ff' })) {
