@@ -6,9 +6,11 @@ import { HostError } from '../host-error.ts';
 import type { Engine } from './engine.ts';
 import { createTables, type TableSettings } from './tables.ts';
 
+export const CLAIM_TABLE = 'pet-store-local-host';
+
 /** Has one item: which host uses the engine, until when, and which state of API Gateway its tables belong to. */
 const table: TableSettings = {
-  TableName: 'pet-store-local-host',
+  TableName: CLAIM_TABLE,
   AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
 };
@@ -37,9 +39,8 @@ export async function claimEngine(
       `Stop it; if it was killed, start again in ${seconds} seconds.`,
   );
   const holder = randomUUID();
-  const { TableName } = table;
   const update = (input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) =>
-    client.send(new UpdateCommand({ TableName, Key: { id: 'claim' }, ReturnValues: 'ALL_NEW', ...input }));
+    client.send(new UpdateCommand({ TableName: CLAIM_TABLE, Key: { id: 'claim' }, ReturnValues: 'ALL_NEW', ...input }));
   // An embedded engine ends with its host, and its store has a lock of its own: an older claim in it is over.
   const hold = (forMs: number, now = isEmbedded ? NEVER : Date.now()) =>
     update({

@@ -7,7 +7,7 @@ import { GatewayRecords } from '../../../infra/local/control-plane/gateway-recor
 import { loadSampleData, pair } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
-import { claimEngine } from '../../../infra/local/dynamodb/engine-claim.ts';
+import { CLAIM_TABLE, claimEngine } from '../../../infra/local/dynamodb/engine-claim.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
@@ -97,7 +97,7 @@ describe('The tables of an engine', () => {
     await expect(claim()).rejects.toThrow(HostError);
     await (await claim(true)).release();
     const Item = { id: 'claim', holder: 'killed', heldUntil: Date.now() };
-    await database.client.send(new PutCommand({ TableName: 'pet-store-local-host', Item }));
+    await database.client.send(new PutCommand({ TableName: CLAIM_TABLE, Item }));
     await (await claim()).release();
   });
 
